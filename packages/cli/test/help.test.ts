@@ -51,6 +51,10 @@ describe("help", () => {
     [["run", "--timeout", "0", "true"], "more than 0", "Try: codex run --help"],
     [["sessions", "read", "x"], 'got "x"', "Try: codex sessions read --help"],
     [["execpolicy", "explain"], "missing required argument", "Try: codex execpolicy explain --help"],
+    [["doctor", "x"], "too many arguments", "Try: codex doctor --help"],
+    [["sessions", "list", "x"], "too many arguments", "Try: codex sessions list --help"],
+    [["exec", "fix", "the", "tests"], "\nA prompt of several words goes in quotes\n", "Try: codex exec --help"],
+    [["exec", "resume", "1", "go", "on"], "\nA prompt of several words", "Try: codex exec resume --help"],
   ])("is named after the error of %j", async (args, message, hint) => {
     const { code, stderr } = await useOnce()(args);
     expect([code, stderr]).toEqual([2, expect.stringContaining(message)]);

@@ -30,7 +30,8 @@ export function nameHelpAfterErrors(command: Command, path = command.name()): vo
   command.showHelpAfterError(`Try: ${path} --help`);
   const { outputError = () => {} } = command.configureOutput();
   command.configureOutput({
-    outputError: (text, write) => outputError(text, (shown) => write(`${shown}${explainPlace(text, command, path)}`)),
+    outputError: (text, write) =>
+      outputError(text, (shown) => write(`${shown}${explainPlace(text, command, path)}${explainWords(text, command)}`)),
   });
   for (const child of command.commands) nameHelpAfterErrors(child, `${path} ${child.name()}`);
 }
@@ -85,6 +86,12 @@ const renderError = (text: string): string =>
       /^codex: command-argument value '.*' is invalid for (argument '[^']*')\. Expected (.*)\.$/ms,
       "codex: $1: expected $2",
     );
+
+/** For a prompt without quotes: its first word would be the prompt. */
+const explainWords = (error: string, command: Command): string =>
+  error.startsWith("error: too many arguments") && command.registeredArguments.some((each) => each.name() === "prompt")
+    ? "A prompt of several words goes in quotes\n"
+    : "";
 
 /** For an option that was typed before the command that takes it. */
 function explainPlace(error: string, command: Command, path: string): string {
