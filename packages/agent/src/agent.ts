@@ -13,7 +13,7 @@ import { describeModel } from "./model/model-traits.js";
 import { chooseReasoning } from "./model/reasoning.js";
 import type { HostedSpec } from "./model/tool-spec.js";
 import type { AgentTool } from "./tools/agent-tool.js";
-import { prepareCall } from "./turn/call-runner.js";
+import { defaultEnvironment, prepareCall } from "./turn/call-runner.js";
 import { CommandTracker } from "./turn/command-tracker.js";
 import { EventQueue } from "./turn/event-queue.js";
 import { recoverCalls } from "./turn/recover-calls.js";
@@ -157,8 +157,9 @@ export function createAgent(options: AgentOptions): Agent {
       new AgentThread(settings, recorder, newState({ id, items: [] }), false),
     async resumeThread(saved, { recorder = NO_RECORDER } = {}) {
       const { orchestrator, tools: own = [], cwd } = settings;
-      const table = createToolTable({ orchestrator: orchestrator.listTools(), own, hosted: [], customTools: true });
-      const environment = orchestrator.executors[0]?.name;
+      const offered = orchestrator.listTools(settings);
+      const table = createToolTable({ orchestrator: offered, own, hosted: [], customTools: true });
+      const environment = defaultEnvironment(settings);
       const { startedCalls } = saved;
       const items = await recoverCalls(saved.items, { table, own, startedCalls, cwd, environment });
       const known = new Set(saved.items);
@@ -302,8 +303,8 @@ class AgentThread implements Thread {
   }
 
   #recordStart(turnId: string): Promise<void> {
-    const { modelName: model, cwd, orchestrator } = this.#settings;
-    const environment = orchestrator.executors[0]?.name;
+    const { modelName: model, cwd } = this.#settings;
+    const environment = defaultEnvironment(this.#settings);
     return this.#recorder.append({ type: "turn_started", turnId, model, cwd, environment });
   }
 
@@ -317,6 +318,7 @@ class AgentThread implements Thread {
     const { orchestrator, model, tools: own = [], hostedTools: hosted = [] } = settings;
     const { clock = systemClock, random = Math.random, retry = DEFAULT_RETRY_LIMITS } = settings;
     const traits = describeModel(settings.modelName);
+    const listTools = () => orchestrator.listTools(settings);
     const emit = (event: AgentEvent) => this.#emit(event);
     const shared = { orchestrator, own, commands: this.#commands, recorder: this.#recorder, clock, emit };
     const imageDetail: "original" | "high" = traits.originalImages ? "original" : "high";
@@ -328,7 +330,7 @@ class AgentThread implements Thread {
       state: this.#state,
       model,
       request: createRequest(settings, options.outputSchema),
-      tools: (customTools) => createToolTable({ orchestrator: orchestrator.listTools(), own, hosted, customTools }),
+      tools: (customTools) => createToolTable({ orchestrator: listTools(), own, hosted, customTools }),
       customTools: settings.customTools ?? traits.customTools,
       prepare: (call, table, hooks) =>
         prepareCall(call, {

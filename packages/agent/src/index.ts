@@ -51,7 +51,7 @@ export {
   type WalkedFiles,
   type WalkOptions,
 } from "./files/agent-files.js";
-export { confineFiles, refuseFiles } from "./files/confined-files.js";
+export { confineFiles } from "./files/confined-files.js";
 export type { FileEnvironment, FileEnvironments, FileSandboxes } from "./files/file-place.js";
 export { BASE_INSTRUCTIONS } from "./history/base-instructions.js";
 export { COMPACT_PROMPT } from "./history/compaction.js";

@@ -39,11 +39,13 @@ export interface ConnectOptions extends CredentialArguments {
 /**
  * Connects the environment that a command uses: the one that is named, else the default where environments are configured.
  * Undefined where it is `--executor`, or an executor in this process.
+ * @param startsWithoutDefault the default is not connected, and may be none
  * @throws CommandError, with this exit code where the environment cannot be used
  */
 export async function choosePlace(
   { executor, environment, registry, ...credentials }: ConnectOptions,
   exitCode: number = EXIT.failure,
+  { startsWithoutDefault = false } = {},
 ): Promise<ChosenEnvironment | undefined> {
   if (executor !== undefined && environment !== undefined) {
     throw new CommandError("--executor and --environment exclude each other", EXIT.usage);
@@ -54,7 +56,8 @@ export async function choosePlace(
     return chooseRegistered({ registryUrl: registry, environmentId: environment, token, ca }, exitCode);
   }
   if (executor !== undefined || (environment === undefined && !areEnvironmentsConfigured())) return undefined;
-  const { chooseEnvironment } = await import("./environments.js");
+  const { chooseDefault, chooseEnvironment } = await import("./environments.js");
+  if (startsWithoutDefault && environment === undefined) return chooseDefault();
   return chooseEnvironment(environment, exitCode);
 }
 

@@ -25,6 +25,8 @@ import { createOwnSshLink } from "./ssh-host.js";
 
 /** An environment that a command uses, connected. */
 export interface ChosenEnvironment extends UsedEnvironment {
+  /** It is the default of a run that starts without it where it cannot be connected. */
+  default?: { fallback: string | undefined } | "none";
   /** Ends it. Idempotent; never rejects. */
   close(): Promise<void>;
 }
@@ -63,6 +65,24 @@ export async function chooseEnvironment(
     await environments.close();
     throw toCommandError(error, named === undefined, exitCode);
   }
+}
+
+/**
+ * The default of a run, not connected yet; in the place of none, one that cannot be. Undefined: it is this host.
+ * @throws CommandError where the configuration is invalid
+ */
+export async function chooseDefault(): Promise<ChosenEnvironment | undefined> {
+  const config = await loadChecked(EXIT.failure);
+  const { default: id, environments: configured } = config;
+  if (id === "local" && config.includeLocal) return undefined;
+  if (id === undefined) {
+    const open = () => Promise.reject(new Error(describeDisabled(config)));
+    const environment = createRemoteEnvironment({ id: "none", kind: "none", link: { open } });
+    return { environment, default: "none", close: () => environment.close() };
+  }
+  const environments = openEnvironments(config);
+  const fallback = configured.find((one) => one.id === id)?.fallback;
+  return { environment: environments.get(id), default: { fallback }, close: () => environments.close() };
 }
 
 /** Connects an environment of a registry that is not configured. @throws CommandError */

@@ -253,19 +253,6 @@ describe("codex exec", () => {
     },
   );
 
-  it("asks nothing of the model when the default environment cannot be reached, and runs nothing here", async () => {
-    const { endpoint, home, repository, run } = await setUp([respond(shell("c1", "touch made")), say("done")]);
-    writeFileSync(
-      join(home, "environments.toml"),
-      'default = "far"\n[[environments]]\nid = "far"\nurl = "ws://127.0.0.1:1"\n',
-    );
-    const { code, stderr } = await run(["go"]);
-    expect([code, endpoint.requests.length, readdirSync(repository)]).toEqual([1, 0, [".git"]]);
-    expect(stderr).toContain("far");
-    expect((await run(["--environment", "local", "go"])).code).toBe(0);
-    expect(endpoint.requests.length).toBe(2);
-  });
-
   it("goes on with a thread in another place only where that is named", async () => {
     const { endpoint, home, repository, run } = await setUp([
       say("first"),

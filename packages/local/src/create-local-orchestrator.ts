@@ -98,6 +98,7 @@ function ownedBy(orchestrator: Orchestrator, close: () => Promise<void>): Orches
     detach: (name) => orchestrator.detach(name),
     addEnvironment: (environment, environmentOptions) => orchestrator.addEnvironment(environment, environmentOptions),
     listEnvironments: (selection) => orchestrator.listEnvironments(selection),
+    connectEnvironment: (id, signal) => orchestrator.connectEnvironment(id, signal),
     createConversation: (conversation) => orchestrator.createConversation(conversation),
     listTools: (listOptions) => orchestrator.listTools(listOptions),
     callTool: (tool, args, callOptions) => orchestrator.callTool(tool, args, callOptions),

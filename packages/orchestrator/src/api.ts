@@ -11,6 +11,7 @@ import type { ModelTool } from "./catalog/catalog.js";
 import type { EnvironmentSelection } from "./catalog/selection.js";
 import type { OrchestratorDefaults } from "./config.js";
 import type { Conversation, ConversationOptions } from "./conversation.js";
+import type { ConnectedEnvironment } from "./environments/connect-environment.js";
 import type { AttachableEnvironment, EnvironmentDescription, EnvironmentOptions } from "./environments/environment.js";
 import type { AttachedExecutor, AttachOptions } from "./executors/attached-executor.js";
 import type { RunCommandRequest, RunningCommand } from "./programs/run-command.js";
@@ -65,6 +66,11 @@ export interface Orchestrator {
   addEnvironment(environment: AttachableEnvironment, options?: EnvironmentOptions): void;
   /** All environments, or those that are selected, the default first: what a model should know of them. */
   listEnvironments(selection?: readonly EnvironmentSelection[]): EnvironmentDescription[];
+  /**
+   * Attaches the executor of an environment for what is no call, such as its files. Where it cannot be used that is its fallback, as
+   * `notice` says, or nothing. Never rejects.
+   */
+  connectEnvironment(id: string, signal?: AbortSignal): Promise<ConnectedEnvironment>;
   /** Calls of one model, with a selection of environments that lasts from turn to turn. @throws OrchestratorError `unknown_environment` */
   createConversation(options?: ConversationOptions): Conversation;
   /** The tools of all environments, or those that are selected, described for a model. Without an environment there are none. */

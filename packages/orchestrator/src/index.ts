@@ -30,6 +30,7 @@ export { connectWebSocket, type WebSocketOptions } from "./connect/websocket.js"
 export type { Conversation, ConversationCallOptions, ConversationOptions } from "./conversation.js";
 export { createOrchestrator } from "./create-orchestrator.js";
 export { createProgramRunner, type ProgramRunner, type ProgramRunnerOptions } from "./create-program-runner.js";
+export type { ConnectedEnvironment } from "./environments/connect-environment.js";
 export type {
   AttachableEnvironment,
   EnvironmentDescription,

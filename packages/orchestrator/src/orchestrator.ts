@@ -17,6 +17,7 @@ import { Catalog, type ModelTool } from "./catalog/catalog.js";
 import { checkSelection, type EnvironmentSelection } from "./catalog/selection.js";
 import { type Config, resolveConfig } from "./config.js";
 import { type Conversation, type ConversationOptions, createConversation } from "./conversation.js";
+import { connectEnvironment } from "./environments/connect-environment.js";
 import { describeEnvironments } from "./environments/describe.js";
 import type { AttachableEnvironment, EnvironmentDescription, EnvironmentOptions } from "./environments/environment.js";
 import { EnvironmentTable } from "./environments/environment-table.js";
@@ -168,6 +169,9 @@ export class OrchestratorCore implements Orchestrator {
   listEnvironments(selection?: readonly EnvironmentSelection[]): EnvironmentDescription[] {
     return describeEnvironments(this.#catalog, this.#environments, this.#config, selection);
   }
+
+  connectEnvironment = (id: string, signal?: AbortSignal) =>
+    connectEnvironment(id, { catalog: this.#catalog, environments: this.#environments }, signal);
 
   createConversation(options: ConversationOptions = {}): Conversation {
     return createConversation(this, options, (selection) => checkSelection(selection, this.#catalog.names()));

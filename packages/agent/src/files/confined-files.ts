@@ -14,10 +14,3 @@ export function confineFiles(files: AgentFiles, sandbox: unknown): AgentFiles {
     walk: (path, options) => files.walk(path, options, sandbox),
   };
 }
-
-/** Files for which every call rejects with `reason`. */
-export function refuseFiles(reason: string): AgentFiles {
-  const refuse = () => Promise.reject(new Error(reason));
-  const reading = { readFile: refuse, getMetadata: refuse, canonicalize: refuse, walk: refuse };
-  return { ...reading, writeFile: refuse, createDirectory: refuse, remove: refuse, copy: refuse };
-}

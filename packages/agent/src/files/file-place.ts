@@ -6,8 +6,8 @@ import { confineFiles } from "./confined-files.js";
 export interface FileEnvironments {
   /** Ids that a call may name. */
   readonly ids: readonly string[];
-  /** The environment with this id, or by default that of the turn. */
-  get(id: string | undefined): FileEnvironment | undefined;
+  /** Connects the environment with this id, by default that of the turn, or its fallback; `refused`: why it failed. Never rejects. */
+  get(id: string | undefined, signal: AbortSignal): Promise<FileEnvironment | { refused: string } | undefined>;
 }
 
 /** An environment with file access. */
@@ -16,6 +16,8 @@ export interface FileEnvironment {
   readonly files: AgentFiles;
   /** Default working directory; absolute. */
   readonly cwd: string;
+  /** Why this fallback was used; precedes the output of a tool. */
+  readonly notice?: string;
 }
 
 /** Selects the sandbox of file calls. */
@@ -41,16 +43,17 @@ export interface FilePlace {
   files: AgentFiles;
 }
 
-/** Resolves the location of a call; `unknown` and `refused` hold the reason of a failure. */
-export function findFilePlace(
+/** Resolves the location of a call, connected: its sandbox depends on its host. `unknown` and `refused` hold the reason of a failure. */
+export async function findFilePlace(
   call: FileCall,
-  turn: { environment: string | undefined; cwd: string | undefined },
+  turn: { environment: string | undefined; cwd: string | undefined; signal: AbortSignal },
   { environments, policy }: { environments: FileEnvironments; policy: FileSandboxes },
-): FilePlace | { unknown: string } | { refused: string } {
+): Promise<FilePlace | { unknown: string } | { refused: string }> {
   const id = call.environment ?? turn.environment;
-  const environment = environments.get(id);
+  const environment = await environments.get(id, turn.signal);
   if (environment === undefined) return { unknown: describeUnknown(id, environments.ids) };
-  const isDefault = id === undefined || id === turn.environment;
+  if ("refused" in environment) return environment;
+  const isDefault = turn.environment === undefined || environment.id === turn.environment;
   const start = (isDefault ? turn.cwd : undefined) ?? environment.cwd;
   const cwd = (call.directories ?? []).filter((one) => one !== undefined).reduce(resolvePath, resolvePath("/", start));
   const chosen = policy.sandboxOf({ environment: environment.id, cwd });

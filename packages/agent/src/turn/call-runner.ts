@@ -124,13 +124,18 @@ function unknownTool(name: string, { names }: ToolTable): string {
   return `There is no tool \`${name}\`. Tools are: ${names.join(", ")}. Nothing was run.`;
 }
 
+/** Id of the default environment, also before it is connected. */
+export const defaultEnvironment = ({ environments, orchestrator }: Places) =>
+  environments === undefined ? orchestrator.executors[0]?.name : environments[0]?.id;
+type Places = Partial<Pick<CallContext, "environments">> & Pick<CallContext, "orchestrator">;
+
 /** Environment named by a call, or that of its session, or the default. */
-function environmentOf(call: CallItem, { orchestrator, commands }: CallContext): string | undefined {
+function environmentOf(call: CallItem, context: CallContext): string | undefined {
   const input = parseInput(call, false);
   const args = input.kind === "ok" ? input.args : {};
   if (typeof args.environment_id === "string") return args.environment_id;
-  const session = typeof args.session_id === "number" ? commands.environmentOf(args.session_id) : undefined;
-  return session ?? orchestrator.executors[0]?.name;
+  const session = typeof args.session_id === "number" ? context.commands.environmentOf(args.session_id) : undefined;
+  return session ?? defaultEnvironment(context);
 }
 
 function callOwn(
@@ -153,8 +158,9 @@ async function runOwn(
   run: (own: ToolContext) => Promise<AgentToolResult>,
   onDecision: OnDecision,
 ): Promise<ToolOutput> {
-  const { emit, nextItemId, signal, cwd, orchestrator, showPlan } = context;
-  const environment = typeof args?.environment_id === "string" ? args.environment_id : orchestrator.executors[0]?.name;
+  const { emit, nextItemId, signal, showPlan } = context;
+  const environment = typeof args?.environment_id === "string" ? args.environment_id : defaultEnvironment(context);
+  const cwd = environment === defaultEnvironment(context) ? context.cwd : undefined;
   const generic = {
     kind: "tool_call" as const,
     callId: call.call_id,
@@ -249,14 +255,14 @@ function describeCommand(call: CallItem, args: Readonly<Record<string, unknown>>
   const { orchestrator, cwd, login } = context;
   const text = (name: string) =>
     typeof args?.[name] === "string" && args[name] !== "" ? String(args[name]) : undefined;
-  const environment = text("environment_id") ?? orchestrator.executors[0]?.name;
+  const environment = text("environment_id") ?? defaultEnvironment(context);
   const command = text("cmd") ?? inputOf(call);
   const host = orchestrator.executors.find(({ name }) => name === environment)?.host;
   const shell = text("shell") ?? host?.shell.path;
   const isLogin = typeof args?.login === "boolean" ? args.login : login;
   const shownCommand = shell === undefined ? command : joinWords([shell, isLogin ? "-lc" : "-c", command]);
   // `cwd` applies to the default environment only.
-  const isElsewhere = environment !== orchestrator.executors[0]?.name;
+  const isElsewhere = environment !== defaultEnvironment(context);
   const shownCwd = text("workdir") ?? (isElsewhere ? undefined : cwd);
   return { callId: call.call_id, command, shownCommand, cwd: shownCwd, environment };
 }

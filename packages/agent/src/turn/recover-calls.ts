@@ -41,7 +41,8 @@ async function recover(call: CallItem, { table, own, cwd, environment }: Recover
   const { args } = input;
   const named = typeof args.environment_id === "string" ? args.environment_id : environment;
   const { signal } = new AbortController();
-  const context: ToolContext = { callId: call.call_id, signal, cwd, environment: named, show: () => {} };
+  const place = { environment: named, cwd: named === environment ? cwd : undefined };
+  const context: ToolContext = { callId: call.call_id, signal, ...place, show: () => {} };
   if (route.kind === "own") return route.tool.recover?.(args, context);
   for (const tool of own) {
     const intercepted = tool.intercept?.(route.name, args);

@@ -14,7 +14,7 @@ const host = useHost();
 /** An agent with `apply_patch` on the files of the host. */
 function start(script: Script, permit: PatchPermit = { kind: "granted", fileSandbox: undefined }) {
   const policy: FilePolicy = { sandboxOf: () => ({ fileSandbox: undefined }), permit: async () => permit };
-  const environments = { ids: ["box"], get: () => ({ id: "box", files: host.files, cwd: host.root }) };
+  const environments = { ids: ["box"], get: async () => ({ id: "box", files: host.files, cwd: host.root }) };
   const tool = createApplyPatchTool({ environments, policy, clock: { now: () => 0 }, newId: () => "1" });
   const readContext = ({ prompt }: { prompt: string }) =>
     createProjectReader().read({ files: host.files, confined: host.files, cwd: host.root }, prompt);

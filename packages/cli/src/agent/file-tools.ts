@@ -11,7 +11,7 @@ import { createFilePolicy } from "@codex/agent/node";
 import type { AgentSettings } from "@codex/agent-terminal";
 import { systemClock } from "@codex/clock";
 import { toWireSandbox } from "@codex/exec-server-protocol";
-import { type Approver, type AuditOptions, Auditor } from "@codex/orchestrator";
+import { type Approver, type AuditOptions, Auditor, type Orchestrator } from "@codex/orchestrator";
 import type { ApprovalPolicy, SandboxSelector } from "@codex/policy";
 import type { Place } from "./open-place.js";
 import type { Workspace } from "./open-workspace.js";
@@ -23,35 +23,56 @@ export interface FileToolsOptions {
   readonly settings: AgentSettings;
   readonly approvalPolicy: ApprovalPolicy;
   readonly sandbox: SandboxSelector;
+  /** Where it is not the default environment. */
+  readonly sandboxOfOthers: SandboxSelector;
   readonly approver: Approver | undefined;
   readonly audit: AuditOptions | undefined;
+  readonly orchestrator: Pick<Orchestrator, "connectEnvironment" | "executors">;
 }
 
 /** Creates `apply_patch`, `view_image` and, if configured, `update_plan`. */
 export function createFileTools(options: FileToolsOptions): { list: AgentTool[]; policy: FilePolicy } {
-  const { place, workspace, settings, approvalPolicy, sandbox, approver, audit } = options;
-  const { executor, files } = place;
+  const { place, workspace, settings, approvalPolicy, sandbox, sandboxOfOthers, approver, audit, orchestrator } =
+    options;
+  const { executor, files, ids = [executor.name] } = place;
   const id = executor.name;
-  const cwd = workspace.cwd ?? executor.host?.cwd ?? "/";
+  const hostOf = (environment: string) => orchestrator.executors.find(({ name }) => name === environment)?.host;
+  const cwdOf = (environment: string) =>
+    (environment === id ? workspace.cwd : undefined) ?? hostOf(environment)?.cwd ?? "/";
   const newId = () => randomUUID().replaceAll("-", "");
   const policy = createFilePolicy({
     approvalPolicy,
-    sandbox,
-    hostOf: () => executor.host,
-    workspaceRootsOf: () => [cwd, ...workspace.addedRoots],
+    sandbox: {
+      ...sandbox,
+      select: (command) => (command.environment === id ? sandbox : sandboxOfOthers).select(command),
+    },
+    hostOf,
+    workspaceRootsOf: (environment) => [cwdOf(environment), ...(environment === id ? workspace.addedRoots : [])],
     toFileSandbox: toWireSandbox,
     newId,
     auditor: new Auditor(audit, newId),
     ...(approver === undefined ? {} : { approver }),
   });
   const environments = {
-    ids: [id],
-    get: (named: string | undefined) => (named === undefined || named === id ? { id, files, cwd } : undefined),
+    ids,
+    async get(named: string = id, signal: AbortSignal) {
+      if (!ids.includes(named)) return undefined;
+      const connected = await orchestrator.connectEnvironment(named, signal);
+      if (connected.kind === "failed")
+        return { refused: `environment \`${named}\` cannot be used: ${connected.reason}` };
+      const { executor: found, notice } = connected;
+      const there = found.name === id ? files : place.getEnvironment(found.name).files;
+      return { id: found.name, files: there, cwd: cwdOf(found.name), ...(notice === undefined ? {} : { notice }) };
+    },
   };
   const { originalImages } = describeModel(settings.model);
   const list = [
-    createApplyPatchTool({ environments, policy, clock: systemClock, newId }),
-    createViewImageTool({ environments, policy, originalImages }),
+    ...(ids.length === 0
+      ? []
+      : [
+          createApplyPatchTool({ environments, policy, clock: systemClock, newId }),
+          createViewImageTool({ environments, policy, originalImages }),
+        ]),
     ...(settings.updatePlan ? [createUpdatePlanTool()] : []),
   ];
   return { list, policy };

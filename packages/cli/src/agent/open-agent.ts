@@ -4,7 +4,7 @@ import { type Agent, createAgent, type Item, type ModelPort } from "@codex/agent
 import { type AgentSettings, AgentSettingsError, createModelApprover, readAgentSettings } from "@codex/agent-terminal";
 import { type LoadedConfig, loadUserConfig, saveTrust } from "@codex/config";
 import type { McpTools } from "@codex/mcp-client";
-import { type Approver, type AttachedExecutor, createOrchestrator, type Orchestrator } from "@codex/orchestrator";
+import { type Approver, createOrchestrator, type Orchestrator } from "@codex/orchestrator";
 import { createRuleSaver } from "@codex/policy";
 import { messageOf } from "@codex/telemetry";
 import { openAudit } from "../audit.js";
@@ -31,7 +31,7 @@ export interface OpenedAgent {
   readonly settings: AgentSettings;
   readonly config: LoadedConfig;
   readonly workspace: Workspace;
-  readonly executor: AttachedExecutor;
+  readonly executor: Place["executor"];
   readonly orchestrator: Orchestrator;
   readonly providerId: string;
   /** Ends the executor, and what it still runs. */
@@ -55,7 +55,7 @@ export interface AgentChoices {
  * @throws CommandError, ConfigError
  */
 export async function openAgent(options: AgentCommandOptions, choices: AgentChoices): Promise<OpenedAgent> {
-  const chosen = await choosePlace(options);
+  const chosen = await choosePlace(options, EXIT.failure, { startsWithoutDefault: true });
   try {
     return await openAgentAt(chosen, options, choices);
   } catch (error) {
@@ -111,15 +111,26 @@ async function openAgentAt(
   let mcp: McpTools | undefined;
   try {
     // Directories of --add-dir are those of the host where the calls run by default.
-    const others = { ...policy, sandbox: openSandbox(sandboxSettings, false) };
+    const sandboxOfOthers = openSandbox(sandboxSettings, false);
+    const others = { ...policy, sandbox: sandboxOfOthers };
     const opening = openPlace(orchestrator, options, chosen, hostSandbox, others);
     mcp = await startMcp(config, workspace, isOwn, opening);
     const place = await opening;
     const { executor } = place;
     const { approvalPolicy } = config.settings;
-    const tools = createFileTools({ place, workspace, settings, approvalPolicy, sandbox, approver, audit });
+    const tools = createFileTools({
+      place,
+      workspace,
+      settings,
+      approvalPolicy,
+      sandbox,
+      sandboxOfOthers,
+      approver,
+      audit,
+      orchestrator,
+    });
     const sources = { place, workspace, settings, config: config.settings, policy: tools.policy, mcp, orchestrator };
-    const environments = place.others.length === 0 ? undefined : [executor.name, ...place.others].map((id) => ({ id }));
+    const environments = place.ids?.map((id) => ({ id }));
     const createWith = (modelName: string) =>
       createAgent({
         orchestrator,

@@ -10,41 +10,45 @@ import { readCredentials } from "../credentials.js";
 import type { ChosenEnvironment } from "../environments.js";
 import { parseExecutorAddress } from "../executor-address.js";
 import { CommandError } from "../exit-codes.js";
+import { say } from "../notice.js";
 import { createOwnEnvironment } from "../own-environment.js";
 import { addOtherEnvironments } from "./other-environments.js";
 
 /** Where the calls of an agent run: an executor and its files. */
 export interface Place {
-  readonly executor: AttachedExecutor;
+  /** Of the default environment; its `host` is undefined before it is attached, and `offlineReason` says why it is not. */
+  readonly executor: Pick<AttachedExecutor, "name" | "host" | "offlineReason">;
   readonly files: AgentFiles;
   /** Whether it is this host. */
   readonly isOwn: boolean;
   /** Returns the environment with this id. @throws CommandError when this run does not use it */
   getEnvironment(id: string): Environment;
-  /** Ids of other environments that calls may name. */
-  readonly others: readonly string[];
+  /** Ids of the environments that calls may use, first the default; undefined: the one of `executor`, which cannot be named. */
+  readonly ids: readonly string[] | undefined;
   /** Closes its resources. Idempotent; never rejects. */
   close(): Promise<void>;
 }
 
 /**
- * Opens the selected environment or address, or by default this host. There is no fallback.
+ * Opens the selected environment or address, or by default this host. A default environment that cannot be connected is connected again
+ * by each call that needs it.
  * @param sandbox of this host, where it is this host
- * @throws CommandError when it cannot be reached
+ * @throws CommandError when one that was named cannot be reached
  */
 export async function openPlace(
-  orchestrator: Pick<Orchestrator, "attach" | "addEnvironment">,
+  orchestrator: Pick<Orchestrator, "attach" | "addEnvironment" | "executors">,
   options: ConnectOptions,
   chosen: ChosenEnvironment | undefined,
   sandbox: CommandSandbox | undefined,
   policyOfOthers: PolicyOptions,
 ): Promise<Place> {
+  if (chosen?.default === "none") return { ...placeOf(chosen, orchestrator), ids: [] };
   const place = await openPrimary(orchestrator, options, chosen, sandbox);
   const others = await addOtherEnvironments(orchestrator, place.executor.name, options, policyOfOthers);
   const list = others?.list ?? [];
   return {
     ...place,
-    others: list.map(({ id }) => id),
+    ids: others === undefined ? undefined : [place.executor.name, ...list.map(({ id }) => id)],
     getEnvironment: (id) => list.find((environment) => environment.id === id) ?? place.getEnvironment(id),
     async close() {
       await place.close();
@@ -54,11 +58,22 @@ export async function openPlace(
 }
 
 async function openPrimary(
-  orchestrator: Pick<Orchestrator, "attach">,
+  orchestrator: Pick<Orchestrator, "attach" | "addEnvironment" | "executors">,
   options: ConnectOptions,
   chosen: ChosenEnvironment | undefined,
   sandbox: CommandSandbox | undefined,
-): Promise<Omit<Place, "others">> {
+): Promise<Omit<Place, "ids">> {
+  if (chosen?.default !== undefined && chosen.default !== "none") {
+    const { fallback } = chosen.default;
+    orchestrator.addEnvironment(chosen.environment, fallback === undefined ? {} : { fallback });
+    await attachExecutor(orchestrator, chosen.environment.id, options, {}, chosen).catch((error: unknown) => {
+      if (!(error instanceof CommandError)) throw error;
+      const instead =
+        fallback === undefined ? "what needs it fails until it is back" : `its fallback is \`${fallback}\``;
+      say(`${error.message}; ${instead}`);
+    });
+    return placeOf(chosen, orchestrator);
+  }
   if (chosen !== undefined) {
     const executor = await attachExecutor(orchestrator, chosen.environment.id, options, {}, chosen);
     const { environment } = chosen;
@@ -77,6 +92,26 @@ async function openPrimary(
   }
 }
 
+/** A default that may not be attached. */
+function placeOf(
+  { environment, close }: ChosenEnvironment,
+  orchestrator: Pick<Orchestrator, "executors">,
+): Omit<Place, "ids"> {
+  const { id: name, files } = environment;
+  const find = () => orchestrator.executors.find((executor) => executor.name === name);
+  const executor = {
+    name,
+    get host() {
+      return find()?.host;
+    },
+    get offlineReason() {
+      const found = find();
+      return found === undefined ? (environment.state.reason ?? "it is not connected") : found.offlineReason;
+    },
+  };
+  return { executor, files, isOwn: false, ...having(environment), close };
+}
+
 const having = (...environments: readonly Environment[]): Pick<Place, "getEnvironment"> => ({
   getEnvironment(id) {
     const found = environments.find((environment) => environment.id === id);
@@ -89,7 +124,7 @@ async function openOwn(
   orchestrator: Pick<Orchestrator, "attach">,
   options: ConnectOptions,
   sandbox: CommandSandbox | undefined,
-): Promise<Omit<Place, "others">> {
+): Promise<Omit<Place, "ids">> {
   const environment = createOwnEnvironment({ sandbox });
   // Files are read before the first request: they are opened while the executor waits for the trial run of its sandbox.
   environment.connect().catch(() => {}); // the first file call says what failed

@@ -1,11 +1,11 @@
 import { homedir } from "node:os";
 import { basename } from "node:path";
 import {
+  type AgentFiles,
   confineFiles,
   createProjectReader,
   describePermissions,
   type FilePolicy,
-  refuseFiles,
   renderEnvironmentContext,
   type TurnContext,
 } from "@codex/agent";
@@ -42,7 +42,9 @@ export function createContextReader(sources: ContextSources): (turn: { prompt: s
     const cwd = workspace.cwd ?? executor.host?.cwd ?? "/";
     const chosen = policy.sandboxOf({ environment: executor.name, cwd });
     const confined = "refused" in chosen ? refuseFiles(chosen.refused) : confineFiles(files, chosen.fileSandbox);
-    const read = await project.read({ files, confined, cwd }, prompt);
+    const { offlineReason } = executor;
+    const none = offlineReason === undefined ? undefined : refuseFiles(offlineReason, true);
+    const read = await project.read({ files: none ?? files, confined: none ?? confined, cwd }, prompt);
     const warnings = [...(read.warnings ?? []), ...(sources.mcp?.takeWarnings() ?? [])];
     return { ...read, sections: [...describePlace(sources), ...read.sections], warnings };
   };
@@ -66,7 +68,10 @@ function describePlace({ place, workspace, settings, config, orchestrator }: Con
     ...(sandbox.mode === undefined ? {} : { profile: sandbox.mode }),
     ...(error === undefined ? {} : { error }),
   };
-  const others = describeOthers(orchestrator.listEnvironments().filter(({ id }) => place.others.includes(id)));
+  const others = describeOthers(
+    orchestrator.listEnvironments().filter(({ id }) => id !== executor.name && place.ids?.includes(id)),
+  );
+  const environments = place.ids?.length === 0 ? [] : [environment, ...others];
   return [
     ...(developerInstructions === undefined
       ? []
@@ -77,6 +82,13 @@ function describePlace({ place, workspace, settings, config, orchestrator }: Con
       approvalPolicy: approvals,
       writableRoots,
     }),
-    renderEnvironmentContext({ environments: [environment, ...others], ...getToday() }),
+    renderEnvironmentContext({ environments, ...getToday() }),
   ];
+}
+
+/** Files for which every call rejects with `reason`. @param isEmpty as if there were no files */
+function refuseFiles(reason: string, isEmpty = false): AgentFiles {
+  const refuse = () => Promise.reject(isEmpty ? Object.assign(new Error(reason), { code: -32004 }) : new Error(reason));
+  const reading = { readFile: refuse, getMetadata: refuse, canonicalize: refuse, walk: refuse };
+  return { ...reading, writeFile: refuse, createDirectory: refuse, remove: refuse, copy: refuse };
 }

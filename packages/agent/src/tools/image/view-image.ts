@@ -34,7 +34,7 @@ export function createViewImageTool(options: ViewImageOptions): AgentTool {
     async call({ path, environment_id }, context) {
       if (typeof path !== "string" || path === "") return failed("`path` is missing or no text");
       const named = typeof environment_id === "string" ? environment_id : undefined;
-      const place = findFilePlace({ environment: named }, context, options);
+      const place = await findFilePlace({ environment: named }, context, options);
       if ("unknown" in place) return failed(place.unknown);
       if ("refused" in place) return failed(place.refused);
       const full = resolvePath(place.cwd, path);
@@ -43,7 +43,8 @@ export function createViewImageTool(options: ViewImageOptions): AgentTool {
       const read = await readImage(place, full);
       if ("problem" in read) return { ...failed(`\`${full}\` ${read.problem}`), item };
       const detail = options.originalImages ? "original" : "high";
-      return { output: [{ type: "input_image", image_url: read.url, detail }], item };
+      const image = { type: "input_image", image_url: read.url, detail } as const;
+      return { output: [...toParts(place.environment.notice), image], item };
     },
   };
 }
@@ -60,3 +61,5 @@ async function readImage({ files }: FilePlace, path: string): Promise<{ url: str
 }
 
 const failed = (problem: string): AgentToolResult => ({ output: `view_image: ${problem}.`, status: "failed" });
+
+const toParts = (text?: string) => (text === undefined ? [] : [{ type: "input_text" as const, text }]);

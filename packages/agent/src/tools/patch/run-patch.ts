@@ -64,8 +64,11 @@ export async function runPatch(call: PatchCall, context: ToolContext, options: P
   const applied = await applyPlan(confineFiles(environment.files, permit.fileSandbox), plan, options.newId);
   permit.ended?.(applied.ok);
   const seconds = (options.clock.now() - startedAt) / 1000;
-  if (applied.ok) return { output: renderSuccess(plan.changes, seconds), status: "completed", item, ...decision };
-  return { output: renderFailure(describeRollback(applied, plan), seconds), status: "failed", item, ...decision };
+  const notice = environment.notice === undefined ? "" : `${environment.notice}\n`;
+  const answered = { item, ...decision };
+  if (applied.ok) return { output: notice + renderSuccess(plan.changes, seconds), status: "completed", ...answered };
+  const output = notice + renderFailure(describeRollback(applied, plan), seconds);
+  return { output, status: "failed", ...answered };
 }
 
 /** Reports for each file whether an interrupted patch was applied to it. */
@@ -104,7 +107,7 @@ async function prepare(
         "apply_patch: this turn has one environment, and '*** Environment ID:' selects among several: leave it out",
     };
   }
-  const place = findFilePlace({ environment: patch.environmentId ?? named, directories }, context, options);
+  const place = await findFilePlace({ environment: patch.environmentId ?? named, directories }, context, options);
   if ("unknown" in place) return { refused: `apply_patch: ${place.unknown}` };
   if ("refused" in place) return { refused: describeRefusal(place.refused) };
   const { environment, cwd, files } = place;

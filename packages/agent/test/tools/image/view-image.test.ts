@@ -69,7 +69,10 @@ describe("view_image", () => {
   const call = async (args: Record<string, unknown>, refused?: string) => {
     const shown: unknown[] = [];
     const tool = createViewImageTool({
-      environments: { ids: ["box"], get: (id) => (id === "box" ? { id, files: host.watch(), cwd: "/" } : undefined) },
+      environments: {
+        ids: ["box"],
+        get: async (id) => (id === "box" ? { id, files: host.watch(), cwd: "/" } : undefined),
+      },
       policy: { sandboxOf: () => (refused === undefined ? { fileSandbox: undefined } : { refused }) },
       originalImages: false,
     });

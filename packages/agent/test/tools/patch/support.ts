@@ -44,7 +44,7 @@ export function createPatchTool(files: AgentFiles, root: string, options: Option
   });
   const environments = {
     ids,
-    get: (id: string | undefined) =>
+    get: async (id: string | undefined) =>
       id === undefined || ids.includes(id) ? { id: id ?? ids[0]!, files, cwd: root } : undefined,
   };
   const tool = createApplyPatchTool({ environments, policy, clock: { now: () => 0 }, newId });
