@@ -1,5 +1,4 @@
-import type { LiveOutput, ProtocolProblem } from "@codex/executor-client";
-import type { ProcessOutcome } from "@codex/executor-protocol";
+import type { LiveOutput } from "@codex/executor-client";
 import type { PolicyOptions } from "@codex/policy";
 import type { Telemetry } from "@codex/telemetry";
 import type { Approver } from "./approvals/approver.js";
@@ -14,11 +13,12 @@ import type { Conversation, ConversationOptions } from "./conversation.js";
 import type { ConnectedEnvironment } from "./environments/connect-environment.js";
 import type { AttachableEnvironment, EnvironmentDescription, EnvironmentOptions } from "./environments/environment.js";
 import type { AttachedExecutor, AttachOptions } from "./executors/attached-executor.js";
+import type { ExecutorEvents } from "./executors/executor-events.js";
 import type { RunCommandRequest, RunningCommand } from "./programs/run-command.js";
 import type { StructuredOf, ToolCallResult } from "./result.js";
 
 /** What an orchestrator is made of. Only `policy` has to be given. */
-export interface OrchestratorOptions {
+export interface OrchestratorOptions extends ExecutorEvents {
   /** Attached in parallel; where order matters it is the order of this list. `ready` settles when all are attached. */
   executors?: readonly AttachOptions[];
   /**
@@ -33,19 +33,6 @@ export interface OrchestratorOptions {
   audit?: AuditOptions;
   /** Receives logs, metrics and spans; default none. */
   telemetry?: Telemetry;
-  /** Called with each message of an executor that violates the protocol. */
-  onProblem?: (problem: ProtocolProblem) => void;
-  /** Called when the tools of an attached executor have changed: call `listTools` again. */
-  onToolsChanged?: (executor: string) => void;
-  /** Called when a session has ended, whether or not anybody polls it. */
-  onSessionExited?: (session: { executor: string; sessionId: number; outcome: ProcessOutcome }) => void;
-  /**
-   * Called when the channel of an executor has ended; the executor stays attached. While `reconnecting`, calls wait for
-   * another channel; otherwise they are answered with the reason. Called again when reconnecting was given up.
-   */
-  onOffline?: (executor: string, reason: string, reconnecting: boolean) => void;
-  /** Called when an executor is connected again. `resumed`: its sessions are kept; otherwise they are lost, for `reason`. */
-  onOnline?: (executor: string, back: { resumed: true } | { resumed: false; reason: string }) => void;
 }
 
 /** Resolves, permits and forwards the tool calls of a model. */

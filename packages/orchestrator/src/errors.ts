@@ -40,3 +40,6 @@ export function connectFailure(name: string, cause: unknown): OrchestratorError 
   if (cause instanceof OrchestratorError) return cause;
   return new OrchestratorError("connect_failed", `executor \`${name}\`: ${messageOf(cause)}`, { cause });
 }
+
+/** Of everything that is called after `close`. */
+export const closedError = () => new OrchestratorError("closed", "the orchestrator is closed");

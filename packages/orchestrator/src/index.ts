@@ -39,6 +39,7 @@ export type {
 } from "./environments/environment.js";
 export { OrchestratorError, type OrchestratorErrorCode } from "./errors.js";
 export type { AttachedExecutor, AttachOptions } from "./executors/attached-executor.js";
+export type { ExecutorEvents } from "./executors/executor-events.js";
 export { FORCED_ENVIRONMENT } from "./forced-environment.js";
 export {
   DEFAULT_MAX_OUTPUT_TOKENS,

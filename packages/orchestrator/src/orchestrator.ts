@@ -1,9 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { setMaxListeners } from "node:events";
-import type { Channel } from "@codex/channel";
 import { type Clock, systemClock, waitAtMost, waitUnlessAborted } from "@codex/clock";
-import { ExecutorConnection, ProblemLog, type SessionOwner } from "@codex/executor-client";
-import type { ProcessOutcome } from "@codex/executor-protocol";
 import type { PolicyOptions } from "@codex/policy";
 import type { Orchestrator, OrchestratorOptions, RunCommandOptions } from "./api.js";
 import { Auditor } from "./audit/audit-trail.js";
@@ -17,17 +14,13 @@ import { Catalog, type ModelTool } from "./catalog/catalog.js";
 import { checkSelection, type EnvironmentSelection } from "./catalog/selection.js";
 import { type Config, resolveConfig } from "./config.js";
 import { type Conversation, type ConversationOptions, createConversation } from "./conversation.js";
+import { Attachments } from "./environments/attachments.js";
 import { connectEnvironment } from "./environments/connect-environment.js";
 import { describeEnvironments } from "./environments/describe.js";
 import type { AttachableEnvironment, EnvironmentDescription, EnvironmentOptions } from "./environments/environment.js";
 import { EnvironmentTable } from "./environments/environment-table.js";
-import { asOrchestratorErrors, connectFailure, OrchestratorError } from "./errors.js";
-import {
-  type AttachedExecutor,
-  type AttachOptions,
-  closeLater,
-  describeExecutor,
-} from "./executors/attached-executor.js";
+import { closedError, OrchestratorError } from "./errors.js";
+import { type AttachedExecutor, type AttachOptions, describeExecutor } from "./executors/attached-executor.js";
 import { SessionTable } from "./executors/sessions.js";
 import { OutputStream } from "./output/output-stream.js";
 import { teeOutput } from "./output/tee-output.js";
@@ -66,17 +59,15 @@ export type Shared = Pick<
 /** Everything except the handling of tool calls, which is handed in: `runCommand` and `listTools` do not need it. */
 export class OrchestratorCore implements Orchestrator {
   readonly ready: Promise<void>;
-  readonly #options: CoreOptions;
   readonly #config: Config;
   readonly #clock: Clock;
-  readonly #newId: () => string;
   readonly #catalog = new Catalog();
   readonly #sessions: SessionTable;
   readonly #newKey: () => string;
   readonly #auditor: Auditor;
   readonly #handler: CallHandler;
   readonly #environments: EnvironmentTable;
-  readonly #attaching = new Map<string, Promise<unknown>>();
+  readonly #attachments: Attachments;
   readonly #inFlight = new Set<Promise<unknown>>();
   readonly #keyedCalls: KeyedCalls;
   /** Aborts when it is closed. */
@@ -85,29 +76,39 @@ export class OrchestratorCore implements Orchestrator {
   #closing: Promise<void> | undefined;
 
   constructor(options: CoreOptions, createHandler: (shared: Shared) => CallHandler) {
-    this.#options = options;
+    const { newId = randomUUID, jitter = Math.random } = options;
     this.#config = resolveConfig(options.defaults);
     this.#clock = options.clock ?? systemClock;
-    this.#newId = options.newId ?? randomUUID;
     this.#sessions = new SessionTable(this.#config.limits.rememberedSessions);
     this.#keyedCalls = new KeyedCalls(this.#config.limits);
-    this.#newKey = createKeySeries(this.#newId());
-    this.#auditor = new Auditor(options.audit, this.#newId);
+    this.#newKey = createKeySeries(newId());
+    this.#auditor = new Auditor(options.audit, newId);
     // Of each call that waits.
     setMaxListeners(0, this.#close.signal);
     this.#environments = new EnvironmentTable(this, this.#close.signal);
+    this.#attachments = new Attachments({
+      events: options,
+      config: this.#config,
+      clock: this.#clock,
+      newId,
+      jitter,
+      catalog: this.#catalog,
+      sessions: this.#sessions,
+      environments: this.#environments,
+      closing: this.#close.signal,
+    });
     this.#handler = createHandler({
       config: this.#config,
       clock: this.#clock,
       catalog: this.#catalog,
       environments: this.#environments,
       sessions: this.#sessions,
-      newId: this.#newId,
+      newId,
       newKey: this.#newKey,
       closing: this.#close.signal,
       auditor: this.#auditor,
     });
-    this.ready = this.#attachAll(options.executors ?? []);
+    this.ready = this.#attachments.attachAll(options.executors ?? []);
     // Callers that do not await `ready` learn of the failure from their calls.
     void this.ready
       .catch(() => {})
@@ -120,36 +121,12 @@ export class OrchestratorCore implements Orchestrator {
     return this.#catalog.attached.map(describeExecutor);
   }
 
-  async attach(options: AttachOptions): Promise<AttachedExecutor> {
-    const refusal = this.#refusal(options.name);
-    if (refusal !== undefined) {
-      if (options.channel !== undefined) closeLater(options.channel);
-      throw refusal;
-    }
-    const { signal: given } = options;
-    const signal = given === undefined ? this.#close.signal : AbortSignal.any([given, this.#close.signal]);
-    const release = this.#catalog.reserve(options.name, options.toolsFor);
-    const attached = this.#connected(options, signal)
-      .then((channel) => this.#open(options, channel, signal))
-      .catch((error: unknown) => {
-        throw signal.aborted ? this.#givenUp(options.name) : error;
-      });
-    this.#attaching.set(options.name, attached);
-    try {
-      return describeExecutor(await attached);
-    } finally {
-      this.#attaching.delete(options.name);
-      release();
-    }
+  attach(options: AttachOptions): Promise<AttachedExecutor> {
+    return this.#attachments.attach(options);
   }
 
-  async detach(name: string): Promise<boolean> {
-    const executor = this.#catalog.get(name);
-    const wasAdded = this.#environments.delete(name);
-    if (executor === undefined && !wasAdded) return false;
-    this.#catalog.delete(name);
-    await executor?.close();
-    return true;
+  detach(name: string): Promise<boolean> {
+    return this.#attachments.detach(name);
   }
 
   addEnvironment(environment: AttachableEnvironment, options: EnvironmentOptions = {}): void {
@@ -158,7 +135,7 @@ export class OrchestratorCore implements Orchestrator {
     const taken = this.#environments.has(id) || this.#catalog.get(id) !== undefined;
     const refusal = taken
       ? new OrchestratorError("name_taken", `there is an environment \`${id}\``)
-      : this.#refusal(id);
+      : this.#attachments.refusal(id);
     if (refusal !== undefined) throw refusal;
     if (fallback === id) throw new OrchestratorError("bad_option", `environment \`${id}\` is its own fallback`);
     if (policy !== undefined) this.#handler.checkPolicy(policy);
@@ -276,17 +253,9 @@ export class OrchestratorCore implements Orchestrator {
     return this.close();
   }
 
-  async #attachAll(executors: readonly AttachOptions[]): Promise<void> {
-    const attached = await Promise.allSettled(executors.map((options) => this.attach(options)));
-    const failure = attached.find((one) => one.status === "rejected");
-    if (failure !== undefined) throw failure.reason;
-  }
-
   async #closeAll(): Promise<void> {
     this.#close.abort();
-    const attaching = Promise.allSettled(this.#attaching.values());
-    await Promise.all(this.#catalog.all.map((executor) => this.detach(executor.name)));
-    await attaching;
+    await this.#attachments.close();
     await this.#settleCalls();
     await this.#auditor.flush();
   }
@@ -295,106 +264,4 @@ export class OrchestratorCore implements Orchestrator {
   async #settleCalls(): Promise<void> {
     await waitAtMost(this.#clock, this.#config.timings.shutdownMs, Promise.allSettled(this.#inFlight));
   }
-
-  /** Why this name cannot be attached now. */
-  #refusal(name: string): OrchestratorError | undefined {
-    if (this.#closing !== undefined) return closedError();
-    if (!/^[A-Za-z0-9_.-]{1,64}$/.test(name)) {
-      const expected = "1 to 64 letters, digits and _ . -";
-      return new OrchestratorError("bad_option", `executor name ${JSON.stringify(name)}; expected ${expected}`);
-    }
-    const known = this.#catalog.get(name);
-    if (this.#attaching.has(name) || (known !== undefined && known.offlineReason === undefined)) {
-      return new OrchestratorError("name_taken", `an executor named \`${name}\` is attached`);
-    }
-    const { executors } = this.#config.limits;
-    const added = this.#environments.count((id) => this.#catalog.get(id) === undefined && !this.#attaching.has(id));
-    const count = this.#catalog.all.length + this.#attaching.size + added;
-    if (known !== undefined || this.#environments.has(name) || count < executors) return undefined;
-    return new OrchestratorError(
-      "too_many_executors",
-      `${count} executors are attached (limit ${executors} executors)`,
-    );
-  }
-
-  /** Waits for the channel; one that comes too late is closed. */
-  async #connected({ name, channel: given, reconnect }: AttachOptions, signal: AbortSignal): Promise<Channel> {
-    const { connectMs } = this.#config.timings;
-    const attempt = new AbortController();
-    const channel = given ?? reconnect?.(AbortSignal.any([attempt.signal, signal]));
-    if (channel === undefined) {
-      throw new OrchestratorError("bad_option", `executor \`${name}\` has neither \`channel\` nor \`reconnect\``);
-    }
-    const inTime = waitAtMost(this.#clock, connectMs, Promise.resolve(channel));
-    const connected = await waitUnlessAborted(signal, inTime).catch((cause: unknown) => connectFailure(name, cause));
-    if (connected !== undefined && !(connected instanceof OrchestratorError) && !signal.aborted) return connected;
-    closeLater(channel);
-    attempt.abort();
-    throw (
-      connected ??
-      new OrchestratorError("connect_timeout", `executor \`${name}\`: no connection within ${connectMs} ms`)
-    );
-  }
-
-  #givenUp(name: string): OrchestratorError {
-    if (this.#closing !== undefined) return closedError();
-    return new OrchestratorError("closed", `attaching executor \`${name}\` was given up`);
-  }
-
-  async #open(options: AttachOptions, channel: Channel, signal: AbortSignal): Promise<ExecutorConnection> {
-    const { name, initialize = {} } = options;
-    const { limits, timings } = this.#config;
-    const { onProblem, onToolsChanged, onOffline, onOnline, jitter = Math.random } = this.#options;
-    const resumed = initialize !== false && initialize.resumeSessionId !== undefined;
-    const owner: SessionOwner = (resumed ? this.#catalog.get(name)?.owner : undefined) ?? { name };
-    const problems = new ProblemLog(name, limits, onProblem);
-    const { reconnect: connect } = options;
-    const executor = await asOrchestratorErrors(
-      ExecutorConnection.open({
-        name,
-        channel,
-        initialize,
-        shutdownOnClose: options.shutdownOnClose ?? true,
-        clock: this.#clock,
-        limits,
-        timings,
-        problems,
-        idPrefix: this.#newId(),
-        owner,
-        signal,
-        reconnect: connect === undefined ? undefined : { connect, random: jitter },
-        onToolsChanged: () => problems.guard("onToolsChanged", () => onToolsChanged?.(name)),
-        onSessionExited: (owner, processId, outcome) => this.#endSession({ owner, problems }, processId, outcome),
-        onInterrupted: (reason) => problems.guard("onOffline", () => onOffline?.(name, reason, true)),
-        onRestored: (lost) => {
-          if (lost !== undefined) this.#sessions.lose(lost.owner, lost.reason);
-          const back =
-            lost === undefined ? { resumed: true as const } : { resumed: false as const, reason: lost.reason };
-          problems.guard("onOnline", () => onOnline?.(name, back));
-        },
-      }),
-    );
-    this.#catalog.set(executor);
-    this.#sessions.restore(owner);
-    void executor.ended.then((reason) => {
-      this.#sessions.lose(executor.owner, reason);
-      problems.guard("onOffline", () => onOffline?.(name, reason, false));
-    });
-    if (this.#closing === undefined) return executor;
-    await this.detach(name);
-    throw closedError();
-  }
-
-  /** One that was never seen here has no id for the model, and needs none. */
-  #endSession(from: Pick<ExecutorConnection, "owner" | "problems">, processId: number, outcome: ProcessOutcome): void {
-    const session = this.#sessions.find(from.owner, processId);
-    // After a resume an executor repeats what may not have been received.
-    if (session === undefined || session.isExitReported) return;
-    session.isExitReported = true;
-    session.state = { kind: "ended", outcome };
-    const exited = { executor: from.owner.name, sessionId: session.id, outcome };
-    from.problems.guard("onSessionExited", () => this.#options.onSessionExited?.(exited));
-  }
 }
-
-const closedError = () => new OrchestratorError("closed", "the orchestrator is closed");
