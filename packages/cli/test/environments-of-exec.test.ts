@@ -70,3 +70,38 @@ it("a model names one of several environments; what cannot be reached runs nowhe
   );
   expect(completed.map(({ environment }) => environment)).toEqual(["a", "b", "down", "local"]);
 });
+
+it("many environments are no executors before they are used; beyond their own limit nothing starts", async () => {
+  const root = mkdtempSync(join(realpathSync(tmpdir()), "codex environments-"));
+  const repository = join(root, "repository");
+  execFileSync("git", ["init", "-q", repository]);
+  const endpoint = await startScriptedEndpoint([
+    respond(functionCall("c1", "exec_command", { cmd: "echo here", login: false })),
+    say("done"),
+  ]);
+  onTestFinished(async () => {
+    await endpoint.close();
+    rmSync(root, { recursive: true, force: true });
+  });
+  writeFileSync(
+    join(root, "config.toml"),
+    `model_provider = "mine"\nmodel = "test-model"\nallow_login_shell = false\nsandbox_mode = "danger-full-access"\n[model_providers.mine]\nname = "Mine"\nbase_url = "${endpoint.url}"\n`,
+  );
+  const run = async (count: number) => {
+    const tables = Array.from(
+      { length: count },
+      (_, at) => `[[environments]]\nid = "e${at}"\nurl = "ws://127.0.0.1:1"\n`,
+    );
+    writeFileSync(join(root, "environments.toml"), tables.join(""));
+    const child = command.startIn(repository, ["exec", "go"], { CODEX_HOME: root, OPENAI_API_KEY: "" });
+    child.stdin.end();
+    return finish(child);
+  };
+  const tooMany = await run(1025);
+  expect(tooMany.code).toBe(1);
+  expect(tooMany.stderr.toString()).toContain("there are 1024 environments (limit 1024 environments)");
+  expect(endpoint.requests).toHaveLength(0);
+  const many = await run(200);
+  expect({ code: many.code, stdout: many.stdout.toString() }).toEqual({ code: 0, stdout: "done\n" });
+  expect(String(endpoint.requests[1]?.body.input.at(-1)?.output)).toMatch(/Environment: local[\s\S]*here/);
+});

@@ -48,7 +48,7 @@ export interface Orchestrator {
    * Adds a place whose executor is attached when a call first needs it, and again when it is offline; until then it has the
    * standard tools of `@codex/executor`. It keeps its place in the order: the first environment is the default. Not owned;
    * `detach` removes it. What cannot be attached runs nowhere else, unless `fallback` names where.
-   * @throws OrchestratorError `name_taken`, `bad_option`, `too_many_executors`, `closed`
+   * @throws OrchestratorError `name_taken`, `bad_option`, `too_many_environments`, `closed`
    */
   addEnvironment(environment: AttachableEnvironment, options?: EnvironmentOptions): void;
   /** All environments, or those that are selected, the default first: what a model should know of them. */

@@ -22,6 +22,7 @@ export type OrchestratorErrorCode =
   /** A selection names an environment that is not there. */
   | "unknown_environment"
   | "too_many_executors"
+  | "too_many_environments"
   /** The command could not be started or the address not be reached. */
   | "connect_failed"
   | "connect_timeout";

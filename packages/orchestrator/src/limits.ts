@@ -9,6 +9,8 @@ import {
 export interface OrchestratorLimits extends ExecutorConnectionLimits {
   /** Executors attached at once, the offline ones included. */
   executors: number;
+  /** Environments added at once, whether an executor of theirs is attached or not. */
+  environments: number;
   /** Tool calls under way at once, those that wait for an approval included. */
   inFlightCalls: number;
   /** Bytes of a call's arguments when the model sends them as JSON text. */
@@ -29,6 +31,7 @@ export interface OrchestratorLimits extends ExecutorConnectionLimits {
 export const DEFAULT_ORCHESTRATOR_LIMITS: OrchestratorLimits = {
   ...DEFAULT_EXECUTOR_CONNECTION_LIMITS,
   executors: 64,
+  environments: 1024,
   inFlightCalls: 256,
   argumentBytes: 4 * 1024 * 1024,
   resultTextBytes: 1024 * 1024,

@@ -135,7 +135,7 @@ export class OrchestratorCore implements Orchestrator {
     const taken = this.#environments.has(id) || this.#catalog.get(id) !== undefined;
     const refusal = taken
       ? new OrchestratorError("name_taken", `there is an environment \`${id}\``)
-      : this.#attachments.refusal(id);
+      : (this.#attachments.refusal(id) ?? this.#environments.refusal(this.#config.limits));
     if (refusal !== undefined) throw refusal;
     if (fallback === id) throw new OrchestratorError("bad_option", `environment \`${id}\` is its own fallback`);
     if (policy !== undefined) this.#handler.checkPolicy(policy);

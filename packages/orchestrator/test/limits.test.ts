@@ -7,6 +7,7 @@ import {
 } from "@codex/orchestrator";
 import { describe, expect, it } from "vitest";
 import { SessionTable } from "../src/executors/sessions.js";
+import { ScriptedEnvironment } from "./environments/support.js";
 import { scriptedTools } from "./programs/scripted-executor.mjs";
 import { RawPeer, scriptedChannel } from "./support/executors.js";
 import { attached, type StageOptions, stage, withDefaults } from "./support/orchestrators.js";
@@ -17,6 +18,7 @@ describe("limits", () => {
   it("are these", () => {
     expect(DEFAULT_ORCHESTRATOR_LIMITS).toEqual({
       executors: 64,
+      environments: 1_024,
       inFlightCalls: 256,
       toolsPerExecutor: 256,
       toolNameBytes: 128,
@@ -69,6 +71,29 @@ describe("limits", () => {
       code: "too_many_executors",
       message: expect.stringMatching(/limit 1 executors/),
     });
+  });
+
+  it("hold the environments, which are no executors before they are used", async () => {
+    const executor = scriptedChannel().channel;
+    const { orchestrator } = await attached(executor, limited({ executors: 2, environments: 3 }));
+    for (const id of ["b", "c", "d"]) orchestrator.addEnvironment(new ScriptedEnvironment(id));
+    expect(orchestrator.listEnvironments()).toHaveLength(4);
+    expect(() => orchestrator.addEnvironment(new ScriptedEnvironment("e"))).toThrow(
+      expect.objectContaining({
+        code: "too_many_environments",
+        message: "there are 3 environments (limit 3 environments)",
+      }),
+    );
+    expect(await orchestrator.detach("d")).toBe(true);
+    orchestrator.addEnvironment(new ScriptedEnvironment("e"));
+    const call = (environment_id: string) => orchestrator.callTool("exec_command", { cmd: "say hi", environment_id });
+    expect((await call("b")).status).toBe("success");
+    const text = expect.stringMatching(
+      /`c` cannot be used: 2 executors are attached \(limit 2 executors\)\. Nothing was run/,
+    );
+    expect(await call("c")).toMatchObject({ status: "error", text });
+    expect(await orchestrator.detach("b")).toBe(true);
+    expect((await call("c")).status).toBe("success");
   });
 
   it("hold the calls under way, and let go of them", async () => {

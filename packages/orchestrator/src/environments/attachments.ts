@@ -39,7 +39,7 @@ export class Attachments {
   }
 
   async attach(options: AttachOptions): Promise<AttachedExecutor> {
-    const refusal = this.refusal(options.name);
+    const refusal = this.refusal(options.name) ?? this.#limitRefusal(options.name);
     if (refusal !== undefined) {
       if (options.channel !== undefined) closeLater(options.channel);
       throw refusal;
@@ -86,9 +86,9 @@ export class Attachments {
     await attaching;
   }
 
-  /** Why this name cannot be attached now. */
+  /** Why nothing can be attached or added under this name now. */
   refusal(name: string): OrchestratorError | undefined {
-    const { catalog, config, environments, closing } = this.#context;
+    const { catalog, closing } = this.#context;
     if (closing.aborted) return closedError();
     if (!/^[A-Za-z0-9_.-]{1,64}$/.test(name)) {
       const expected = "1 to 64 letters, digits and _ . -";
@@ -98,10 +98,15 @@ export class Attachments {
     if (this.#attaching.has(name) || (known !== undefined && known.offlineReason === undefined)) {
       return new OrchestratorError("name_taken", `an executor named \`${name}\` is attached`);
     }
+    return undefined;
+  }
+
+  /** Why one more executor cannot be attached; one that is offline keeps its place. */
+  #limitRefusal(name: string): OrchestratorError | undefined {
+    const { catalog, config } = this.#context;
     const { executors } = config.limits;
-    const added = environments.count((id) => catalog.get(id) === undefined && !this.#attaching.has(id));
-    const count = catalog.all.length + this.#attaching.size + added;
-    if (known !== undefined || environments.has(name) || count < executors) return undefined;
+    const count = catalog.all.length + this.#attaching.size;
+    if (count < executors || catalog.get(name) !== undefined) return undefined;
     return new OrchestratorError(
       "too_many_executors",
       `${count} executors are attached (limit ${executors} executors)`,

@@ -2,6 +2,8 @@ import { waitUnlessAborted } from "@codex/clock";
 import type { PolicyOptions } from "@codex/policy";
 import { messageOf } from "@codex/telemetry";
 import type { Approver } from "../approvals/approver.js";
+import { OrchestratorError } from "../errors.js";
+import type { OrchestratorLimits } from "../limits.js";
 import { withoutUrlSecrets } from "../text.js";
 import type { AttachableEnvironment, EnvironmentOptions, ExecutorAttachment } from "./environment.js";
 
@@ -35,8 +37,14 @@ export class EnvironmentTable {
     return this.#environments.has(id);
   }
 
-  count(matches: (id: string) => boolean): number {
-    return [...this.#environments.keys()].filter(matches).length;
+  /** Why one more cannot be added. */
+  refusal({ environments: most }: Pick<OrchestratorLimits, "environments">): OrchestratorError | undefined {
+    const { size } = this.#environments;
+    if (size < most) return undefined;
+    return new OrchestratorError(
+      "too_many_environments",
+      `there are ${size} environments (limit ${most} environments)`,
+    );
   }
 
   fallbackOf(id: string): string | undefined {
