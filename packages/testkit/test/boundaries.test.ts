@@ -51,13 +51,14 @@ const FLOORS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   },
   faces: {
     "agent-terminal": "agent clock executor-protocol orchestrator permissions policy",
+    foreground: "executor-protocol orchestrator recording telemetry",
     doctor: "config executor-protocol telemetry",
     local: "channel environments exec-server executor orchestrator policy process-host",
     mcp: "clock orchestrator policy",
     "mcp-client": "channel clock environments exec-backend executor executor-protocol orchestrator telemetry",
     cli:
       "agent agent-terminal audit background channel clock completion config doctor environments exec-backend exec-server exec-server-client " +
-      "exec-server-protocol executor executor-protocol file-lock host-files http-proxy local mcp mcp-client native orchestrator permissions policy process-host " +
+      "exec-server-protocol executor executor-protocol file-lock foreground host-files http-proxy local mcp mcp-client native orchestrator permissions policy process-host " +
       "recording relay rendezvous sandbox telemetry",
   },
   // Private: may import every package.

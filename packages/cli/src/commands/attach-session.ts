@@ -1,10 +1,9 @@
 import type { RecordedOutput } from "@codex/executor-protocol";
+import { createOutages, written } from "@codex/foreground";
 import { createOrchestrator } from "@codex/orchestrator";
 import { CommandError, EXIT } from "../exit-codes.js";
 import { say } from "../notice.js";
-import { createOutages } from "../outages.js";
 import { readSession } from "../read-session.js";
-import { written } from "../standard-output.js";
 import { attachSessions, checkSessionsAddress, type SessionsAddress } from "./sessions.js";
 
 /** Maximum wait for output per call, milliseconds; the next call follows at once. */

@@ -9,10 +9,10 @@ import {
   verifyAuditFiles,
 } from "@codex/audit";
 import type { ConfigFlags } from "@codex/config";
+import { written } from "@codex/foreground";
 import { CommandError, EXIT } from "../exit-codes.js";
 import { say } from "../notice.js";
 import { openConfig } from "../open-config.js";
-import { written } from "../standard-output.js";
 
 export interface VerifyOptions extends ConfigFlags {
   expect?: string;

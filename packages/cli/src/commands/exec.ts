@@ -22,6 +22,7 @@ import {
 } from "@codex/agent-terminal";
 import { createTerminalApprover } from "@codex/agent-terminal/approvals";
 import { systemClock } from "@codex/clock";
+import { written } from "@codex/foreground";
 import type { Approver } from "@codex/orchestrator";
 import type { ExecOptions, ThreadChoice } from "../agent/agent-options.js";
 import { type OpenedAgent, openAgent } from "../agent/open-agent.js";
@@ -29,7 +30,6 @@ import { chooseThread, startThread } from "../agent/open-thread.js";
 import { CommandError, EXIT } from "../exit-codes.js";
 import { say } from "../notice.js";
 import { savedRulesFile } from "../rule-files.js";
-import { written } from "../standard-output.js";
 import { VERSION_LINE } from "../version.js";
 
 /** Runs and shows one turn of an agent, or a review. @throws CommandError before the first request */

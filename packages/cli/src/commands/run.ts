@@ -4,15 +4,13 @@ import { resolve } from "node:path";
 import { isatty } from "node:tty";
 import { quoteWords } from "@codex/agent-terminal/text";
 import type { SandboxMode, TerminalSize } from "@codex/executor-protocol";
+import { createOutages, DEFAULT_SIZE, endAs, followProgram, getTerminalSize } from "@codex/foreground";
 import { createProgramRunner } from "@codex/orchestrator";
 import type { RunRecording } from "@codex/recording";
 import { attachExecutor, choosePlace } from "../connect.js";
 import { CommandError, EXIT } from "../exit-codes.js";
-import { endAs, followProgram } from "../follow-program.js";
 import { say } from "../notice.js";
-import { createOutages } from "../outages.js";
 import { chooseRunSandbox, describeDenial } from "../run-sandbox.js";
-import { DEFAULT_SIZE, getTerminalSize } from "../terminal.js";
 
 export interface RunOptions {
   tty?: boolean;
@@ -69,7 +67,7 @@ export async function runRun(argv: string[], options: RunOptions): Promise<void>
         ...(sandbox === undefined ? {} : { sandbox }),
         ...(options.timeout === undefined ? {} : { timeoutMs: Math.ceil(options.timeout * 1000) }),
       },
-      { recording, outages },
+      { recording, outages, say },
     );
     const { outcome } = followed;
     if (outcome.kind === "ended" && outcome.denial !== undefined) say(describeDenial(outcome.denial));

@@ -1,16 +1,15 @@
 import { resolve } from "node:path";
 import { visible } from "@codex/agent-terminal/text";
 import type { Sandbox } from "@codex/executor-protocol";
+import { DEFAULT_SIZE, endAs, followProgram, getTerminalSize } from "@codex/foreground";
 import { createProgramRunner } from "@codex/orchestrator";
 import { createCommandSandbox } from "@codex/sandbox";
 import { attachExecutor } from "../connect.js";
 import { CommandError, EXIT } from "../exit-codes.js";
-import { endAs, followProgram } from "../follow-program.js";
 import { say } from "../notice.js";
 import { openConfig } from "../open-config.js";
 import { describeDenial } from "../run-sandbox.js";
 import { chooseTrialSandbox, type TrialOptions } from "../sandbox-trial.js";
-import { DEFAULT_SIZE, getTerminalSize } from "../terminal.js";
 
 export interface SandboxCommandOptions extends TrialOptions {
   cd?: string;
@@ -77,16 +76,20 @@ async function run(
   const orchestrator = createProgramRunner();
   try {
     await attachExecutor(orchestrator, "sandbox", {});
-    const followed = await followProgram(orchestrator, {
-      argv,
-      cwd,
-      env: tty && process.env.TERM !== undefined ? { TERM: process.env.TERM } : {},
-      envPolicy: { inherit: "all", ignoreDefaultExcludes: true, exclude: [], set: {}, includeOnly: [] },
-      tty,
-      stdin: "open",
-      ...(tty ? { size: getTerminalSize() ?? DEFAULT_SIZE } : {}),
-      ...(sandbox === null ? {} : { sandbox }),
-    });
+    const followed = await followProgram(
+      orchestrator,
+      {
+        argv,
+        cwd,
+        env: tty && process.env.TERM !== undefined ? { TERM: process.env.TERM } : {},
+        envPolicy: { inherit: "all", ignoreDefaultExcludes: true, exclude: [], set: {}, includeOnly: [] },
+        tty,
+        stdin: "open",
+        ...(tty ? { size: getTerminalSize() ?? DEFAULT_SIZE } : {}),
+        ...(sandbox === null ? {} : { sandbox }),
+      },
+      { say },
+    );
     const { outcome } = followed;
     if (outcome.kind === "ended" && outcome.denial !== undefined) say(describeDenial(outcome.denial));
     await endAs(followed, () => orchestrator.close());

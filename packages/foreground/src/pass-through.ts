@@ -4,7 +4,6 @@ import { OrchestratorError, type RunningCommand } from "@codex/orchestrator";
 import type { RunRecording } from "@codex/recording";
 import { messageOf } from "@codex/telemetry";
 import { OPEN_INPUT_MS, UNANSWERED_MS } from "./limits.js";
-import { say } from "./notice.js";
 import type { Outages } from "./outages.js";
 import { dropTyped, getTerminalSize, type TakenTerminal, takeTerminal } from "./terminal.js";
 import { type InputTarget, passTyped, type TypedInputOptions } from "./typed-input.js";
@@ -16,7 +15,11 @@ export interface PassOptions {
   hasInput: boolean;
   recording?: RunRecording | undefined;
   outages: Outages;
+  say: Say;
 }
+
+/** Shows the person a notice, one line. */
+export type Say = (line: string) => void;
 
 /** The person gave up on an executor that does not answer. */
 interface Left {
@@ -34,7 +37,7 @@ export interface Passing {
 
 /** Passes input, signals and the window size to the program. */
 export function passThrough(running: RunningCommand, options: PassOptions): Passing {
-  const { size, hasInput, recording, outages } = options;
+  const { size, hasInput, recording, outages, say } = options;
   const resize = (next: TerminalSize) => {
     recording?.resize(next);
     void running.resize(next).catch(() => {});
@@ -49,14 +52,14 @@ export function passThrough(running: RunningCommand, options: PassOptions): Pass
       recording?.input(bytes);
       return running.write(bytes);
     },
-    closeStdin: () => running.closeStdin().catch((error: unknown) => tellOpenInput(running, error)),
+    closeStdin: () => running.closeStdin().catch((error: unknown) => reportOpenInput(running, say, error)),
   };
   let leave: (left: Left) => void = () => {};
   const left = new Promise<Left>((resolve) => {
     leave = resolve;
   });
   const onLeave = (how: string) => leave({ kind: "left", how });
-  const stopSignals = passSignals(running, outages, leave);
+  const stopSignals = passSignals(running, options, leave);
   const releaseInput = hasInput ? passInput({ target, outages, say, onLeave }) : undefined;
   return {
     left,
@@ -88,7 +91,7 @@ const PASSED: readonly [NodeJS.Signals, SessionSignal][] = [
 ];
 
 /** Passes signals to the program. While the executor does not answer they end this command, SIGINT at the second one. */
-function passSignals(running: RunningCommand, outages: Outages, leave: (left: Left) => void): () => void {
+function passSignals(running: RunningCommand, { outages, say }: PassOptions, leave: (left: Left) => void): () => void {
   let interrupts = 0;
   let waitsSince = 0;
   const handle = (signal: NodeJS.Signals, name: SessionSignal) => {
@@ -97,7 +100,8 @@ function passSignals(running: RunningCommand, outages: Outages, leave: (left: Le
       return leave({ kind: "left", how: signal === "SIGINT" ? "Ctrl-C twice" : signal, signal });
     }
     if (isSilent) say("there is no connection; Ctrl-C again gives up");
-    if (signal !== "SIGINT") return void running.signal(name).catch((error: unknown) => kill(running, signal, error));
+    if (signal !== "SIGINT")
+      return void running.signal(name).catch((error: unknown) => kill(running, signal, say, error));
     if (interrupts === 0) waitsSince = performance.now();
     interrupts += 1;
     const answered = () => {
@@ -116,7 +120,7 @@ function passSignals(running: RunningCommand, outages: Outages, leave: (left: Le
 }
 
 /** Kills the program when the host cannot send the signal: an exec-server of Codex 0.169.0 cannot send SIGTERM. */
-async function kill(running: RunningCommand, signal: NodeJS.Signals, error: unknown): Promise<void> {
+async function kill(running: RunningCommand, signal: NodeJS.Signals, say: Say, error: unknown): Promise<void> {
   try {
     await running.signal("kill");
     say(`${signal} was not sent: ${messageOf(error)}; the program is killed instead`);
@@ -126,7 +130,7 @@ async function kill(running: RunningCommand, signal: NodeJS.Signals, error: unkn
 }
 
 /** Notifies the person that the host cannot close the input, if the program keeps running: it may be waiting for that. */
-async function tellOpenInput({ ended }: RunningCommand, error: unknown): Promise<void> {
+async function reportOpenInput({ ended }: RunningCommand, say: Say, error: unknown): Promise<void> {
   if (!(error instanceof OrchestratorError) || error.code !== "unsupported") throw error;
   const late = sleep(OPEN_INPUT_MS, "late", { ref: false });
   if ((await Promise.race([ended, late])) !== "late") return;

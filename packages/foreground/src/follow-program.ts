@@ -5,13 +5,16 @@ import type { RunRecording } from "@codex/recording";
 import { EXIT } from "./exit-codes.js";
 import { LEAVE_GRACE_MS } from "./limits.js";
 import { createOutages, type Outages } from "./outages.js";
-import { passThrough } from "./pass-through.js";
+import { passThrough, type Say } from "./pass-through.js";
 import { isOutputLost, written } from "./standard-output.js";
 
+/** How the program is followed. */
 export interface FollowOptions {
   recording?: RunRecording | undefined;
   /** Tracks whether the executor can be reached; default: always. */
   outages?: Outages;
+  /** Shows the person a notice, one line; it may hold text of the executor, so control characters need escaping. */
+  say: Say;
 }
 
 /** How a program ended, and how this command ends: with `code`, or by `signal` where it is set. */
@@ -25,16 +28,16 @@ export interface Followed {
 
 /**
  * Runs a program as if it were local: streams, signals and the terminal are passed through. Reports on stderr what the exit
- * code alone would not convey.
+ * code alone would not convey. Sets `process.exitCode` to `EXIT.lost` until the outcome is known.
  */
 export async function followProgram(
   orchestrator: Pick<ProgramRunner, "runCommand">,
   request: RunCommandRequest,
-  { recording, outages = createOutages(() => {}, "") }: FollowOptions = {},
+  { recording, outages = createOutages(() => {}, ""), say }: FollowOptions,
 ): Promise<Followed> {
   // Whatever ends this process before the outcome is known must not look like a success.
   process.exitCode = EXIT.lost;
-  const output = createOutput(() => void running.signal("hangup").catch(() => {}));
+  const output = createOutput(say, () => void running.signal("hangup").catch(() => {}));
   const running = orchestrator.runCommand(request, {
     onOutput: (piece) => {
       const written = output.write(piece);
@@ -44,14 +47,14 @@ export async function followProgram(
   });
   const size = request.tty ? request.size : undefined;
   const hasInput = request.tty || request.stdin !== "null";
-  const passing = passThrough(running, { size, hasInput, recording, outages });
+  const passing = passThrough(running, { size, hasInput, recording, outages, say });
   const end = await Promise.race([running.ended, passing.left]);
   const isLeft = end.kind === "left";
   const outcome: RunOutcome = isLeft ? { kind: "lost", reason: `it was given up with ${end.how}` } : end;
   passing.release(outcome.kind === "lost" || (outcome.kind === "ended" && outcome.outcome.kind === "lost"));
   await recording?.end(outcome.kind === "ended" ? outcome.exitCode : undefined);
   await output.flush();
-  const code = exitCodeOf(outcome);
+  const code = exitCodeOf(outcome, say);
   const signal = isLeft ? end.signal : endingSignal(outcome);
   return { outcome, code: output.isLost && code === EXIT.ok ? EXIT.lost : code, signal, isLeft };
 }
@@ -80,7 +83,7 @@ export async function endAs({ code, signal, isLeft }: Followed, close: () => Pro
  *
  * @param onGone called once when the reader has gone, as in `codex run … | head`: a local program would have got SIGPIPE.
  */
-function createOutput(onGone: () => void) {
+function createOutput(say: Say, onGone: () => void) {
   let isLost = false;
   let isGone = false;
   /** Opened with the first write: a stream that is never written to may be closed. */
@@ -100,8 +103,7 @@ function createOutput(onGone: () => void) {
     /** Returns a promise while the write is pending: a slow reader applies back-pressure to the program. */
     write({ stream, bytes, dropped }: LiveOutput): Promise<void> | undefined {
       if (dropped !== undefined) {
-        const range = `bytes ${dropped.from}-${dropped.to} of the output are gone: they were not retained`;
-        process.stderr.write(`codex: ${range}\n`);
+        say(`bytes ${dropped.from}-${dropped.to} of the output are gone: they were not retained`);
       }
       const to = stream === "stderr" ? process.stderr : process.stdout;
       used.add(to);
@@ -123,19 +125,19 @@ function writeTo(stream: Writable, bytes: Uint8Array): Promise<void> | undefined
 const isNotFound = ({ code, reason }: Extract<RunOutcome, { kind: "refused" }>): boolean =>
   code === undefined ? /(^|: )program `[^`]*` was not found/.test(reason) : code === "program_not_found";
 
-function exitCodeOf(result: RunOutcome): number {
+function exitCodeOf(result: RunOutcome, say: Say): number {
   if (result.kind === "lost") {
-    process.stderr.write(`codex: the outcome is unknown: ${result.reason}\n`);
+    say(`the outcome is unknown: ${result.reason}`);
     return EXIT.lost;
   }
   if (result.kind === "refused") {
-    process.stderr.write(`codex: ${result.reason}\n`);
+    say(result.reason);
     return isNotFound(result) ? EXIT.notFound : EXIT.notStarted;
   }
   if (result.timedOut) {
-    process.stderr.write("codex: the program exceeded its time limit and was ended\n");
+    say("the program exceeded its time limit and was ended");
     return EXIT.timedOut;
   }
-  if (result.outcome.kind === "lost") process.stderr.write(`codex: the outcome is unknown: ${result.outcome.reason}\n`);
+  if (result.outcome.kind === "lost") say(`the outcome is unknown: ${result.outcome.reason}`);
   return result.exitCode ?? EXIT.lost;
 }
