@@ -65,6 +65,8 @@ interface ApprovalEvent {
   approval: string;
   decision: "approved" | "denied" | "cancelled" | "interrupted";
   by: DecidedBy;
+  /** Where the answer came from, such as a view. */
+  via?: string;
   /** The user asked to save a rule with it. */
   savesRule?: true;
 }

@@ -94,6 +94,8 @@ function ownedBy(orchestrator: Orchestrator, close: () => Promise<void>): Orches
     get executors() {
       return orchestrator.executors;
     },
+    approvers: orchestrator.approvers,
+    observe: (observer) => orchestrator.observe(observer),
     attach: (attached) => orchestrator.attach(attached),
     detach: (name) => orchestrator.detach(name),
     addEnvironment: (environment, environmentOptions) => orchestrator.addEnvironment(environment, environmentOptions),

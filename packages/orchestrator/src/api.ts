@@ -2,8 +2,9 @@ import type { LiveOutput } from "@codex/executor-client";
 import type { PolicyOptions } from "@codex/policy";
 import type { Telemetry } from "@codex/telemetry";
 import type { Approver } from "./approvals/approver.js";
+import type { ApproverPanel } from "./approvals/approver-panel.js";
 import type { AuditOptions } from "./audit/audit-trail.js";
-import type { CallToolOptions } from "./calls/call-tool.js";
+import type { CallToolOptions } from "./calls/call-options.js";
 import type { Judgement } from "./calls/judge-call.js";
 import type { ToolCall } from "./calls/tool-call.js";
 import type { ModelTool } from "./catalog/catalog.js";
@@ -14,6 +15,7 @@ import type { ConnectedEnvironment } from "./environments/connect-environment.js
 import type { AttachableEnvironment, EnvironmentDescription, EnvironmentOptions } from "./environments/environment.js";
 import type { AttachedExecutor, AttachOptions } from "./executors/attached-executor.js";
 import type { ExecutorEvents } from "./executors/executor-events.js";
+import type { Observer } from "./observe/orchestrator-event.js";
 import type { RunCommandRequest, RunningCommand } from "./programs/run-command.js";
 import type { StructuredOf, ToolCallResult } from "./result.js";
 
@@ -40,6 +42,10 @@ export interface Orchestrator {
   /** Settles when the executors of the options are attached; rejects with the first that could not be. */
   readonly ready: Promise<void>;
   readonly executors: readonly AttachedExecutor[];
+  /** Approvers that are asked beside that of the options, such as a view. */
+  readonly approvers: ApproverPanel;
+  /** Reports what happens from now on, for views. Returns a function that ends it. Calls are reported from their beginning. */
+  observe(observer: Observer): () => void;
   /** @throws OrchestratorError when the executor cannot be reached or does not speak the protocol. */
   attach(options: AttachOptions): Promise<AttachedExecutor>;
   /** Ends the connection to an executor; false when there is none of that name. */

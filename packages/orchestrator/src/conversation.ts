@@ -1,5 +1,5 @@
 import type { Approver } from "./approvals/approver.js";
-import type { CallToolOptions } from "./calls/call-tool.js";
+import type { CallToolOptions } from "./calls/call-options.js";
 import type { Judgement } from "./calls/judge-call.js";
 import type { ToolCall } from "./calls/tool-call.js";
 import type { ModelTool } from "./catalog/catalog.js";

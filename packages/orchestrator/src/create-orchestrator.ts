@@ -60,6 +60,7 @@ function createHandler(
       clock,
       timeoutMs: timings.approvalMs,
       limit: limits.rememberedApprovals,
+      panel: shared.approvers,
     }),
     shellParser: shellParser ?? createLazyShellParser(),
     telemetry: createCallTelemetry(options.telemetry ?? {}),

@@ -14,11 +14,12 @@ export type {
   DetailedAnswer,
   Grant,
 } from "./approvals/approver.js";
+export type { AnsweredElsewhere, ApproverPanel } from "./approvals/approver-panel.js";
 export { findRuleProblem } from "./approvals/rule-edit.js";
 export { type AuditOptions, Auditor, decidedBy, type Trail as AuditTrail } from "./audit/audit-trail.js";
 export type { CallDecision } from "./audit/noted-decision.js";
 export { beginOwnCall, type OwnCall } from "./audit/own-call.js";
-export type { CallToolOptions } from "./calls/call-tool.js";
+export type { CallToolOptions } from "./calls/call-options.js";
 export type { Judgement } from "./calls/judge-call.js";
 export type { ToolCall } from "./calls/tool-call.js";
 export type { ModelTool } from "./catalog/catalog.js";
@@ -51,6 +52,7 @@ export {
   type OrchestratorTimings,
   type WindowBounds,
 } from "./limits.js";
+export type { CallStarted, Observer, OrchestratorEvent } from "./observe/orchestrator-event.js";
 export type { RunCommandRequest, RunningCommand, RunOutcome, SandboxDenial } from "./programs/run-command.js";
 export type {
   AnsweredCall,

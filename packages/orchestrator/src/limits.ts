@@ -95,6 +95,8 @@ export const DEFAULT_WINDOW_BOUNDS: WindowBounds = {
 export const DEFAULT_MAX_OUTPUT_TOKENS = 10_000;
 /** Largest budget a model may ask for, tokens of 4 bytes. */
 export const DEFAULT_MAX_OUTPUT_TOKENS_CAP = 50_000;
+/** Bytes of `via` of an approval that are kept. */
+export const MAX_VIA_BYTES = 64;
 /** Live output that is kept for a loop that has not begun, while its result is waited for already, bytes. */
 export const UNREAD_OUTPUT_BYTES = 1024 * 1024;
 /**

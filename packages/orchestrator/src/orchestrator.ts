@@ -3,8 +3,10 @@ import { setMaxListeners } from "node:events";
 import { type Clock, systemClock, waitAtMost, waitUnlessAborted } from "@codex/clock";
 import type { PolicyOptions } from "@codex/policy";
 import type { Orchestrator, OrchestratorOptions, RunCommandOptions } from "./api.js";
+import { type ApproverPanel, createApproverPanel } from "./approvals/approver-panel.js";
 import { Auditor } from "./audit/audit-trail.js";
-import type { CallToolOptions, SharedContext } from "./calls/call-tool.js";
+import type { CallToolOptions } from "./calls/call-options.js";
+import type { SharedContext } from "./calls/call-tool.js";
 import { checkOptions } from "./calls/check-options.js";
 import type { Judgement } from "./calls/judge-call.js";
 import { createKeySeries } from "./calls/key-series.js";
@@ -22,6 +24,9 @@ import { EnvironmentTable } from "./environments/environment-table.js";
 import { closedError, OrchestratorError } from "./errors.js";
 import { type AttachedExecutor, type AttachOptions, describeExecutor } from "./executors/attached-executor.js";
 import { SessionTable } from "./executors/sessions.js";
+import { Observers } from "./observe/observers.js";
+import type { Observer } from "./observe/orchestrator-event.js";
+import { reportEvents } from "./observe/report-events.js";
 import { OutputStream } from "./output/output-stream.js";
 import { teeOutput } from "./output/tee-output.js";
 import { type RunCommandRequest, type RunningCommand, runCommand } from "./programs/run-command.js";
@@ -53,12 +58,14 @@ export interface CallHandler {
 /** What calls share with everything else. */
 export type Shared = Pick<
   SharedContext,
-  "config" | "catalog" | "environments" | "sessions" | "newId" | "newKey" | "closing" | "auditor"
-> & { clock: Clock };
+  "config" | "catalog" | "environments" | "sessions" | "newId" | "newKey" | "closing" | "auditor" | "observers"
+> & { clock: Clock; approvers: ApproverPanel };
 
 /** Everything except the handling of tool calls, which is handed in: `runCommand` and `listTools` do not need it. */
 export class OrchestratorCore implements Orchestrator {
   readonly ready: Promise<void>;
+  readonly approvers = createApproverPanel();
+  readonly #observers = new Observers();
   readonly #config: Config;
   readonly #clock: Clock;
   readonly #catalog = new Catalog();
@@ -87,7 +94,7 @@ export class OrchestratorCore implements Orchestrator {
     setMaxListeners(0, this.#close.signal);
     this.#environments = new EnvironmentTable(this, this.#close.signal);
     this.#attachments = new Attachments({
-      events: options,
+      events: reportEvents(options, this.#observers),
       config: this.#config,
       clock: this.#clock,
       newId,
@@ -107,6 +114,8 @@ export class OrchestratorCore implements Orchestrator {
       newKey: this.#newKey,
       closing: this.#close.signal,
       auditor: this.#auditor,
+      observers: this.#observers,
+      approvers: this.approvers,
     });
     this.ready = this.#attachments.attachAll(options.executors ?? []);
     // Callers that do not await `ready` learn of the failure from their calls.
@@ -117,16 +126,24 @@ export class OrchestratorCore implements Orchestrator {
       });
   }
 
+  observe(observer: Observer): () => void {
+    return this.#observers.add(observer);
+  }
+
   get executors(): AttachedExecutor[] {
     return this.#catalog.attached.map(describeExecutor);
   }
 
-  attach(options: AttachOptions): Promise<AttachedExecutor> {
-    return this.#attachments.attach(options);
+  async attach(options: AttachOptions): Promise<AttachedExecutor> {
+    const attached = await this.#attachments.attach(options);
+    this.#observers.emit({ type: "environments_changed" });
+    return attached;
   }
 
-  detach(name: string): Promise<boolean> {
-    return this.#attachments.detach(name);
+  async detach(name: string): Promise<boolean> {
+    const wasThere = await this.#attachments.detach(name);
+    this.#observers.emit({ type: "environments_changed" });
+    return wasThere;
   }
 
   addEnvironment(environment: AttachableEnvironment, options: EnvironmentOptions = {}): void {
@@ -141,6 +158,7 @@ export class OrchestratorCore implements Orchestrator {
     if (policy !== undefined) this.#handler.checkPolicy(policy);
     this.#environments.add(environment, options);
     this.#catalog.expect(id);
+    this.#observers.emit({ type: "environments_changed" });
   }
 
   listEnvironments(selection?: readonly EnvironmentSelection[]): EnvironmentDescription[] {

@@ -1,17 +1,19 @@
 import type { DecidedBy } from "@codex/audit";
 import type { Clock } from "@codex/clock";
-import { messageOf } from "@codex/telemetry";
+import { cutToBytes, messageOf } from "@codex/telemetry";
+import { MAX_VIA_BYTES } from "../limits.js";
 import type { ApprovalRequest, Approver, DetailedAnswer, Grant } from "./approver.js";
+import type { ApproverPanel } from "./approver-panel.js";
 import { sessionKey } from "./session-key.js";
 
 /** What asking for approval came to, and who or what decided. */
 export type ApprovalResult =
   /** `rule`: the prefix of a rule to save. */
-  | { kind: "approved"; by: DecidedBy; rule?: readonly string[] }
+  | { kind: "approved"; by: DecidedBy; rule?: readonly string[]; via?: string }
   /** The reason is shown to the model. */
-  | { kind: "denied"; by: DecidedBy; reason: string }
+  | { kind: "denied"; by: DecidedBy; reason: string; via?: string }
   /** The turn ends. */
-  | { kind: "cancelled"; by: Answerer }
+  | { kind: "cancelled"; by: Answerer; via?: string }
   /** The call was aborted while the question was open. */
   | { kind: "interrupted" }
   /** What was decided about before is not what is asked now. */
@@ -37,6 +39,8 @@ export interface ApprovalsOptions {
   clock: Clock;
   /** Milliseconds for a decision; 0 waits without end. */
   timeoutMs: number;
+  /** Asked beside the approver of a call. */
+  panel?: Pick<ApproverPanel, "join">;
   /** Decisions remembered; the oldest is forgotten. */
   limit: number;
 }
@@ -54,7 +58,7 @@ export class Approvals {
   async decide(
     request: ApprovalRequest,
     terms: DecisionTerms,
-    approver: Approver | undefined,
+    configured: Approver | undefined,
     grant?: Grant,
   ): Promise<ApprovalResult> {
     const { digest, signal } = terms;
@@ -64,6 +68,8 @@ export class Approvals {
     if (grant !== undefined && request.afterDenial === null) {
       return grant.digest === digest ? this.#accept(request, key, toAnswer(grant)) : { kind: "changed" };
     }
+    const { panel } = this.#options;
+    const approver = panel === undefined ? configured : panel.join(configured);
     if (approver === undefined)
       return { kind: "denied", by: "nobody", reason: "it needs approval, and nobody is there to give it" };
     if (signal.aborted) return { kind: "interrupted" };
@@ -71,7 +77,7 @@ export class Approvals {
     return "kind" in answer ? answer : this.#accept(request, key, answer);
   }
 
-  #accept(request: ApprovalRequest, key: string, { decision, rule, by }: Answer): ApprovalResult {
+  #accept(request: ApprovalRequest, key: string, { decision, rule, by, via }: Answer): ApprovalResult {
     const available = request.availableDecisions;
     if (!available.some((one) => one === decision)) {
       return {
@@ -81,10 +87,11 @@ export class Approvals {
       };
     }
     if (decision === "accept_for_session") this.#remember(key);
-    if (decision === "cancel") return { kind: "cancelled", by };
-    if (decision === "decline") return { kind: "denied", by, reason: `the ${by} declined it` };
+    const answered = via === undefined ? { by } : { by, via };
+    if (decision === "cancel") return { kind: "cancelled", ...answered };
+    if (decision === "decline") return { kind: "denied", ...answered, reason: `the ${by} declined it` };
     const saved = decision === "accept_and_save" ? (rule ?? request.proposedAmendment) : null;
-    return saved === null ? { kind: "approved", by } : { kind: "approved", by, rule: saved };
+    return saved === null ? { kind: "approved", ...answered } : { kind: "approved", ...answered, rule: saved };
   }
 
   /** The decision, or why there is none. */
@@ -131,12 +138,14 @@ interface Answer {
   decision: string;
   rule: readonly string[] | undefined;
   by: Answerer;
+  via: string | undefined;
 }
 
-const toAnswer = ({ decision, rule, by }: DetailedAnswer): Answer => ({
+const toAnswer = ({ decision, rule, by, via }: DetailedAnswer): Answer => ({
   decision: String(decision),
   rule,
   by: by === "client" || by === "model" ? by : "user",
+  via: via === undefined ? undefined : cutToBytes(String(via), MAX_VIA_BYTES),
 });
 
 /** An approver that fails has decided nothing. */
@@ -148,7 +157,7 @@ async function requestDecision(
   try {
     const answer = await approver.requestApproval(request, { signal });
     if (typeof answer === "object" && answer !== null) return toAnswer(answer);
-    return { decision: String(answer), rule: undefined, by: "user" };
+    return { decision: String(answer), rule: undefined, by: "user", via: undefined };
   } catch (error) {
     return {
       kind: "denied",

@@ -27,6 +27,8 @@ export interface DetailedAnswer {
   rule?: readonly string[];
   /** `client`: a program answered, and whether a person was asked is unknown. `model`: a model decided. Default `user`. */
   by?: "user" | "client" | "model";
+  /** Where the answer came from, for views and the audit log, such as `view`; at most 64 characters are recorded. */
+  via?: string;
 }
 
 /** A decision that was made before the call, on what `judge` returned. It counts for that and for nothing else. */

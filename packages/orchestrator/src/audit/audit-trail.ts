@@ -99,6 +99,7 @@ class CallTrail implements Trail {
   decided(approvalId: string, answer: ApprovalResult): void {
     const by = decidedBy(answer);
     this.#call.decidedBy = by;
+    const via = "via" in answer && answer.via !== undefined ? { via: short(answer.via) } : {};
     const saves = answer.kind === "approved" && answer.rule !== undefined ? { savesRule: true as const } : {};
     void this.#record({
       type: "approval",
@@ -107,6 +108,7 @@ class CallTrail implements Trail {
       // Granted was another request.
       decision: answer.kind === "changed" ? "denied" : answer.kind,
       by,
+      ...via,
       ...saves,
     });
   }

@@ -1,19 +1,17 @@
 import { isDeepStrictEqual } from "node:util";
 import { MAX_AUDIT_LIST } from "@codex/audit";
-import type { LiveOutput } from "@codex/executor-client";
 import type { Sandbox, ToolContract, WriteStdinRequest } from "@codex/executor-protocol";
 import type { TraceContext } from "@codex/telemetry";
 import { messageOf } from "@codex/telemetry";
 import type { Approvals, Decide } from "../approvals/approvals.js";
-import type { Approver, Grant } from "../approvals/approver.js";
 import { copyFrozen, digestRequest } from "../approvals/binding.js";
-import type { Auditor } from "../audit/audit-trail.js";
-import { type CallDecision, noteDecisions } from "../audit/noted-decision.js";
+import { type Auditor, NO_TRAIL } from "../audit/audit-trail.js";
+import { noteDecisions } from "../audit/noted-decision.js";
 import { type Catalog, ENVIRONMENT_ID } from "../catalog/catalog.js";
-import type { EnvironmentSelection } from "../catalog/selection.js";
 import type { Config } from "../config.js";
 import type { EnvironmentTable } from "../environments/environment-table.js";
 import type { Session, SessionTable } from "../executors/sessions.js";
+import type { Observers } from "../observe/observers.js";
 import { type Granted, obtainPermit, type PermitContext, type Ruling, refuseCommand } from "../permit/permit.js";
 import { permitTool } from "../permit/permit-tool.js";
 import { joinRuns, offerRerun, type SandboxedRun, withNotice } from "../permit/rerun.js";
@@ -30,56 +28,15 @@ import { doesSomething, resolveWriteStdin } from "../resolve/write-stdin.js";
 import { locate } from "../respond/locate.js";
 import { lostSession } from "../respond/respond.js";
 import { fail, interrupted, type RefusalCode, type RefusedCall, refuse, type ToolCallResult } from "../result.js";
+import type { CallToolOptions } from "./call-options.js";
 import type { CallTelemetry } from "./call-telemetry.js";
 import { sendCall } from "./send-call.js";
-
-/** How one tool call is carried out. */
-export interface CallToolOptions {
-  /** Ends the wait: the result is `interrupted`, with the session id of what was started, which goes on running. */
-  signal?: AbortSignal;
-  /** Called with live output in order, from the first byte on. A promise it returns holds the executor back until it settles. */
-  onOutput?: (output: LiveOutput) => unknown;
-  /** Absolute directory of this turn, on the executor's host. */
-  cwd?: string;
-  /** Absolute directories that belong to this turn, for the sandbox; default `cwd`. */
-  workspaceRoots?: readonly string[];
-  /**
-   * The environments of this turn, the first being the default; `[]`: none, so that nothing runs. `cwd` and
-   * `workspaceRoots` above are those of the first unless it has its own. Default: all there are.
-   */
-  environments?: readonly EnvironmentSelection[];
-  /** Called when it is decided whether the call may run, again with each approval. Must not throw. */
-  onDecision?: (decision: CallDecision) => void;
-  /** Asked for approval of this call, instead of the environment's or the orchestrator's. */
-  approver?: Approver;
-  /** `executor`: tools that list or read sessions see those of every orchestrator of the executor. Default `own`. */
-  sessionScope?: "own" | "executor";
-  /**
-   * The decision on what `judge` returned for the same call. Where it is asked about, this decides instead of the approver;
-   * anything else than what was decided about is refused with the code `changed`.
-   */
-  grant?: Grant;
-  /**
-   * Longest window of a unified-exec call, milliseconds from 0: for callers that are not waited for any longer. A command that
-   * takes longer goes on as a session. Default: the bounds of the orchestrator.
-   */
-  maxWindowMs?: number;
-  /**
-   * Names the call, 1 to 256 characters: another call with this key runs nothing and gets the result of the first, which its
-   * own `onOutput` and `signal` do not concern. With other arguments it is refused with the code `key_reused`.
-   */
-  idempotencyKey?: string;
-  /**
-   * On whose behalf, 1 to 128 characters, where several clients share the orchestrator: a client knows the sessions, the
-   * decisions for the session and the idempotency keys of its own calls alone. Calls without one know all sessions.
-   */
-  client?: string;
-}
 
 /** What all calls share. */
 export interface SharedContext
   extends Omit<HandlerContext, "trail" | "trace" | "progress" | "decide" | "isOnlyJudged" | keyof Ruling> {
   auditor: Auditor;
+  observers: Observers;
   approvals: Approvals;
   /** What decides about commands in an environment. */
   rulingOf(environment: string): Ruling;
@@ -109,19 +66,31 @@ export async function handleToolCall(
   options: CallToolOptions,
   context: SharedContext,
 ): Promise<ToolCallResult> {
-  const recorded = context.auditor.begin(toolName);
-  const { onDecision } = options;
-  const trail = onDecision === undefined ? recorded : noteDecisions(recorded, MAX_AUDIT_LIST, onDecision);
+  const { trail, onOutput } = beginTrail(toolName, options, context);
   const watch = context.telemetry.begin(toolName);
   const progress = { isSent: false };
   const own = { ...context, trail, progress, trace: watch.trace, isOnlyJudged: false };
-  const result = await routeCall(toolName, args, options, own).catch((error: unknown) =>
-    failed(error, progress.isSent),
-  );
+  const result = await routeCall(
+    toolName,
+    args,
+    onOutput === undefined ? options : { ...options, onOutput },
+    own,
+  ).catch((error: unknown) => failed(error, progress.isSent));
   watch.end(result);
   trail.ended(result);
   return result;
 }
+
+/** What is recorded of a call and reported to observers. */
+function beginTrail(toolName: string, { onDecision, onOutput, forDisplay }: CallToolOptions, context: SharedContext) {
+  if (forDisplay === true && DISPLAY_TOOLS.includes(toolName)) return { trail: NO_TRAIL, onOutput };
+  const recorded = context.auditor.begin(toolName);
+  const trail = onDecision === undefined ? recorded : noteDecisions(recorded, MAX_AUDIT_LIST, onDecision);
+  return context.observers.begin(toolName, { trail, onOutput });
+}
+
+/** Tools that change nothing, also not what a model reads next. */
+const DISPLAY_TOOLS: readonly string[] = ["list_sessions", "read_output", "read_screen"];
 
 /** The result when a collaborator has thrown, such as rules or a sandbox selector. */
 export function failed(error: unknown, isSent: boolean): RefusedCall {
@@ -268,7 +237,17 @@ async function writeStdin(
   trail.tool(executor.name, args, session?.id);
   const resolved = resolveWriteStdin(args, { config });
   if (resolved.kind === "rejected") return invalid(tool.name, resolved);
-  const { request, notices } = resolved.value;
+  const { notices } = resolved.value;
+  const { concurrent = false } = options;
+  const request = concurrent
+    ? { ...resolved.value.request, concurrent, until: "written" as const }
+    : resolved.value.request;
+  if (concurrent && !executor.can("concurrent_input")) {
+    return fail(
+      "unsendable",
+      `executor \`${executor.name}\` takes no input beside a call that waits. Nothing was written.`,
+    );
+  }
   const shell = session && context.typedShells.get(session);
   if (shell !== undefined && (request.input !== "" || request.closeStdin === true)) {
     const refused = await refuseInput(

@@ -1,5 +1,5 @@
 import { OrchestratorError } from "../errors.js";
-import type { CallToolOptions } from "./call-tool.js";
+import type { CallToolOptions } from "./call-options.js";
 
 /** @throws OrchestratorError `bad_option` */
 export function checkOptions({ idempotencyKey, maxWindowMs, client }: CallToolOptions): void {

@@ -2,7 +2,8 @@ import type { Decide } from "../approvals/approvals.js";
 import type { ApprovalRequest } from "../approvals/approver.js";
 import { NO_TRAIL } from "../audit/audit-trail.js";
 import type { RefusedCall } from "../result.js";
-import { type CallToolOptions, failed, routeCall, type SharedContext } from "./call-tool.js";
+import type { CallToolOptions } from "./call-options.js";
+import { failed, routeCall, type SharedContext } from "./call-tool.js";
 
 /** What a call would come to before anything is sent. */
 export type Judgement =

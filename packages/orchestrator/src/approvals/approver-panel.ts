@@ -1,0 +1,87 @@
+import type { ApprovalAnswer, ApprovalDecision, ApprovalRequest, Approver } from "./approver.js";
+
+/** Why a question is withdrawn from an approver: another one has answered it. The reason of its signal. */
+export interface AnsweredElsewhere {
+  readonly decision: ApprovalDecision;
+  /** As the answer names it; undefined where it does not. */
+  readonly via: string | undefined;
+}
+
+/** Approvers that are asked beside the configured one. The first answer counts, and is withdrawn from the others. */
+export interface ApproverPanel {
+  /** Asked about open questions at once, and about later ones. Returns a function that removes it. */
+  add(approver: Approver): () => void;
+  /** Asks this approver and those that were added; undefined where there is nobody to ask. */
+  join(approver: Approver | undefined): Approver | undefined;
+}
+
+interface OpenQuestion {
+  ask(approver: Approver): void;
+  withdraw(approver: Approver): void;
+}
+
+/** Creates a panel without members. */
+export function createApproverPanel(): ApproverPanel {
+  const members = new Set<Approver>();
+  const open = new Set<OpenQuestion>();
+  const ask = (first: Approver | undefined, request: ApprovalRequest, signal: AbortSignal) =>
+    new Promise<ApprovalAnswer>((resolve, reject) => {
+      const asked = new Map<Approver, AbortController>();
+      const finish = (reason: unknown) => {
+        open.delete(question);
+        signal.removeEventListener("abort", onAbort);
+        for (const given of asked.values()) given.abort(reason);
+        asked.clear();
+      };
+      const onAbort = () => {
+        finish(signal.reason);
+        reject(signal.reason);
+      };
+      const fail = (approver: Approver, error: unknown) => {
+        asked.delete(approver);
+        if (asked.size > 0 || !open.has(question)) return;
+        finish(error);
+        reject(error);
+      };
+      const question: OpenQuestion = {
+        ask(approver) {
+          const given = new AbortController();
+          asked.set(approver, given);
+          // One that throws at once has failed as well.
+          void new Promise<ApprovalAnswer>((answer) => answer(approver.requestApproval(request, given))).then(
+            (answer) => {
+              if (!open.has(question)) return;
+              asked.delete(approver);
+              finish(describeAnswer(answer));
+              resolve(answer);
+            },
+            (error: unknown) => fail(approver, error),
+          );
+        },
+        withdraw(approver) {
+          asked.get(approver)?.abort();
+          fail(approver, new Error("whoever could answer is gone"));
+        },
+      };
+      open.add(question);
+      signal.addEventListener("abort", onAbort, { once: true });
+      for (const approver of [...(first === undefined ? [] : [first]), ...members]) question.ask(approver);
+    });
+  return {
+    add(approver) {
+      members.add(approver);
+      for (const question of [...open]) question.ask(approver);
+      return () => {
+        if (!members.delete(approver)) return;
+        for (const question of [...open]) question.withdraw(approver);
+      };
+    },
+    join(approver) {
+      if (members.size === 0 && approver === undefined) return undefined;
+      return { requestApproval: (request, { signal }) => ask(approver, request, signal) };
+    },
+  };
+}
+
+const describeAnswer = (answer: ApprovalAnswer): AnsweredElsewhere =>
+  typeof answer === "string" ? { decision: answer, via: undefined } : { decision: answer.decision, via: answer.via };

@@ -1,0 +1,85 @@
+import type { LiveOutput } from "@codex/executor-client";
+import { decidedBy, type Trail } from "../audit/audit-trail.js";
+import type { Observer, OrchestratorEvent } from "./orchestrator-event.js";
+
+type OnOutput = (output: LiveOutput) => unknown;
+
+/** What of a call is reported to observers. */
+interface ObservedCall {
+  readonly trail: Trail;
+  readonly onOutput: OnOutput | undefined;
+}
+
+/** Reports the calls that begin while somebody observes. An observer that throws is removed. */
+export class Observers {
+  readonly #observers = new Set<Observer>();
+  #calls = 0;
+
+  /** Returns a function that ends the observation. */
+  add(observer: Observer): () => void {
+    const own: Observer = (event) => observer(event);
+    this.#observers.add(own);
+    return () => void this.#observers.delete(own);
+  }
+
+  emit(event: OrchestratorEvent): void {
+    for (const observer of [...this.#observers]) {
+      try {
+        observer(event);
+      } catch {
+        this.#observers.delete(observer);
+      }
+    }
+  }
+
+  /** The same trail and listener where nobody observes. */
+  begin(tool: string, call: ObservedCall): ObservedCall {
+    if (this.#observers.size === 0) return call;
+    this.#calls += 1;
+    return this.#observe(this.#calls, tool, call);
+  }
+
+  #observe(call: number, tool: string, { trail, onOutput }: ObservedCall): ObservedCall {
+    let environment = "";
+    let rules: readonly string[] = [];
+    const started = (place: string, more: object) => {
+      environment = place;
+      this.emit({ type: "call_started", call, tool, environment, ...more });
+    };
+    return {
+      onOutput: (output) => {
+        this.emit({ type: "output", call, environment, output });
+        return onOutput?.(output);
+      },
+      trail: {
+        command(place, command) {
+          trail.command(place, command);
+          started(place, { command: command.command, cwd: command.cwd, tty: command.tty });
+        },
+        tool(place, args, session) {
+          trail.tool(place, args, session);
+          started(place, session === undefined ? {} : { session });
+        },
+        judged: (requirement, matches) => {
+          const found = matches();
+          trail.judged(requirement, () => found);
+          rules = found.slice(0, MAX_SHOWN_RULES).map(({ rule }) => rule);
+          this.emit({ type: "call_decided", call, decision: { by: rules.length > 0 ? "rule" : "policy", rules } });
+        },
+        decided: (approvalId, answer) => {
+          trail.decided(approvalId, answer);
+          this.emit({ type: "call_decided", call, decision: { by: decidedBy(answer), rules } });
+        },
+        sending: (sandbox) => trail.sending(sandbox),
+        answered: (result) => trail.answered(result),
+        ended: (result) => {
+          trail.ended(result);
+          this.emit({ type: "call_ended", call, result });
+        },
+      },
+    };
+  }
+}
+
+/** Rules that are reported of one call. */
+const MAX_SHOWN_RULES = 16;

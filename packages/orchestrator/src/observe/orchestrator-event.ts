@@ -1,0 +1,38 @@
+import type { LiveOutput } from "@codex/executor-client";
+import type { ProcessOutcome } from "@codex/executor-protocol";
+import type { CallDecision } from "../audit/noted-decision.js";
+import type { ToolCallResult } from "../result.js";
+
+/** What happens in an orchestrator, for views. `call` is a number that joins the events of one call. */
+export type OrchestratorEvent =
+  /** It is known where the call runs. A command that runs again outside its sandbox is announced again. */
+  | CallStarted
+  | { readonly type: "call_decided"; readonly call: number; readonly decision: CallDecision }
+  /** `output.bytes` must not be modified. */
+  | { readonly type: "output"; readonly call: number; readonly environment: string; readonly output: LiveOutput }
+  | { readonly type: "call_ended"; readonly call: number; readonly result: ToolCallResult }
+  | {
+      readonly type: "session_exited";
+      readonly environment: string;
+      readonly sessionId: number;
+      readonly outcome: ProcessOutcome;
+    }
+  /** An environment was added, attached, lost, reached again or detached: `listEnvironments` describes it. */
+  | { readonly type: "environments_changed" };
+
+/** A call, and what it runs. */
+export interface CallStarted {
+  readonly type: "call_started";
+  readonly call: number;
+  readonly tool: string;
+  readonly environment: string;
+  /** Only of a command: its argv, its absolute directory and whether it gets a terminal. */
+  readonly command?: readonly string[];
+  readonly cwd?: string;
+  readonly tty?: boolean;
+  /** The session that it writes to. */
+  readonly session?: number;
+}
+
+/** Receives events in order. Must not throw; is not awaited. */
+export type Observer = (event: OrchestratorEvent) => void;
