@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 
 const FROM_PACKAGE = /^import \{([^}]*)\} from "(@codex\/[^"]+)";/gm;
-const REEXPORT = /^export \{([^}]*)\} from "(\.[^"]+)\.js";/gm;
+const REEXPORT = /^export \{([^}]*)\} from "([^"]+)";/gm;
 
 /**
  * A plugin for esbuild: what a source imports from the index of a package comes from the module that declares it. An index
@@ -23,24 +23,33 @@ export function directImports(indexes) {
   };
 
   function importDirectly(_statement, names, from) {
-    const index = indexes[from];
-    if (!known.has(index)) known.set(index, readValues(index));
-    const values = known.get(index);
     return readNames(names)
       .map(({ name, as }) => {
-        const file = values.get(name);
-        if (file === undefined) throw new Error(`${index} exports no ${name} of a module of its own`);
+        const file = findModule(from, name);
+        if (file === undefined) throw new Error(`${from} exports no ${name} of a module`);
         return `import { ${name} as ${as} } from ${JSON.stringify(file)};`;
       })
       .join(" ");
   }
+
+  /** The file that declares a value: an index may export it from another package. */
+  function findModule(from, name) {
+    const index = indexes[from];
+    if (index === undefined) throw new Error(`${from} is not a package of this workspace`);
+    if (!known.has(index)) known.set(index, readValues(index));
+    const value = known.get(index).get(name);
+    if (value === undefined) return undefined;
+    return value.from.startsWith(".")
+      ? join(dirname(index), value.from.replace(/\.js$/, ".ts"))
+      : findModule(value.from, value.name);
+  }
 }
 
-/** The file of each value that an index exports. */
+/** Where each value that an index exports comes from, and its name there. */
 function readValues(index) {
   const values = new Map();
   for (const [, names, from] of readFileSync(index, "utf8").matchAll(REEXPORT))
-    for (const { name } of readNames(names)) values.set(name, join(dirname(index), `${from}.ts`));
+    for (const { name, as } of readNames(names)) values.set(as, { from, name });
   return values;
 }
 

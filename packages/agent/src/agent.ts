@@ -1,4 +1,21 @@
 import { type Clock, systemClock } from "@codex/clock";
+import {
+  type ContentPart,
+  chooseReasoning,
+  createMessage,
+  DEFAULT_RETRY_LIMITS,
+  describeModel,
+  type HostedSpec,
+  type Item,
+  type MessageItem,
+  type ModelPort,
+  type OutputFormat,
+  type ReasoningOptions,
+  type RetryLimits,
+  type TextOptions,
+  textOf,
+  type Usage,
+} from "@codex/model";
 import type { EnvironmentSelection, Orchestrator } from "@codex/orchestrator";
 import { type AgentEvent, NO_USAGE, type TurnEnd } from "./events/agent-event.js";
 import { BASE_INSTRUCTIONS } from "./history/base-instructions.js";
@@ -6,12 +23,8 @@ import { COMPACT_PROMPT, compactionLimit } from "./history/compaction.js";
 import { type ContextSection, changedMessages, firstMessages } from "./history/context-sections.js";
 import type { ThreadRecorder } from "./history/thread-entry.js";
 import { createUuid7 } from "./ids.js";
-import { DEFAULT_RETRY_LIMITS, DEFAULT_TURN_LIMITS, type RetryLimits, type TurnLimits } from "./limits.js";
-import { type ContentPart, createMessage, type Item, type MessageItem, textOf } from "./model/items.js";
-import type { ModelPort, OutputFormat, ReasoningOptions, TextOptions, Usage } from "./model/model-port.js";
-import { describeModel } from "./model/model-traits.js";
-import { chooseReasoning } from "./model/reasoning.js";
-import type { HostedSpec } from "./model/tool-spec.js";
+import { DEFAULT_TURN_LIMITS, type TurnLimits } from "./limits.js";
+import type { RunOptions, SavedThread, Thread, ThreadOptions, TurnResult, TurnRun } from "./thread.js";
 import type { AgentTool } from "./tools/agent-tool.js";
 import { defaultEnvironment, prepareCall } from "./turn/call-runner.js";
 import { CommandTracker } from "./turn/command-tracker.js";
@@ -78,67 +91,6 @@ export interface Agent {
   startThread(options?: ThreadOptions): Thread;
   /** Resumes a saved thread. A call without an output gets one that describes what is known about it. */
   resumeThread(saved: SavedThread, options?: Omit<ThreadOptions, "id">): Promise<Thread>;
-}
-
-/** Id and storage of a thread. */
-export interface ThreadOptions {
-  /** Default: a new id. */
-  readonly id?: string;
-  /** Default: nothing is saved. */
-  readonly recorder?: ThreadRecorder;
-}
-
-/** A thread read from storage. */
-export interface SavedThread {
-  readonly id: string;
-  /** The history that was sent to the model. */
-  readonly items: readonly Item[];
-  readonly usage?: Usage;
-  /** Total tokens of its last response. */
-  readonly lastTokens?: number;
-  /** Ids of calls that were started; undefined when not recorded. */
-  readonly startedCalls?: ReadonlySet<string>;
-}
-
-/** A conversation. One turn runs at a time. */
-export interface Thread {
-  readonly id: string;
-  /** The history that is sent to the model. */
-  readonly items: readonly Item[];
-  /** Sum over all turns. */
-  readonly usage: Usage;
-  /** Starts a turn. @throws Error while another turn runs */
-  run(prompt: string | readonly ContentPart[], options?: RunOptions): TurnRun;
-  /** Starts a turn that only compacts the history. @throws Error while another turn runs */
-  compact(options?: Pick<RunOptions, "signal" | "timeoutMs">): TurnRun;
-}
-
-/** Options of one turn. */
-export interface RunOptions {
-  /** Interrupts the turn: pending calls are cancelled and marked as aborted in the history. */
-  readonly signal?: AbortSignal;
-  /** JSON schema of the final message; enforced by the endpoint. */
-  readonly outputSchema?: unknown;
-  /** Maximum number of model responses; the turn fails beyond it. Default no limit. */
-  readonly maxResponses?: number;
-  /** Milliseconds after which the turn fails; default no limit. */
-  readonly timeoutMs?: number;
-}
-
-/**
- * A running turn. Its events can be iterated once; a slow consumer applies back-pressure to the turn, and leaving the loop
- * (`break`) interrupts it. When `result` is read before iteration starts, events are discarded.
- */
-export interface TurnRun extends AsyncIterable<AgentEvent> {
-  /** Never rejects: failures are reported in `end`. */
-  readonly result: Promise<TurnResult>;
-}
-
-/** Result of a turn. */
-export interface TurnResult {
-  readonly end: TurnEnd;
-  /** The model's last message in this turn; empty when there is none. */
-  readonly finalMessage: string;
 }
 
 /**

@@ -1,15 +1,60 @@
 export {
-  type Agent,
-  type AgentOptions,
-  createAgent,
-  type RunOptions,
-  type SavedThread,
-  type Thread,
-  type ThreadOptions,
-  type TurnContext,
-  type TurnResult,
-  type TurnRun,
-} from "./agent.js";
+  type AiSdkModelOptions,
+  backOff,
+  buildRequestBody,
+  type CallItem,
+  type CallOutputItem,
+  type ContentPart,
+  type Credential,
+  type CustomSpec,
+  type CustomToolCallItem,
+  createAiSdkModel,
+  createMessage,
+  createOutput,
+  createResponsesModel,
+  DEFAULT_MODEL_LIMITS,
+  DEFAULT_RETRY_LIMITS,
+  DEFAULT_STREAM_IDLE_MS,
+  decideRetry,
+  describeModel,
+  type FunctionCallItem,
+  type FunctionSpec,
+  type HostedSpec,
+  type Item,
+  isCall,
+  isOutput,
+  type LanguageModel,
+  type MessageItem,
+  type ModelBody,
+  ModelError,
+  type ModelErrorCode,
+  type ModelErrorOptions,
+  type ModelEvent,
+  type ModelFetch,
+  type ModelLimits,
+  type ModelPort,
+  type ModelRequest,
+  type ModelResponse,
+  type ModelTraits,
+  type OutputFormat,
+  type Provider,
+  ProviderError,
+  type ProviderSources,
+  type ReasoningOptions,
+  type ResolvedProvider,
+  type ResponsesModelOptions,
+  type RetryKind,
+  type RetryLimits,
+  resolveProvider,
+  type TextOptions,
+  type TokenCommand,
+  type TokenReader,
+  type ToolOutput,
+  type ToolSpec,
+  textOf,
+  type Usage,
+} from "@codex/model";
+export { type Agent, type AgentOptions, createAgent, type TurnContext } from "./agent.js";
 export {
   createProjectReader,
   type HomeFiles,
@@ -64,62 +109,8 @@ export {
   renderEnvironmentContext,
 } from "./history/environment-context.js";
 export type { ThreadEntry, ThreadRecorder } from "./history/thread-entry.js";
-export {
-  DEFAULT_MODEL_LIMITS,
-  DEFAULT_RETRY_LIMITS,
-  DEFAULT_STREAM_IDLE_MS,
-  DEFAULT_TURN_LIMITS,
-  type ModelLimits,
-  type RetryLimits,
-  type TurnLimits,
-} from "./limits.js";
-export { type AiSdkModelOptions, createAiSdkModel } from "./model/ai-sdk/ai-sdk-model.js";
-export type { LanguageModel } from "./model/ai-sdk/language-model.js";
-export {
-  type CallItem,
-  type CallOutputItem,
-  type ContentPart,
-  type CustomToolCallItem,
-  createMessage,
-  createOutput,
-  type FunctionCallItem,
-  type Item,
-  isCall,
-  isOutput,
-  type MessageItem,
-  type ToolOutput,
-  textOf,
-} from "./model/items.js";
-export {
-  ModelError,
-  type ModelErrorCode,
-  type ModelErrorOptions,
-  type ModelEvent,
-  type ModelPort,
-  type ModelRequest,
-  type OutputFormat,
-  type ReasoningOptions,
-  type RetryKind,
-  type TextOptions,
-  type Usage,
-} from "./model/model-port.js";
-export { describeModel, type ModelTraits } from "./model/model-traits.js";
-export type { Credential, Provider, TokenCommand } from "./model/provider/provider.js";
-export {
-  ProviderError,
-  type ProviderSources,
-  type ResolvedProvider,
-  resolveProvider,
-} from "./model/provider/resolve-provider.js";
-export type { ModelBody, ModelFetch, ModelResponse } from "./model/responses/model-fetch.js";
-export { buildRequestBody } from "./model/responses/request-body.js";
-export {
-  createResponsesModel,
-  type ResponsesModelOptions,
-  type TokenReader,
-} from "./model/responses/responses-model.js";
-export { backOff, decideRetry } from "./model/retry.js";
-export type { CustomSpec, FunctionSpec, HostedSpec, ToolSpec } from "./model/tool-spec.js";
+export { DEFAULT_TURN_LIMITS, type TurnLimits } from "./limits.js";
+export type { RunOptions, SavedThread, Thread, ThreadOptions, TurnResult, TurnRun } from "./thread.js";
 export type { AgentTool, AgentToolResult, AgentToolSpec, InterceptedCall, ToolContext } from "./tools/agent-tool.js";
 export { createViewImageTool, type ViewImageOptions } from "./tools/image/view-image.js";
 export { createApplyPatchTool } from "./tools/patch/apply-patch.js";

@@ -47,7 +47,8 @@ const FLOORS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     orchestrator: "audit channel clock executor-client executor-protocol permissions policy telemetry",
     config: "executor-protocol file-lock orchestrator permissions policy toml",
     environments: "channel clock exec-backend exec-server-client executor-protocol orchestrator relay telemetry toml",
-    agent: "apply-patch clock executor-protocol file-lock http-proxy orchestrator permissions policy telemetry",
+    model: "clock http-proxy",
+    agent: "apply-patch clock executor-protocol file-lock model orchestrator permissions policy telemetry",
   },
   faces: {
     "agent-terminal": "agent clock executor-protocol orchestrator permissions policy",

@@ -1,7 +1,7 @@
+import { createMessage, type MessageItem } from "@codex/model";
 import type { AgentFiles } from "../files/agent-files.js";
 import type { ContextSection } from "../history/context-sections.js";
 import { DEFAULT_PROJECT_DOC_BYTES } from "../limits.js";
-import { createMessage, type MessageItem } from "../model/items.js";
 import { CachedFiles, type FileMemory } from "./cached-files.js";
 import { DOCS_OPENING, NO_DOCS, readProjectDocs, renderProjectDocs } from "./project-docs.js";
 import { findProjectDirectories } from "./project-root.js";

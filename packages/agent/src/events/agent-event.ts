@@ -1,4 +1,4 @@
-import type { Usage } from "../model/model-port.js";
+import type { Usage } from "@codex/model";
 import type { ThreadItem } from "./thread-item.js";
 
 /**

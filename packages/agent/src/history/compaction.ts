@@ -1,4 +1,4 @@
-import { createMessage, type Item, type MessageItem } from "../model/items.js";
+import { createMessage, type Item, type MessageItem } from "@codex/model";
 import { partsOf } from "./context-sections.js";
 import { TURN_ABORTED } from "./texts.js";
 

@@ -1,4 +1,4 @@
-import { createMessage, type Item, type MessageItem } from "../model/items.js";
+import { createMessage, type Item, type MessageItem } from "@codex/model";
 
 /**
  * A section of the context of a turn. Its text starts with `opening`, which identifies the latest section of the same kind in

@@ -1,5 +1,5 @@
-import { asText } from "../json.js";
-import { type CallItem, createOutput, type Item, isCall, isOutput } from "../model/items.js";
+import { type CallItem, createOutput, type Item, isCall, isOutput } from "@codex/model";
+import { asText } from "@codex/model/json";
 
 /** Response item types that are sent back in later requests. */
 const RECORDED: ReadonlySet<string> = new Set([

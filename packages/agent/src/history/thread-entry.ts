@@ -1,6 +1,5 @@
+import type { Item, Usage } from "@codex/model";
 import type { CallDecision } from "@codex/orchestrator";
-import type { Item } from "../model/items.js";
-import type { Usage } from "../model/model-port.js";
 
 /** An entry of a saved thread; the entries suffice to resume it after a crash and to report on its calls. */
 export type ThreadEntry =

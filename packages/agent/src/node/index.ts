@@ -1,4 +1,10 @@
-export { AdapterError, type AdapterOptions, loadAdapterModel } from "../adapters/load-adapter.js";
+export {
+  AdapterError,
+  type AdapterOptions,
+  createNodeFetch,
+  createTokenReader,
+  loadAdapterModel,
+} from "@codex/model/node";
 export { createHomeFiles, type HomeFilesOptions } from "../context/home-files.js";
 export { createFilePolicy, type FilePolicyOptions } from "../file-policy/create-file-policy.js";
 export type { ThreadLine, ThreadMeta } from "../threads/rollout-line.js";
@@ -12,5 +18,3 @@ export {
   ThreadStoreError,
   type ThreadStoreOptions,
 } from "../threads/thread-store.js";
-export { createTokenReader } from "../threads/token-command.js";
-export { createNodeFetch } from "./node-fetch.js";

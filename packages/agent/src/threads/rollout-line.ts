@@ -1,8 +1,7 @@
+import { createMessage, type Item, isOutput, type Usage } from "@codex/model";
+import { asCount, asObject, asText, type JsonObject, parseJson } from "@codex/model/json";
 import { isRecorded } from "../history/sendable.js";
 import type { ThreadEntry } from "../history/thread-entry.js";
-import { asCount, asObject, asText, type JsonObject, parseJson } from "../json.js";
-import { createMessage, type Item, isOutput } from "../model/items.js";
-import type { Usage } from "../model/model-port.js";
 
 /** Payload of the first line: id and origin of the thread. */
 export interface ThreadMeta {

@@ -1,9 +1,9 @@
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
-import type { SavedThread } from "../agent.js";
 import type { ThreadEntry } from "../history/thread-entry.js";
 import { createUuid7 } from "../ids.js";
 import { DEFAULT_THREAD_LIMITS, type ThreadLimits } from "../limits.js";
+import type { SavedThread } from "../thread.js";
 import { readLines, readMetaOf, readRollout } from "./read-rollout.js";
 import { parseEntry, parseLine, type ThreadLine, type ThreadMeta } from "./rollout-line.js";
 import { openThreadFile, type ThreadFile } from "./thread-file.js";

@@ -1,6 +1,6 @@
+import type { ToolOutput } from "@codex/model";
 import type { CallDecision } from "@codex/orchestrator";
 import type { ItemDetails } from "../events/thread-item.js";
-import type { ToolOutput } from "../model/items.js";
 
 /** A tool of the agent itself, in addition to those of executors. */
 export interface AgentTool {

@@ -1,10 +1,10 @@
 import type { Clock } from "@codex/clock";
+import { type CallItem, type CallOutputItem, createOutput, type ToolOutput } from "@codex/model";
 import type { CallDecision, CallToolOptions, Orchestrator, ToolCallResult } from "@codex/orchestrator";
 import type { AgentEvent } from "../events/agent-event.js";
 import type { ItemDetails, ItemStatus, PlanDetails } from "../events/thread-item.js";
 import { abortedOutput } from "../history/texts.js";
 import type { ThreadRecorder } from "../history/thread-entry.js";
-import { type CallItem, type CallOutputItem, createOutput, type ToolOutput } from "../model/items.js";
 import type { AgentTool, AgentToolResult, ToolContext } from "../tools/agent-tool.js";
 import type { CommandTracker } from "./command-tracker.js";
 import { type ResultParts, readParts, withImages } from "./result-parts.js";

@@ -1,6 +1,6 @@
+import type { CallItem, Item } from "@codex/model";
 import { completeCalls } from "../history/sendable.js";
 import { lostOutput, recoveredOutput } from "../history/texts.js";
-import type { CallItem, Item } from "../model/items.js";
 import type { AgentTool, ToolContext } from "../tools/agent-tool.js";
 import { parseInput, type ToolTable } from "./tool-table.js";
 

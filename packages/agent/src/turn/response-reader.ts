@@ -1,6 +1,5 @@
+import { type Item, type ModelEvent, textOf } from "@codex/model";
 import type { AgentEvent } from "../events/agent-event.js";
-import { type Item, textOf } from "../model/items.js";
-import type { ModelEvent } from "../model/model-port.js";
 
 /** Emits the events of a streaming response; deltas have the id of their later item. */
 export class ResponseReader {

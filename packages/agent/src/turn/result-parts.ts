@@ -1,5 +1,5 @@
+import type { ContentPart, ToolOutput } from "@codex/model";
 import { MAX_RESULT_IMAGES } from "../limits.js";
-import type { ContentPart, ToolOutput } from "../model/items.js";
 import { decodeBase64 } from "../tools/image/base64.js";
 import { toImageUrl } from "../tools/image/image-url.js";
 

@@ -1,10 +1,8 @@
 import { type Clock, pause } from "@codex/clock";
+import { decideRetry, type Item, ModelError, type RetryLimits } from "@codex/model";
 import type { AgentEvent } from "../events/agent-event.js";
 import { compactionInput } from "../history/compaction.js";
-import type { RetryLimits, TurnLimits } from "../limits.js";
-import type { Item } from "../model/items.js";
-import { ModelError } from "../model/model-port.js";
-import { decideRetry } from "../model/retry.js";
+import type { TurnLimits } from "../limits.js";
 
 /** Options of {@link summarize}. */
 export interface SummaryOptions {

@@ -1,7 +1,6 @@
+import type { CallItem, HostedSpec, ToolSpec } from "@codex/model";
+import { asObject, parseJson } from "@codex/model/json";
 import type { ModelTool } from "@codex/orchestrator";
-import { asObject, parseJson } from "../json.js";
-import type { CallItem } from "../model/items.js";
-import type { HostedSpec, ToolSpec } from "../model/tool-spec.js";
 import type { AgentTool } from "../tools/agent-tool.js";
 
 /** The target of a call. */

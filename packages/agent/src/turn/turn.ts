@@ -1,23 +1,28 @@
 import { type Clock, pause } from "@codex/clock";
+import {
+  asFunctionItems,
+  type CallItem,
+  type CallOutputItem,
+  createMessage,
+  decideRetry,
+  type Item,
+  isCall,
+  type MessageItem,
+  ModelError,
+  type ModelEvent,
+  type ModelPort,
+  type ModelRequest,
+  type RetryLimits,
+  textOf,
+  type Usage,
+} from "@codex/model";
 import { type AgentEvent, addUsage, NO_USAGE, type TurnEnd } from "../events/agent-event.js";
 import type { PlanDetails } from "../events/thread-item.js";
 import { compactHistory } from "../history/compaction.js";
 import { completeCalls, isRecorded } from "../history/sendable.js";
 import { lostOutput, TURN_ABORTED } from "../history/texts.js";
 import type { ThreadRecorder } from "../history/thread-entry.js";
-import type { RetryLimits, TurnLimits } from "../limits.js";
-import { asFunctionItems } from "../model/function-items.js";
-import {
-  type CallItem,
-  type CallOutputItem,
-  createMessage,
-  type Item,
-  isCall,
-  type MessageItem,
-  textOf,
-} from "../model/items.js";
-import { ModelError, type ModelEvent, type ModelPort, type ModelRequest, type Usage } from "../model/model-port.js";
-import { decideRetry } from "../model/retry.js";
+import type { TurnLimits } from "../limits.js";
 import { CallOrder } from "./call-order.js";
 import type { PreparedCall, TurnHooks } from "./call-runner.js";
 import type { CommandTracker } from "./command-tracker.js";

@@ -7,11 +7,11 @@ import {
   renderEnvironmentContext,
 } from "@codex/agent";
 import { customCall, functionCall, message } from "@codex/agent/testing";
+import { asFunctionItems } from "@codex/model";
 import { describe, expect, it } from "vitest";
 import { compactHistory, compactionLimit, SUMMARY_OPENING } from "../../src/history/compaction.js";
 import { changedMessages, firstMessages } from "../../src/history/context-sections.js";
 import { completeCalls, isRecorded } from "../../src/history/sendable.js";
-import { asFunctionItems } from "../../src/model/function-items.js";
 
 const NOW = { date: "2026-01-02", timezone: "Europe/Berlin" };
 const answer = (id: string) => createOutput({ type: "function_call", call_id: id }, "ok");

@@ -5,7 +5,7 @@ import { type AgentEvent, type AgentOptions, createAgent, createResponsesModel, 
 import { type Script, startScriptedEndpoint } from "@codex/agent/testing";
 import { createLocalOrchestrator, type LocalOrchestratorOptions } from "@codex/local";
 import { onTestFinished } from "vitest";
-import { createFastClock, providerAt } from "../support.js";
+import { createFastClock, providerAt } from "../../../model/test/support.js";
 
 export interface Setting {
   readonly orchestrator?: LocalOrchestratorOptions;

@@ -17,7 +17,7 @@ import {
   stream,
 } from "@codex/agent/testing";
 import { describe, expect, it } from "vitest";
-import { modelAt } from "../support.js";
+import { modelAt } from "../../../model/test/support.js";
 import { completedItems, readAll, startAgent } from "./support.js";
 
 const exec = (id: string, cmd: string, more: object = {}) => functionCall(id, "exec_command", { cmd, ...more });

@@ -3,12 +3,12 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { fail } from "@codex/agent/testing";
 import { describe, expect, it } from "vitest";
-import { anthropic, chat } from "../../../agent/test/model/ai-sdk/replies.js";
+import { anthropic, chat } from "../../../model/test/ai-sdk/replies.js";
 import { useCommand } from "../support.js";
 import { itemsOf, setUpAgent } from "./support.js";
 
 const command = useCommand();
-const packages = fileURLToPath(new URL("../../../agent/node_modules/", import.meta.url));
+const packages = fileURLToPath(new URL("../../../model/node_modules/", import.meta.url));
 
 const patch = "*** Begin Patch\n*** Add File: a.txt\n+one\n*** End Patch";
 const CALLS = [

@@ -1,5 +1,5 @@
+import { asObject } from "@codex/model/json";
 import type { PlanStep } from "../../events/thread-item.js";
-import { asObject } from "../../json.js";
 import { MAX_PLAN_STEPS } from "../../limits.js";
 import type { AgentTool, AgentToolResult } from "../agent-tool.js";
 

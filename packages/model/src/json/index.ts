@@ -1,0 +1,1 @@
+export { asCount, asObject, asText, type JsonObject, parseJson } from "./members.js";

@@ -1,0 +1,47 @@
+import { execFile } from "node:child_process";
+import { systemClock } from "@codex/clock";
+import { TOKEN_BYTES } from "../limits.js";
+import type { TokenCommand } from "../provider/provider.js";
+import type { TokenReader } from "../responses/responses-model.js";
+
+/**
+ * Creates a reader that runs the provider's `auth` command on this host and caches its output, the token, until it expires or
+ * is rejected.
+ * @throws Error naming the command, never its output
+ */
+export function createTokenReader(command: TokenCommand, clock = systemClock): TokenReader {
+  let cached: { token: string; at: number } | undefined;
+  return async (signal, refused) => {
+    if (cached?.token === refused) cached = undefined;
+    if (cached !== undefined && (command.refreshMs === 0 || clock.now() - cached.at < command.refreshMs)) {
+      return cached.token;
+    }
+    const token = await runCommand(command, signal);
+    cached = { token, at: clock.now() };
+    return token;
+  };
+}
+
+function runCommand({ command, args, cwd, timeoutMs }: TokenCommand, signal: AbortSignal): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const options = { signal, timeout: timeoutMs, maxBuffer: TOKEN_BYTES, ...(cwd === undefined ? {} : { cwd }) };
+    const child = execFile(command, [...args], options, (error, stdout) => {
+      const token = stdout.trim();
+      if (error !== null) reject(new Error(`the token command ${command} failed: ${describe(error)}`));
+      else if (token === "") reject(new Error(`the token command ${command} printed nothing`));
+      else if (/[^\x21-\x7e]/.test(token))
+        reject(
+          new Error(
+            `the output of the token command ${command} is not a token: it contains spaces or control characters`,
+          ),
+        );
+      else resolve(token);
+    });
+    child.stdin?.end();
+  });
+}
+
+function describe(error: { code?: number | string | null; signal?: NodeJS.Signals | null; killed?: boolean }): string {
+  if (error.killed === true) return "it took too long";
+  return error.signal ? `killed by ${error.signal}` : `exit ${String(error.code)}`;
+}

@@ -1,0 +1,171 @@
+import { type Clock, systemClock } from "@codex/clock";
+import { DEFAULT_MODEL_LIMITS, type ModelLimits } from "../limits.js";
+import { ModelError, type ModelEvent, type ModelPort, type ModelRequest } from "../model-port.js";
+import { buildHeaders } from "../provider/headers.js";
+import type { Provider } from "../provider/provider.js";
+import { type RequestFailure, readConnectionFailure, readHttpFailure } from "../requests/failure.js";
+import type { IdleWatch } from "../requests/idle-watch.js";
+import { streamWithRetries } from "../requests/stream-with-retries.js";
+import type { ModelFetch, ModelResponse } from "./model-fetch.js";
+import { createBodyWriter } from "./request-body.js";
+import { readServerEvents } from "./server-events.js";
+import { readStreamEvent } from "./stream-event.js";
+import { createUntimedFetch } from "./untimed-fetch.js";
+
+/** Returns a token; `refused` is the rejected one to replace. */
+export type TokenReader = (signal: AbortSignal, refused?: string) => Promise<string>;
+
+/** Options of {@link createResponsesModel}. */
+export interface ResponsesModelOptions {
+  readonly provider: Provider;
+  /** Returns the token of a provider with `auth`; called for each request. */
+  readonly readToken?: (signal: AbortSignal) => Promise<string>;
+  /** `user-agent` header. */
+  readonly userAgent?: string;
+  /** `originator` header: the calling program. */
+  readonly originator?: string;
+  readonly limits?: Partial<ModelLimits>;
+  /** Default: the global `fetch`. */
+  readonly fetch?: ModelFetch;
+  readonly clock?: Clock;
+  /** Returns a number in [0, 1), for retry jitter. */
+  readonly random?: () => number;
+  /** Milliseconds since 1970. */
+  readonly now?: () => number;
+}
+
+/** Creates a model that uses `POST {base_url}/responses`. */
+export function createResponsesModel(options: ResponsesModelOptions): ModelPort {
+  const context: Context = {
+    fetch: createUntimedFetch(options.provider.streamIdleMs, globalThis.fetch),
+    clock: systemClock,
+    random: Math.random,
+    now: Date.now,
+    userAgent: "codex-ts",
+    originator: "codex-ts",
+    ...options,
+    limits: { ...DEFAULT_MODEL_LIMITS, ...options.limits },
+    writeBody: createBodyWriter(),
+  };
+  const { provider, clock, random } = context;
+  const retries = { retry: provider.retry, streamIdleMs: provider.streamIdleMs, clock, random };
+  return {
+    stream(request, { signal }) {
+      let body: Uint8Array<ArrayBuffer> | undefined;
+      const send = (watch: IdleWatch) => {
+        body ??= context.writeBody(request);
+        return open(request, body, watch, context);
+      };
+      return streamWithRetries(send, signal, retries);
+    },
+  };
+}
+
+interface Context extends Required<Omit<ResponsesModelOptions, "readToken" | "limits">> {
+  readonly readToken?: TokenReader;
+  readonly limits: ModelLimits;
+  readonly writeBody: (request: ModelRequest) => Uint8Array<ArrayBuffer>;
+}
+
+/** Sends the request; returns the events of the response if successful, otherwise the failure. */
+async function open(
+  request: ModelRequest,
+  body: Uint8Array<ArrayBuffer>,
+  watch: IdleWatch,
+  context: Context,
+): Promise<AsyncIterable<ModelEvent> | RequestFailure> {
+  const { provider, readToken, userAgent, originator, now, limits, fetch } = context;
+  const { signal } = watch;
+  let token = provider.credential.kind === "command" ? await readToken?.(signal) : undefined;
+  const send = () => {
+    const headers = buildHeaders({ provider, request, token, userAgent, originator });
+    return fetch(provider.url, { method: "POST", headers, body, signal, redirect: "manual" });
+  };
+  try {
+    let response = await send();
+    watch.touch();
+    if (response.status === 401 && token !== undefined) {
+      const other = await readToken?.(signal, token);
+      if (other !== token) {
+        await response.body?.cancel();
+        token = other;
+        response = await send();
+        watch.touch();
+      }
+    }
+    if (response.ok) return readResponse(response, watch, context);
+    const text = provider.redact(await readStart(response, limits.errorBodyBytes), token);
+    const keySource = provider.credential.kind === "none" ? undefined : provider.credential.from;
+    return readHttpFailure({ status: response.status, headers: response.headers, body: text, now: now(), keySource });
+  } catch (thrown) {
+    return asFailure(thrown, signal);
+  }
+}
+
+/** Classifies a thrown value; rethrows the caller's abort reason. */
+function asFailure(thrown: unknown, signal: AbortSignal): RequestFailure {
+  if (!signal.aborted) return readConnectionFailure(thrown);
+  const reason: unknown = signal.reason;
+  if (reason instanceof ModelError) return { error: reason, repeat: false };
+  throw reason;
+}
+
+async function readStart(response: ModelResponse, maxBytes: number): Promise<string> {
+  const decoder = new TextDecoder();
+  let text = "";
+  let left = maxBytes;
+  for await (const chunk of response.body ?? []) {
+    text += decoder.decode(chunk.subarray(0, left), { stream: true });
+    left -= chunk.length;
+    if (left <= 0) break;
+  }
+  return text;
+}
+
+async function* readResponse(
+  response: ModelResponse,
+  watch: IdleWatch,
+  { limits, provider }: Context,
+): AsyncGenerator<ModelEvent, void, void> {
+  const { body } = response;
+  let items = 0;
+  try {
+    for await (const data of body === null ? [] : readServerEvents(body, limits, watch.touch)) {
+      const event = readStreamEvent(data);
+      if (event === undefined) continue;
+      if (event instanceof ModelError) throw hideSecrets(event, provider);
+      if (event.type === "item_done") items += 1;
+      if (items > limits.responseItems) throw tooManyItems(limits.responseItems);
+      if (event.type === "completed") {
+        const turnState = response.headers.get("x-codex-turn-state");
+        yield turnState === null ? event : { ...event, turnState };
+        return;
+      }
+      yield event;
+    }
+  } catch (thrown) {
+    if (thrown instanceof ModelError) throw thrown;
+    const { error } = asFailure(thrown, watch.signal);
+    throw error.code === "idle_timeout" ? error : cut(`the stream broke: ${error.message}`, thrown);
+  }
+  throw cut(`the stream ended before response.completed${describeType(response)}`);
+}
+
+const cut = (message: string, cause?: unknown) => new ModelError("stream_cut", message, { retry: "stream", cause });
+
+const tooManyItems = (limit: number) =>
+  new ModelError("too_large", `the response has more than ${limit} items`, { retry: "never" });
+
+function hideSecrets(error: ModelError, provider: Provider): ModelError {
+  const { code, message, retry, retryAfterMs } = error;
+  return new ModelError(code, provider.redact(message), {
+    retry,
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+  });
+}
+
+/** Mentions an unexpected content type, the likely cause of a missing end event. */
+function describeType(response: ModelResponse): string {
+  const type = response.headers.get("content-type") ?? "none";
+  return type.startsWith("text/event-stream") ? "" : ` (its content type is ${JSON.stringify(type)})`;
+}
