@@ -166,6 +166,13 @@ describe("codex executor on a websocket", () => {
     }
   });
 
+  it("names its protocol in the handshake of the websocket", async () => {
+    const { url } = await command.listen();
+    const channel = await connectWebSocketChannel(url, { subprotocols: ["codex.exec-server.v1", "codex.executor.v1"] });
+    expect(channel.subprotocol).toBe("codex.executor.v1");
+    await channel.close();
+  });
+
   it("serves the next orchestrator after one has shut down", async () => {
     const { url } = await command.listen();
     for (const text of ["one", "two"]) {

@@ -1,5 +1,8 @@
 import { createMemoryChannelPair } from "@codex/channel";
+import { connectWebSocketChannel, createWebSocketListener } from "@codex/channel/websocket";
+import { EXEC_SERVER_SUBPROTOCOL } from "@codex/exec-server-protocol";
 import { createExecutor, type ExecutorOptions } from "@codex/executor";
+import { EXECUTOR_SUBPROTOCOL } from "@codex/executor-protocol";
 import { type AttachedExecutor, type AttachOptions, createOrchestrator } from "@codex/orchestrator";
 import { createLocalBackend } from "@codex/process-host";
 import { describe, expect, it, onTestFinished } from "vitest";
@@ -87,6 +90,60 @@ describe("an environment on an executor", () => {
     await environment.attach(orchestrator);
     expect(await orchestrator.callTool("exec_command", { cmd: "echo tool" })).toMatchObject({ isError: false });
     expect((await environment.files.getMetadata("/tmp")).isDirectory).toBe(true);
+  });
+});
+
+describe("what is served at an address", () => {
+  /** The first message that an environment sends to a listener, which then hangs up. */
+  async function firstMessageTo(subprotocols: readonly string[]): Promise<unknown> {
+    let resolve: (value: unknown) => void;
+    const first = new Promise((settle) => {
+      resolve = settle;
+    });
+    const listener = await createWebSocketListener({
+      subprotocols,
+      onChannel: async (channel) => {
+        const received = await channel.receive();
+        resolve(received?.kind === "value" ? received.value : received);
+        await channel.close();
+      },
+    });
+    onTestFinished(() => listener.close());
+    const environment = environmentAt(listener.url, { initializeTimeoutMs: 2_000 });
+    await Promise.race([first, environment.info().catch(() => {})]);
+    return first;
+  }
+
+  it("is named by the subprotocol of the websocket: an executor gets no message of another protocol", async () => {
+    expect(await firstMessageTo([EXECUTOR_SUBPROTOCOL])).toMatchObject({ type: "initialize" });
+  });
+
+  it("is found out by the first response where the listener names none", async () => {
+    expect(await firstMessageTo([])).toMatchObject({ method: "initialize" });
+  });
+
+  it.each([
+    ["an executor that names itself", [EXECUTOR_SUBPROTOCOL]],
+    ["an executor whose listener takes whatever is offered first", [EXEC_SERVER_SUBPROTOCOL, EXECUTOR_SUBPROTOCOL]],
+  ])("%s is an executor", async (_, subprotocols) => {
+    const executor = await openExecutor({ execServer }, subprotocols);
+    onTestFinished(executor.close);
+    const environment = environmentAt(executor.url);
+    await environment.attach(openOrchestrator());
+    expect(environment.serves).toBe("executor");
+    expect((await environment.files.getMetadata("/tmp")).isDirectory).toBe(true);
+  });
+
+  it("is an exec-server for one of this project, which names itself", async () => {
+    const url = await listen();
+    const channel = await connectWebSocketChannel(url, {
+      subprotocols: [EXECUTOR_SUBPROTOCOL, EXEC_SERVER_SUBPROTOCOL],
+    });
+    onTestFinished(() => channel.close());
+    expect(channel.subprotocol).toBe(EXEC_SERVER_SUBPROTOCOL);
+    const environment = environmentAt(url);
+    await environment.connect();
+    expect(environment.serves).toBe("exec-server");
   });
 });
 

@@ -38,9 +38,10 @@ export function environmentAt(url: string, options: Partial<RemoteEnvironmentOpt
   return environment;
 }
 
-/** An executor on a websocket that names no subprotocol. The caller closes it. */
+/** An executor on a websocket that accepts these subprotocols, by default none. The caller closes it. */
 export async function openExecutor(
   options: Partial<ExecutorOptions> = {},
+  subprotocols: readonly string[] = [],
 ): Promise<{ url: string; channels: () => number; close(): Promise<void> }> {
   const backend = createLocalBackend();
   const executor = createExecutor({ backend, ...options });
@@ -48,6 +49,7 @@ export async function openExecutor(
   const listener = await createWebSocketListener({
     host: "127.0.0.1",
     port: 0,
+    subprotocols,
     onChannel: (channel) => {
       channels += 1;
       void executor.serve(channel);

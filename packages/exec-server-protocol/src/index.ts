@@ -65,7 +65,7 @@ export {
 } from "./host-path.js";
 export { type BodyDelta, decodeHttpRequest, type HttpHeader, type HttpRequestParams } from "./http.js";
 export { decodeInitialize } from "./initialize.js";
-export { ERROR_CODES, METHODS, NOTIFICATIONS } from "./methods.js";
+export { ERROR_CODES, EXEC_SERVER_SUBPROTOCOL, METHODS, NOTIFICATIONS } from "./methods.js";
 export { toNativeSandbox, toWireSandbox } from "./native-sandbox.js";
 export {
   decodeCloseStdin,

@@ -1,3 +1,6 @@
+/** Names this protocol in the handshake of a websocket (`Sec-WebSocket-Protocol`); optional for both ends, and unknown to Codex 0.169.0. */
+export const EXEC_SERVER_SUBPROTOCOL = "codex.exec-server.v1";
+
 /** Requests of a client. The last three are extensions of this project; Codex 0.169.0 rejects them with -32601. */
 export const METHODS = {
   initialize: "initialize",

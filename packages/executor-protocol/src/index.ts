@@ -6,6 +6,7 @@ export {
   cancelToolRequestSchema,
   capabilitySchema,
   EXECUTOR_PROTOCOL_VERSION,
+  EXECUTOR_SUBPROTOCOL,
   type ExecutorMessage,
   errorMessageSchema,
   executorMessageSchema,

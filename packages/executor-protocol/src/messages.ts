@@ -14,6 +14,9 @@ import {
 /** The version this package speaks; `initialize` carries it in both directions. */
 export const EXECUTOR_PROTOCOL_VERSION = "1";
 
+/** Names this protocol in the handshake of a websocket (`Sec-WebSocket-Protocol`); optional for both ends. */
+export const EXECUTOR_SUBPROTOCOL = "codex.executor.v1";
+
 /** Chosen by the sender of a request; the response echoes it. */
 export const requestIdSchema = keySchema;
 

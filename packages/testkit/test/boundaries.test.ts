@@ -46,7 +46,8 @@ const FLOORS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     policy: "executor-protocol file-lock permissions starlark telemetry",
     orchestrator: "audit channel clock executor-client executor-protocol permissions policy telemetry",
     config: "executor-protocol file-lock orchestrator permissions policy toml",
-    environments: "channel clock exec-backend exec-server-client executor-protocol orchestrator relay telemetry toml",
+    environments:
+      "channel clock exec-backend exec-server-client exec-server-protocol executor-protocol orchestrator relay telemetry toml",
     model: "clock http-proxy",
     agent: "apply-patch clock executor-protocol file-lock model orchestrator permissions policy telemetry",
   },

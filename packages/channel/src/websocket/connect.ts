@@ -12,6 +12,8 @@ import { KEEP_ALIVE_MS, WebSocketChannel } from "./websocket-channel.js";
 export interface ConnectOptions {
   /** Sent with the upgrade request, such as `Authorization`. */
   headers?: Readonly<Record<string, string>>;
+  /** Subprotocols that are offered, the preferred one first. A server that knows none of them is not refused. */
+  subprotocols?: readonly string[];
   limits?: Partial<ChannelLimits>;
   /** Milliseconds from the call to the open channel. Default 10000. */
   connectTimeoutMs?: number;
@@ -23,22 +25,29 @@ export interface ConnectOptions {
   signal?: AbortSignal;
 }
 
+/** A channel, and the subprotocol that the server has chosen; undefined if it has chosen none. */
+export type ConnectedChannel = Channel & { readonly subprotocol: string | undefined };
+
 const DEFAULT_CONNECT_TIMEOUT_MS = 10_000;
 
 /** Most bytes of a refusal's body that are part of the error. */
 const MAX_REFUSAL_BYTES = 512;
 
+/** Characters of an unexpected subprotocol that are part of the error. */
+const MAX_SHOWN_SUBPROTOCOL = 64;
+
 /**
  * Connects to a `ws://` or `wss://` URL, or to the unix socket of a `unix:///PATH`.
  * @throws ChannelError `connect_failed`, `connect_timeout`, `unauthorized` (HTTP 401 or 403) or `closed` (aborted)
  */
-export async function connectWebSocketChannel(url: string, options: ConnectOptions = {}): Promise<Channel> {
+export async function connectWebSocketChannel(url: string, options: ConnectOptions = {}): Promise<ConnectedChannel> {
   const limits = resolveLimits(options.limits);
   const target = parseTarget(url);
   const { name } = target;
   const socket = createSocket(target, options, limits);
-  return new Promise<Channel>((resolve, reject) => {
+  return new Promise<ConnectedChannel>((resolve, reject) => {
     let wire: Duplex | undefined;
+    let subprotocol: string | undefined;
     const timeoutMs = options.connectTimeoutMs ?? DEFAULT_CONNECT_TIMEOUT_MS;
     const fail = (error: ChannelError) => {
       settle();
@@ -62,12 +71,19 @@ export async function connectWebSocketChannel(url: string, options: ConnectOptio
     });
     socket.once("upgrade", (response) => {
       wire = response.socket;
+      subprotocol = takeSubprotocol(response);
+      if (subprotocol !== undefined && options.subprotocols?.includes(subprotocol) !== true) {
+        const chosen = JSON.stringify(subprotocol.slice(0, MAX_SHOWN_SUBPROTOCOL));
+        fail(new ChannelError("connect_failed", `${name} chose the subprotocol ${chosen}, which was not offered`));
+      }
       response.socket.setKeepAlive(true, KEEP_ALIVE_MS);
     });
     socket.once("open", () => {
       settle();
       socket.removeAllListeners("error");
-      resolve(new WebSocketChannel(socket, wire!, limits, { isServer: false, heartbeatMs: options.heartbeatMs }));
+      const { heartbeatMs } = options;
+      const channel = new WebSocketChannel(socket, wire!, limits, { isServer: false, heartbeatMs });
+      resolve(Object.assign(channel, { subprotocol }));
     });
     if (options.signal?.aborted) onAbort();
   });
@@ -94,10 +110,14 @@ function parseTarget(url: string): Target {
 }
 
 function createSocket({ url, socketPath, name }: Target, options: ConnectOptions, limits: ChannelLimits): WebSocket {
-  const { headers, ca } = options;
+  const { headers, ca, subprotocols = [] } = options;
   try {
     return new WebSocket(url, {
-      headers: { ...headers },
+      // Not its own option: ws refuses a server that chooses none.
+      headers: {
+        ...headers,
+        ...(subprotocols.length === 0 ? {} : { "Sec-WebSocket-Protocol": subprotocols.join(", ") }),
+      },
       ...(socketPath === undefined ? {} : { createConnection: () => connect(socketPath) }),
       ...(ca === undefined
         ? {}
@@ -110,6 +130,13 @@ function createSocket({ url, socketPath, name }: Target, options: ConnectOptions
   } catch (cause) {
     throw new ChannelError("connect_failed", `connecting to ${name} failed: ${messageOf(cause)}`, { cause });
   }
+}
+
+/** Takes the chosen subprotocol from the response: ws would refuse one that it has not offered itself. */
+function takeSubprotocol({ headers }: IncomingMessage): string | undefined {
+  const chosen = headers["sec-websocket-protocol"];
+  delete headers["sec-websocket-protocol"];
+  return chosen;
 }
 
 /** Node's message is empty when several addresses were tried, and unclear when only one side speaks TLS. */

@@ -1,4 +1,4 @@
-export { type ConnectOptions, connectWebSocketChannel } from "./connect.js";
+export { type ConnectedChannel, type ConnectOptions, connectWebSocketChannel } from "./connect.js";
 export { type Authorization, createWebSocketListener, type ListenOptions, type WebSocketListener } from "./listen.js";
 export type { ListenAddress, TlsIdentity } from "./listen-address.js";
 export type { Page } from "./page.js";

@@ -15,6 +15,8 @@ import { KEEP_ALIVE_MS, WebSocketChannel } from "./websocket-channel.js";
 export interface ListenOptions extends ListenAddress {
   /** The only path that upgrades. Default `/`. */
   path?: string;
+  /** Subprotocols that are accepted, the preferred one first. A client that offers none of them is accepted without one. */
+  subprotocols?: readonly string[];
   limits?: Partial<ChannelLimits>;
   /** Called before the upgrade. A rejection or a throw refuses with 500. Default: every request is authorized. */
   authorize?: (request: IncomingMessage) => Authorization | Promise<Authorization>;
@@ -81,7 +83,7 @@ class Listener implements WebSocketListener {
       perMessageDeflate: false,
       maxPayload: this.#limits.maxMessageBytes,
       skipUTF8Validation: true,
-      handleProtocols: () => false,
+      handleProtocols: (offered) => options.subprotocols?.find((name) => offered.has(name)) ?? false,
     });
     this.#http = createHttpServer(options, (request, response) => this.#answer(request, response));
     this.#http.on("upgrade", (request, socket, head) => void this.#upgrade(request, socket, head));

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import { once } from "node:events";
 import { type AddressInfo, createServer, type Server, type ServerOpts, type Socket } from "node:net";
-import { connectWebSocketChannel } from "@codex/channel/websocket";
-import { afterEach, expect, test } from "vitest";
+import { connectWebSocketChannel, createWebSocketListener } from "@codex/channel/websocket";
+import { afterEach, describe, expect, onTestFinished, test } from "vitest";
 import { expectRejection } from "../support.js";
 
 let server: Server | undefined;
@@ -139,4 +139,50 @@ test("close waits for the close frame of the server, and not for the end of its 
   await channel.close(FAR_DEADLINE);
   expect(await channel.closed).toEqual({ kind: "closed" });
   await expectOnlyCloseFrame(received);
+});
+
+describe("subprotocols", () => {
+  const listenFor = async (subprotocols?: readonly string[]) => {
+    const offers: (string | undefined)[] = [];
+    const listener = await createWebSocketListener({
+      ...(subprotocols === undefined ? {} : { subprotocols }),
+      onChannel: (channel, { headers }) => {
+        offers.push(headers["sec-websocket-protocol"]);
+        void channel.send("hello");
+      },
+    });
+    onTestFinished(() => listener.close());
+    return { url: listener.url, offers };
+  };
+
+  test.each([
+    [["a", "b"], ["b", "a"], "b"],
+    [["a"], ["b"], undefined],
+    [["a"], undefined, undefined],
+    [undefined, ["a"], undefined],
+  ])("offered %j, accepted %j: %j is chosen", async (offered, accepted, chosen) => {
+    const { url, offers } = await listenFor(accepted);
+    const channel = await connectWebSocketChannel(url, offered === undefined ? {} : { subprotocols: offered });
+    onTestFinished(() => channel.close());
+    expect(channel.subprotocol).toBe(chosen);
+    expect(await channel.receive()).toMatchObject({ kind: "value", value: "hello" });
+    expect(offers).toEqual([offered?.join(", ")]);
+  });
+
+  test.each([["c"], [undefined]])("a server that chooses another one than %j is refused", async (offered) => {
+    const url = await serve((socket) => {
+      socket.once("data", (head) => {
+        const key = /sec-websocket-key: (\S+)/i.exec(head.toString())?.[1];
+        const accept = createHash("sha1").update(`${key}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`).digest("base64");
+        const lines = ["HTTP/1.1 101 Switching Protocols", "Upgrade: websocket", "Connection: Upgrade"];
+        socket.write(
+          [...lines, `Sec-WebSocket-Accept: ${accept}`, `Sec-WebSocket-Protocol: ${"x".repeat(500)}`, "", ""].join(
+            "\r\n",
+          ),
+        );
+      });
+    });
+    const attempt = connectWebSocketChannel(url, offered === undefined ? {} : { subprotocols: [offered] });
+    await expectRejection(attempt, "connect_failed", /chose the subprotocol "x{64}", which was not offered/);
+  });
 });

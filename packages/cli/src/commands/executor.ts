@@ -2,6 +2,7 @@ import { createHash, timingSafeEqual } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import { createStdioChannel } from "@codex/channel";
 import { createCountingIds, createExecutor, type Executor, type HostedExecServer } from "@codex/executor";
+import { EXECUTOR_SUBPROTOCOL } from "@codex/executor-protocol";
 import { createNative, createUnsentLimit, shieldProcess } from "@codex/native";
 import { createLocalBackend } from "@codex/process-host";
 import { createCommandSandbox } from "@codex/sandbox";
@@ -162,6 +163,7 @@ async function serveWebSocket(
   const limitUnsent = createUnsentLimit();
   const listener = await createWebSocketListener({
     ...place,
+    subprotocols: [EXECUTOR_SUBPROTOCOL],
     ...(tls === undefined ? {} : { tls }),
     ...(token === undefined ? {} : { authorize: bearer(token) }),
     ...(pages === undefined ? {} : { pages }),

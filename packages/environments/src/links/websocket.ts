@@ -1,3 +1,5 @@
+import { EXEC_SERVER_SUBPROTOCOL } from "@codex/exec-server-protocol";
+import { EXECUTOR_SUBPROTOCOL } from "@codex/executor-protocol";
 import { CONNECT_TIMEOUT_MS } from "../limits.js";
 import type { EnvironmentLink } from "./link.js";
 import { listUrlSecrets } from "./redact.js";
@@ -33,9 +35,11 @@ export function createWebSocketLink({ url, token, ca, connectTimeoutMs }: WebSoc
         ...(ca === undefined ? {} : { ca }),
         connectTimeoutMs: connectTimeoutMs ?? CONNECT_TIMEOUT_MS,
         signal,
+        subprotocols: [EXEC_SERVER_SUBPROTOCOL, EXECUTOR_SUBPROTOCOL],
         limits: { maxSentMessageBytes: MAX_SENT_FRAME_BYTES },
       });
-      return { channel };
+      // Another choice is found out by the first response: a server may choose whatever is offered first.
+      return channel.subprotocol === EXECUTOR_SUBPROTOCOL ? { channel, serves: "executor" } : { channel };
     },
   };
 }

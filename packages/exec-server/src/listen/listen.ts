@@ -3,6 +3,7 @@ import { isIP } from "node:net";
 import type { Readable, Writable } from "node:stream";
 import { createStdioChannel } from "@codex/channel";
 import type { ListenAddress, Page } from "@codex/channel/websocket";
+import { EXEC_SERVER_SUBPROTOCOL } from "@codex/exec-server-protocol";
 import { createUnsentLimit } from "@codex/native";
 import { MAX_QUEUED_BYTES, MAX_REQUEST_BYTES, MAX_SENT_MESSAGE_BYTES, PING_MS, SERVER_CLOSE_MS } from "../limits.js";
 import type { ExecServer } from "../server.js";
@@ -70,6 +71,7 @@ export async function listenWebSocket(
   const limitUnsent = createUnsentLimit();
   const listener = await createWebSocketListener({
     ...address,
+    subprotocols: [EXEC_SERVER_SUBPROTOCOL],
     limits: {
       maxMessageBytes: MAX_REQUEST_BYTES,
       maxSentMessageBytes: MAX_SENT_MESSAGE_BYTES,
