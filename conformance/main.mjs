@@ -21,7 +21,7 @@ async function main() {
 
 const SIGNALS = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 };
 
-/** No server outlives a run that is cut short: the first signal ends what runs, a second one does so by force. */
+/** An interrupted run leaves no server behind: the first signal ends the running cases, a second one exits at once. */
 const endWithUs = (interruption) => (servers) => {
   process.once("exit", () => servers.killAll());
   for (const [signal, code] of Object.entries(SIGNALS)) {

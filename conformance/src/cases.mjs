@@ -55,7 +55,7 @@ function findProblem(entry) {
 const NEEDS_SOCKET = ["$drop", "$newConnection", "$binary"];
 
 /** Why a case recorded over a websocket cannot be replayed over stdio; undefined if it can. */
-export function whyNotStdio({ send, expectClosed }) {
+export function whyStdioImpossible({ send, expectClosed }) {
   if (expectClosed !== undefined) return "about the end of a websocket";
   const step = NEEDS_SOCKET.find((name) => send.some((message) => name in message));
   if (step !== undefined) return `${step} needs a websocket`;

@@ -13,7 +13,7 @@ Replays recorded exchanges against an exec-server and tells where it differs.
   --stdio             every case over stdio; those that need a socket are skipped
   --jobs COUNT        cases at a time, 1 to 64 (default 4)
   --timeout-ms COUNT  milliseconds a case may take (default 15000)
-  --patience-ms COUNT milliseconds a message may take after the last step (default 2000)
+  --settle-ms COUNT   milliseconds a message may take after the last step (default 2000)
   --json              one JSON document instead of the table
   --help
 
@@ -26,7 +26,7 @@ export class UsageError extends Error {}
  * @param {string[]} args
  * @returns {{
  *   help: boolean, server: string, cases: string[], filter: string, extensions: boolean, stdio: boolean,
- *   jobs: number, timeoutMs: number, patienceMs: number, json: boolean
+ *   jobs: number, timeoutMs: number, settleMs: number, json: boolean
  * }}
  * @throws UsageError
  */
@@ -43,7 +43,7 @@ export function parseOptions(args) {
     stdio: values.stdio ?? false,
     jobs: toCount("--jobs", values.jobs ?? "4", 64),
     timeoutMs: toCount("--timeout-ms", values["timeout-ms"] ?? "15000", 600_000),
-    patienceMs: toCount("--patience-ms", values["patience-ms"] ?? "2000", 600_000),
+    settleMs: toCount("--settle-ms", values["settle-ms"] ?? "2000", 600_000),
     json: values.json ?? false,
   };
 }
@@ -57,7 +57,7 @@ function parse(args) {
     filter: text,
     jobs: text,
     "timeout-ms": text,
-    "patience-ms": text,
+    "settle-ms": text,
     extensions: flag,
     stdio: flag,
     json: flag,

@@ -1,7 +1,7 @@
 // Performs the steps of a case in order and records the received messages.
 import { writeFile } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
-import { fill } from "./surroundings.mjs";
+import { fill } from "./fixture.mjs";
 import { show } from "./values.mjs";
 
 /**
@@ -12,18 +12,18 @@ import { show } from "./values.mjs";
  *   sent: Sent[],
  *   session: string | undefined,
  *   problem?: string,
- * }} Exchange `problem`: what was waited for and did not come
+ * }} Exchange `problem`: the wait that failed
  */
 
 /**
- * Never rejects because of the server. The connections are left open; the caller drops them.
+ * Performs the steps of a case. Never rejects because of the server. Leaves the connections open; the caller drops them.
  * @param {import("./cases.mjs").Case} recorded
  * @param {{
  *   connect: () => Promise<import("./connection.mjs").Connection>,
  *   names: { fixture: string, httpBase: string },
  *   signal: AbortSignal,
- * }} surroundings `signal` ends every wait
- * @param {Exchange} exchange filled while it goes on
+ * }} options `signal` ends every wait
+ * @param {Exchange} exchange filled as messages are sent and received
  */
 export async function replay(recorded, { connect, names, signal }, exchange) {
   const { connections, sent } = exchange;
@@ -35,20 +35,20 @@ export async function replay(recorded, { connect, names, signal }, exchange) {
       await player.untilAnswered(connections[connection], message, 0);
     }
   } catch (error) {
-    if (!(error instanceof NothingCame)) throw error;
+    if (!(error instanceof WaitFailed)) throw error;
     // If the end of the connection was recorded, it is compared like a message.
     if (recorded.expectClosed === undefined) exchange.problem = error.message;
   }
 }
 
-/** What was waited for can not come any more, or not in time. */
-class NothingCame extends Error {}
+/** The awaited message cannot arrive any more, or did not in time. */
+class WaitFailed extends Error {}
 
 function createPlayer(recorded, { connect, names, signal }, exchange) {
   const { connections, sent } = exchange;
   const current = () => connections[connections.length - 1];
   const pipelined = new Set();
-  /** How often something was waited for on a connection: the next wait is for another one. */
+  /** Number of waits by connection and key: each wait is for one more message than the last. */
   const waits = new Map();
   const untilNext = (key, test, what) => {
     const id = `${connections.length} ${key}`;
@@ -108,13 +108,13 @@ function createPlayer(recorded, { connect, names, signal }, exchange) {
 const sessionOf = ({ received }) =>
   received.map(({ result }) => result?.sessionId).find((id) => typeof id === "string" && id !== "");
 
-/** @throws NothingCame */
+/** @throws WaitFailed */
 async function until(connection, test, what, signal) {
   while (!test(connection)) {
     if (connection.closedByServer !== undefined)
-      throw new NothingCame(`the server closed the connection before ${what}`);
-    if (!connection.isOpen) throw new NothingCame(`the connection was dropped before ${what}`);
-    if (signal.aborted) throw new NothingCame(`${what} did not come in time`);
+      throw new WaitFailed(`the server closed the connection before ${what}`);
+    if (!connection.isOpen) throw new WaitFailed(`the connection was dropped before ${what}`);
+    if (signal.aborted) throw new WaitFailed(`${what} did not come in time`);
     await connection.changed(signal);
   }
 }

@@ -1,5 +1,5 @@
-/** What the table calls a verdict. */
-const WORDS = { passed: "passed", differs: "differs deliberately", failed: "FAILED", skipped: "skipped" };
+/** Verdicts as the table shows them. */
+const LABELS = { passed: "passed", differs: "differs deliberately", failed: "FAILED", skipped: "skipped" };
 
 /** @param {import("./run-case.mjs").Result[]} results */
 export function renderTable(results) {
@@ -7,7 +7,7 @@ export function renderTable(results) {
   return results
     .map(({ name, verdict, detail, mayDiffer }) => {
       const why = verdict === "differs" ? `${detail} (${mayDiffer})` : detail;
-      return `${name.padEnd(width)}  ${WORDS[verdict].padEnd(WORDS.differs.length)}  ${why ?? ""}`.trimEnd();
+      return `${name.padEnd(width)}  ${LABELS[verdict].padEnd(LABELS.differs.length)}  ${why ?? ""}`.trimEnd();
     })
     .join("\n");
 }

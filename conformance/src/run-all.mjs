@@ -1,31 +1,31 @@
 import { setMaxListeners } from "node:events";
 import { readCases } from "./cases.mjs";
+import { startWeb } from "./fixture.mjs";
 import { UsageError } from "./options.mjs";
 import { runCase } from "./run-case.mjs";
 import { createServers } from "./server.mjs";
-import { startWeb } from "./surroundings.mjs";
 
 const RECORDED = new URL("../cases/exec-server.json", import.meta.url);
 const EXTENSIONS = new URL("../cases/extensions.json", import.meta.url);
 
 /**
- * Runs the cases that were asked for, a few at a time.
+ * Runs the selected cases, `jobs` at a time.
  * @param {ReturnType<typeof import("./options.mjs").parseOptions>} options
- * @param {{ stop?: AbortSignal, onServers?: (servers: import("./server.mjs").Servers) => void }} [more] `stop`: no case
- *   starts any more, and those that run end at once; `onServers` is called before the first one starts
+ * @param {{ stop?: AbortSignal, onServers?: (servers: import("./server.mjs").Servers) => void }} [more] `stop`: starts no
+ *   further case, and ends running ones at once; `onServers` is called before the first one starts
  * @returns {Promise<import("./run-case.mjs").Result[]>} in the order of the files
- * @throws UsageError when there is nothing to run
+ * @throws UsageError when no case is selected
  */
 export async function runAll(options, { stop = new AbortController().signal, onServers } = {}) {
   const cases = selectCases(options);
   const servers = createServers(options.server);
   onServers?.(servers);
-  // Each case that runs listens.
+  // Each running case adds a listener.
   setMaxListeners(0, stop);
   const web = await startWeb();
   try {
-    const { timeoutMs, patienceMs, stdio: overStdio } = options;
-    const run = (each) => runCase(each, { servers, httpBase: web.base, timeoutMs, patienceMs, overStdio, stop });
+    const { timeoutMs, settleMs, stdio: overStdio } = options;
+    const run = (each) => runCase(each, { servers, httpBase: web.base, timeoutMs, settleMs, overStdio, stop });
     return await inParallel(cases, options.jobs, run, stop);
   } finally {
     await web.close();

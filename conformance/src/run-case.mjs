@@ -1,15 +1,15 @@
-// One case from its start to its verdict, with everything ended.
+// Runs one case: starts a server, replays, compares, cleans up.
 import { setTimeout as sleep } from "node:timers/promises";
-import { whyNotStdio } from "./cases.mjs";
+import { whyStdioImpossible } from "./cases.mjs";
+import { compareExchange } from "./compare.mjs";
 import { createDeadline } from "./deadline.mjs";
-import { judge } from "./judge.mjs";
+import { createFixture } from "./fixture.mjs";
 import { replay } from "./replay.mjs";
-import { createFixture } from "./surroundings.mjs";
 import { show } from "./values.mjs";
 
-/** Milliseconds of silence in which nothing more may come. */
+/** Milliseconds after the last expected message in which no other may arrive. */
 const SILENCE_MS = 150;
-/** Milliseconds for ending the processes that a case left on a shared server. */
+/** Time limit for ending processes that a case left on a shared server, milliseconds. */
 const CLEAN_UP_MS = 1000;
 
 /**
@@ -20,9 +20,9 @@ const CLEAN_UP_MS = 1000;
 /**
  * @param {import("./cases.mjs").Case} recorded
  * @param {{
- *   servers: import("./server.mjs").Servers, httpBase: string, timeoutMs: number, patienceMs: number, overStdio: boolean,
+ *   servers: import("./server.mjs").Servers, httpBase: string, timeoutMs: number, settleMs: number, overStdio: boolean,
  *   stop: AbortSignal
- * }} options `patienceMs`: for what comes after the last step; `overStdio`: every case over stdio
+ * }} options `settleMs`: time limit for messages after the last step; `overStdio`: run every case over stdio
  * @returns {Promise<Result>}
  */
 export async function runCase(recorded, { servers, overStdio, ...more }) {
@@ -36,7 +36,7 @@ export async function runCase(recorded, { servers, overStdio, ...more }) {
     durationMs: Math.round(performance.now() - started),
   });
   const transport = overStdio ? "stdio" : (recorded.transport ?? "websocket");
-  const obstacle = whyNot(recorded, transport, servers);
+  const obstacle = findObstacle(recorded, transport, servers);
   if (obstacle !== undefined) return result("skipped", obstacle);
   try {
     const { difference, additions } = await findDifference(recorded, transport, { servers, ...more });
@@ -48,13 +48,13 @@ export async function runCase(recorded, { servers, overStdio, ...more }) {
   }
 }
 
-function whyNot(recorded, transport, { isShared }) {
+function findObstacle(recorded, transport, { isShared }) {
   if (transport !== "stdio") return undefined;
   if (isShared) return "stdio needs a command, the server is a URL";
-  return recorded.transport === "stdio" ? undefined : whyNotStdio(recorded);
+  return recorded.transport === "stdio" ? undefined : whyStdioImpossible(recorded);
 }
 
-async function findDifference(recorded, transport, { servers, httpBase, timeoutMs, patienceMs, stop }) {
+async function findDifference(recorded, transport, { servers, httpBase, timeoutMs, settleMs, stop }) {
   const fixture = await createFixture();
   const names = { fixture: fixture.path, httpBase };
   /** @type {import("./replay.mjs").Exchange} */
@@ -64,7 +64,7 @@ async function findDifference(recorded, transport, { servers, httpBase, timeoutM
   try {
     server = await servers.start(transport);
     await replay(recorded, { connect: () => server.connect(), names, signal: deadline.signal }, exchange);
-    const { finding, additions } = await settle(recorded, exchange, { names, patienceMs, stop });
+    const { finding, additions } = await settle(recorded, exchange, { names, settleMs, stop });
     const problems = [finding?.text, exchange.problem].filter((each) => each !== undefined);
     return { difference: problems.length > 0 ? problems.join("; ") : undefined, additions };
   } finally {
@@ -76,19 +76,19 @@ async function findDifference(recorded, transport, { servers, httpBase, timeoutM
   }
 }
 
-/** The difference that is left when everything had its time to come, and nothing more came. */
-async function settle(recorded, exchange, { names, patienceMs, stop }) {
-  const patience = createDeadline(patienceMs, stop);
-  let judgement = judge(recorded, exchange, names);
-  // Nobody waits twice: a step has waited already.
-  while (judgement.finding?.kind === "open" && exchange.problem === undefined && !patience.signal.aborted) {
-    await changed(exchange.connections, patience.signal);
-    judgement = judge(recorded, exchange, names);
+/** Compares once all expected messages have arrived or `settleMs` is over, and no other arrived for `SILENCE_MS`. */
+async function settle(recorded, exchange, { names, settleMs, stop }) {
+  const settleDeadline = createDeadline(settleMs, stop);
+  let comparison = compareExchange(recorded, exchange, names);
+  // If a wait of a step has failed, waiting again would not help.
+  while (comparison.finding?.kind === "open" && exchange.problem === undefined && !settleDeadline.signal.aborted) {
+    await changed(exchange.connections, settleDeadline.signal);
+    comparison = compareExchange(recorded, exchange, names);
   }
-  patience.clear();
-  if (judgement.finding !== undefined) return judgement;
+  settleDeadline.clear();
+  if (comparison.finding !== undefined) return comparison;
   await sleep(SILENCE_MS);
-  return judge(recorded, exchange, names);
+  return compareExchange(recorded, exchange, names);
 }
 
 async function changed(connections, signal) {
@@ -100,7 +100,7 @@ async function changed(connections, signal) {
   stop();
 }
 
-/** A shared server goes on: what was started on it is ended. */
+/** A shared server keeps running, so the processes started on it must be ended. */
 async function endProcesses({ connections, sent }) {
   const started = sent.filter(({ message }) => message.method === "process/start");
   const processIds = new Set(started.map(({ message }) => message.params?.processId).filter(Boolean));

@@ -5,10 +5,10 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
+import { createFixture, startWeb } from "../src/fixture.mjs";
 import { parseOptions } from "../src/options.mjs";
 import { runAll } from "../src/run-all.mjs";
 import { createServers, toArguments } from "../src/server.mjs";
-import { createFixture, startWeb } from "../src/surroundings.mjs";
 import {
   command,
   IN_HASTE,

@@ -37,7 +37,7 @@ export function runScripted(cases, args = []) {
 }
 
 /** Short time limits for messages that never come. */
-export const IN_HASTE = ["--timeout-ms", "3000", "--patience-ms", "300", "--jobs", "6"];
+export const IN_HASTE = ["--timeout-ms", "3000", "--settle-ms", "300", "--jobs", "6"];
 
 export const SESSION = "0199a213-81c0-4800-8aa1-bbab2a035a53";
 export const initialize = (clientName, more = {}) => ({ id: 1, method: "initialize", params: { clientName, ...more } });

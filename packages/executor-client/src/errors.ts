@@ -11,16 +11,16 @@ export class ExecutorConnectionError extends Error {
 
 /** What failed, for programs. */
 export type ExecutorConnectionErrorCode =
-  /** What was asked for was given up. */
+  /** The request was cancelled. */
   | "closed"
-  /** The executor lacks what was asked of it. */
+  /** The executor does not support the request. */
   | "unsupported"
   /** The exec-server beside an executor could not be reached. */
   | "exec_server_failed"
-  /** The executor refused `initialize`, speaks another version or answered what could not be read. */
+  /** The executor refused `initialize`, speaks another version, or its response was unreadable. */
   | "initialize_failed"
   | "initialize_timeout"
-  /** What answered `initialize` is no executor: it speaks JSON-RPC, as an exec-server does. */
+  /** The peer is not an executor: it speaks JSON-RPC, as an exec-server does. */
   | "wrong_protocol"
   | "list_tools_failed"
   | "list_tools_timeout";

@@ -1,4 +1,4 @@
-/** Limits of everything that an executor can make grow. */
+/** Limits of the memory that an executor can make the client use. */
 export interface ExecutorConnectionLimits {
   /** Tools of one executor; further ones are omitted. */
   toolsPerExecutor: number;
@@ -9,8 +9,8 @@ export interface ExecutorConnectionLimits {
   /** Bytes of a tool's input schema as JSON; a tool with a larger one is omitted. */
   toolSchemaBytes: number;
   /**
-   * Bytes of live output of one call queued for its listener; at the limit nothing more is received from the
-   * executor. An executor that waits for acknowledgements stays below it.
+   * Bytes of live output of one call queued for its listener; at the limit receiving from the executor pauses. An executor
+   * that waits for acknowledgements stays below it.
    */
   queuedOutputBytes: number;
   /** The same for all calls to one executor. */

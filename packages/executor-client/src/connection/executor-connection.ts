@@ -20,7 +20,7 @@ import type { SessionOwner } from "./session-owner.js";
 import { type LearnedTool, parseToolList } from "./tool-list.js";
 import { Tunnels } from "./tunnels.js";
 import { Wire } from "./wire.js";
-import type { AckTerms, Loss, Recovery, Reply, SentRequest, UnaskedMessage } from "./wire-types.js";
+import type { AckTerms, Loss, Recovery, Reply, SentRequest, UnsolicitedMessage } from "./wire-types.js";
 
 /** What an orchestrator sends in `initialize` when it attaches an executor. */
 export interface InitializeOptions {
@@ -86,7 +86,7 @@ export interface CallRequest {
   trace?: TraceContext | undefined;
   idempotencyKey?: string | undefined;
   /** It refers to a session, and so is not sent to another instance of the executor. */
-  isBound?: boolean;
+  isInstanceBound?: boolean;
   /** Absent if the call has no output. */
   output?: OutputListener | undefined;
 }
@@ -130,8 +130,8 @@ export class ExecutorConnection {
     this.#wire = new Wire({
       ...options,
       livenessMs: timings.livenessMs,
-      onUnasked: (message) => this.#handleUnasked(message),
-      isAwaited: () => this.#tunnels.isOpen,
+      onUnsolicited: (message) => this.#handleUnsolicited(message),
+      hasOtherWaits: () => this.#tunnels.isOpen,
       recover: reconnect === undefined ? undefined : (loss) => this.#recover(loss, reconnect),
     });
     void this.#wire.ended.then((reason) => this.#tunnels.drop(reason));
@@ -178,10 +178,10 @@ export class ExecutorConnection {
     return this.#capabilities.has(capability);
   }
 
-  call({ deadlineMs, output, trace, isBound = false, ...call }: CallRequest): SentRequest<CallResponse> {
+  call({ deadlineMs, output, trace, isInstanceBound = false, ...call }: CallRequest): SentRequest<CallResponse> {
     const part = trace === undefined || !this.initialized ? {} : { trace };
     const body = { type: "call_tool" as const, ...call, ...part };
-    return this.#wire.request(body, { responseType: "call_tool_response", deadlineMs, output, isBound });
+    return this.#wire.request(body, { responseType: "call_tool_response", deadlineMs, output, isInstanceBound });
   }
 
   /** @throws ExecutorConnectionError `unsupported` saying why there is none */
@@ -262,7 +262,7 @@ export class ExecutorConnection {
   async #recover(loss: Loss, reconnect: ReconnectOptions): Promise<Recovery> {
     const { clock, timings } = this.#options;
     this.#tunnels.drop(loss.reason);
-    if (!this.#introduced) return { kind: "over", reason: loss.reason };
+    if (!this.#introduced) return { kind: "ended", reason: loss.reason };
     this.#options.onInterrupted(loss.reason);
     const withinMs = this.#graceMs ?? timings.reconnectMs;
     const tried = await retry((signal) => this.#reach(loss, reconnect.connect, signal), {
@@ -277,17 +277,17 @@ export class ExecutorConnection {
     });
     if (tried.kind === "failed") {
       const reason = `${loss.reason}; it was not reached again within ${withinMs} ms: ${tried.reason}`;
-      return { kind: "over", reason };
+      return { kind: "ended", reason };
     }
     const lost = tried.value.kind === "renewed" ? { owner: this.owner, reason: tried.value.reason } : undefined;
     if (lost !== undefined) this.owner = { name: this.name };
     this.#options.onRestored(lost);
     // Changes to the tools in the meantime were not announced.
-    queueMicrotask(() => this.#handleUnasked({ type: "tools_changed" }));
+    queueMicrotask(() => this.#handleUnsolicited({ type: "tools_changed" }));
     return tried.value;
   }
 
-  async #reach(loss: Loss, connect: Connector, signal: AbortSignal): Promise<Exclude<Recovery, { kind: "over" }>> {
+  async #reach(loss: Loss, connect: Connector, signal: AbortSignal): Promise<Exclude<Recovery, { kind: "ended" }>> {
     const channel = await connect(signal);
     const onAbort = () => void channel.close({ abrupt: true });
     signal.addEventListener("abort", onAbort, { once: true });
@@ -302,7 +302,7 @@ export class ExecutorConnection {
     }
   }
 
-  async #reintroduce(loss: Loss, channel: Channel): Promise<Exclude<Recovery, { kind: "over" }>> {
+  async #reintroduce(loss: Loss, channel: Channel): Promise<Exclude<Recovery, { kind: "ended" }>> {
     const { initialize, clock, idPrefix, timings } = this.#options;
     if (initialize === false) {
       return { kind: "renewed", channel, reason: loss.reason, terms: undefined, isSameHost: true };
@@ -340,7 +340,7 @@ export class ExecutorConnection {
     return this.#wire.request({ type: "list_tools" }, { responseType: "list_tools_response", deadlineMs });
   }
 
-  #handleUnasked(message: UnaskedMessage): void {
+  #handleUnsolicited(message: UnsolicitedMessage): void {
     switch (message.type) {
       case "session_exited":
         return this.#options.onSessionExited(this.owner, message.processId, message.outcome);

@@ -10,7 +10,7 @@ export interface PendingOptions<T extends ResponseType> {
   message: RequestMessage;
   responseType: T;
   deadlineMs: number;
-  isBound: boolean;
+  isInstanceBound: boolean;
   clock: Clock;
   output: OutputQueue | undefined;
   /** Called when it is settled; `reply` may still wait for the output listener. */
@@ -22,7 +22,7 @@ export interface PendingOptions<T extends ResponseType> {
 /** A request with any type of response. */
 export type Pending = Pick<
   PendingRequest<ResponseType>,
-  "message" | "responseType" | "output" | "isBound" | "sent" | "cancelled" | "accept" | "settle"
+  "message" | "responseType" | "output" | "isInstanceBound" | "sent" | "cancelled" | "accept" | "settle"
 >;
 
 /** A request until its reply, which waits until the live output before it is consumed. */
@@ -30,7 +30,7 @@ export class PendingRequest<T extends ResponseType> {
   /** Renumbered for another instance of the executor. */
   message: RequestMessage;
   readonly responseType: T;
-  readonly isBound: boolean;
+  readonly isInstanceBound: boolean;
   readonly output: OutputQueue | undefined;
   readonly reply: Promise<Reply<ResponseMessage<T>>>;
   /** It was passed to a channel, and may have arrived. */
@@ -48,7 +48,7 @@ export class PendingRequest<T extends ResponseType> {
     this.#options = options;
     this.message = options.message;
     this.responseType = options.responseType;
-    this.isBound = options.isBound;
+    this.isInstanceBound = options.isInstanceBound;
     this.output = options.output;
     this.reply = new Promise((resolve) => {
       this.#resolve = resolve;

@@ -9,7 +9,7 @@ import { ExecutorConnectionError } from "../errors.js";
 import { describeReply } from "./describe-reply.js";
 import type { RequestBody, ResponseMessage, SentRequest } from "./wire-types.js";
 
-/** Most messages that arrive for a tunnel in the turn of the event loop in which it is opened. More are a protocol violation. */
+/** Maximum number of messages for a tunnel in the turn of the event loop in which it is opened. More are a protocol violation. */
 const MAX_EARLY_MESSAGES = 64;
 
 export interface TunnelsOptions {
@@ -23,7 +23,7 @@ export interface TunnelsOptions {
 export class Tunnels {
   readonly #options: TunnelsOptions;
   readonly #open = new Map<number, Tunnel>();
-  /** Messages that arrive right after the response that a tunnel is open, for tunnels that are being opened. */
+  /** Messages received before `open` has handled the response, by tunnel. */
   readonly #early = new Map<number, TunnelMessage[]>();
   /** The number of the last tunnel. */
   #last = 0;
@@ -55,7 +55,7 @@ export class Tunnels {
       });
       return tunnel;
     }
-    // The executor may still open it.
+    // The executor has opened it, or may still do so.
     if (answer.kind === "answer" || answer.kind === "timeout") {
       post(createTunnelClose(number, undefined)).catch(() => {}); // the tunnel ended with its channel
     }

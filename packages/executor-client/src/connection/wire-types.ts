@@ -11,21 +11,21 @@ import type { ExecutorConnectionLimits } from "../limits.js";
 import type { OutputListener } from "./output-queue.js";
 import type { ProblemLog } from "./problems.js";
 
-/** The reply to a request. Waiting for it always ends, and never rejects. */
+/** The result of a request. Its promise always resolves. */
 export type Reply<M> =
   | { kind: "answer"; message: M }
   /** An `error` message for this request. */
   | { kind: "refused"; message: string }
-  /** An answer came, but it could not be read. */
+  /** A response arrived, but is invalid. */
   | { kind: "unreadable"; problem: string }
   /** The peer speaks JSON-RPC. */
   | { kind: "foreign" }
   | { kind: "timeout"; ms: number }
-  /** The channel ended first. */
+  /** The channel ended before the response. */
   | { kind: "ended"; reason: string }
   /**
-   * Nothing was sent. `refused`: it cannot be, whatever the channel. `offline`: the executor is gone. `unreached`: it was
-   * looked for until the deadline. `changed`: what was found is not what the request was made for.
+   * The request was not sent. `refused`: no channel can send it. `offline`: the executor is gone. `unreached`: reconnecting did
+   * not succeed before the deadline. `changed`: the executor that was reached is on another host.
    */
   | { kind: "unsent"; reason: string; cause: "refused" | "offline" | "unreached" | "changed" };
 
@@ -37,12 +37,12 @@ export type ResponseType =
   | "open_exec_server_response";
 export type ResponseMessage<T extends ResponseType> = Extract<ExecutorMessage, { type: T }>;
 export type RequestMessage = Exclude<OrchestratorMessage, { type: "cancel_tool" | "ack" | TunnelMessage["type"] }>;
-/** What an executor says without having been asked. */
-export type UnaskedMessage = Extract<
+/** Messages of an executor that are not responses. */
+export type UnsolicitedMessage = Extract<
   ExecutorMessage,
   { type: "tools_changed" | "session_exited" | TunnelMessage["type"] }
 >;
-/** A request without its id, which the wire chooses. */
+/** A request without its id, which `Wire` assigns. */
 export type RequestBody = RequestMessage extends infer R
   ? R extends RequestMessage
     ? Omit<R, "requestId">
@@ -52,9 +52,9 @@ export type RequestBody = RequestMessage extends infer R
 export interface RequestOptions<T extends ResponseType> {
   responseType: T;
   deadlineMs: number;
-  /** Only the current instance of the executor can carry it out, not one that replaces it. */
-  isBound?: boolean;
-  /** Receives the live output; the reply comes after it has taken the output before it. */
+  /** Only valid for the current instance of the executor, not for one that replaces it. */
+  isInstanceBound?: boolean;
+  /** Receives the live output; the reply resolves after it has handled all earlier output. */
   output?: OutputListener | undefined;
 }
 
@@ -62,7 +62,7 @@ export interface RequestOptions<T extends ResponseType> {
 export interface SentRequest<M> {
   requestId: string;
   reply: Promise<Reply<M>>;
-  /** Replaces the deadline by one that begins now and does not wait for the listener of the output. */
+  /** Replaces the deadline by one that starts now and does not wait for the output listener. */
   expire(ms: number): void;
 }
 
@@ -71,39 +71,39 @@ export interface WireOptions {
   clock: Clock;
   limits: ExecutorConnectionLimits;
   problems: ProblemLog;
-  /** Makes the ids of this wire unlike those of any other. */
+  /** Prefix of request ids, unique to this connection. */
   idPrefix: string;
-  onUnasked: (message: UnaskedMessage) => void;
-  /** Whether the executor is waited for though no call is under way. */
-  isAwaited: () => boolean;
-  /** Silence after which an executor that owes an answer is asked for a sign of life, milliseconds. */
+  onUnsolicited: (message: UnsolicitedMessage) => void;
+  /** Whether something other than a call waits for the executor. */
+  hasOtherWaits: () => boolean;
+  /** Time without a message after which an executor that owes a response is pinged, milliseconds. */
   livenessMs: number;
-  /** Looks for another channel when the current one has ended; never rejects. Absent: that is the end of the wire. */
+  /** Called to replace a channel that has ended; never rejects. Absent: the connection ends with its channel. */
   recover?: ((loss: Loss) => Promise<Recovery>) | undefined;
 }
 
-/** A channel has ended, and requests may be without an answer. */
+/** A channel that has ended, possibly with unanswered requests. */
 export interface Loss {
   reason: string;
-  /** The state to send to an executor that may have kept the connection. */
+  /** The state to send to an executor that may have retained the connection. */
   getState(): { unanswered: UnansweredCall[]; givenUp: string[]; received: OutputPosition[] };
   /** Aborts when the wire is closed. */
   signal: AbortSignal;
 }
 
-/** What an executor that waits for acknowledgements needs. */
+/** How output is acknowledged. */
 export interface AckTerms {
-  /** It is acknowledged at least each time so many bytes of live output came. */
+  /** An ack is sent at least once per this many bytes of live output. */
   ackBytes: number;
-  /** The number of the last call that reached it; undefined where calls need none. */
+  /** Sequence number of the last call that the executor received; undefined if calls are not numbered. */
   lastSequence: number | undefined;
 }
 
 /**
- * `resumed`: the executor has kept everything, but the calls in `resend` never reached it. `renewed`: there is a channel,
- * but what was under way is gone, for that reason. `isSameHost`: it says of its host what was said before.
+ * `resumed`: the executor retained everything, but the calls in `resend` never reached it. `renewed`: connected to a new instance;
+ * pending requests are lost, for that reason. `isSameHost`: it reports the same host as before.
  */
 export type Recovery =
   | { kind: "resumed"; channel: Channel; resend: ReadonlySet<string>; terms: AckTerms | undefined }
   | { kind: "renewed"; channel: Channel; reason: string; terms: AckTerms | undefined; isSameHost: boolean }
-  | { kind: "over"; reason: string };
+  | { kind: "ended"; reason: string };

@@ -17,33 +17,33 @@ import type {
 } from "./wire-types.js";
 
 /**
- * Requests and answers over one channel, and over those that take its place: a request is sent again where it did not
- * arrive, and answered once. Owns the channel: closes it in `close` and after its end.
+ * Requests and responses over one channel, and over those that replace it: a request that did not arrive is sent again, and
+ * gets one response. Owns the channel: closes it in `close` and after its end.
  */
 export class Wire {
   /** Resolves with the reason once the channel has ended and every request is settled. */
   readonly ended: Promise<string>;
   readonly #options: WireOptions;
   readonly #pending = new Map<string, Pending>();
-  /** Settled requests: true for answered ones, false for those given up, whose late answer is legal. */
+  /** Settled requests: true for answered ones, false for those that timed out, whose late response is legal. */
   readonly #settled = new Map<string, boolean>();
-  /** Aborts when `close` is called: no listener can delay it. */
+  /** Aborted by `close`: a slow listener cannot delay it. */
   readonly #closing = new AbortController();
   readonly #closed: Promise<void>;
   readonly #output: OutputReceiver;
   #channel: Channel;
-  /** Why there is no channel now. */
+  /** Why there is currently no channel. */
   #lostReason: string | undefined;
-  /** Why this side gave up the current channel. */
+  /** Why this side closed the current channel. */
   #abandonReason: string | undefined;
-  /** Somebody else goes on with the connection: it is not taken back. */
+  /** Set when another client resumed the connection: this one does not reconnect. */
   #takenOver: string | undefined;
-  /** Of the last call; undefined while calls are not numbered. */
+  /** Sequence number of the last call; undefined while calls are not numbered. */
   #sequence: number | undefined;
   #endReason: string | undefined;
   #closeReason: string | undefined;
   #nextId = 1;
-  /** Messages. */
+  /** Number of messages received. */
   #received = 0;
 
   constructor(options: WireOptions) {
@@ -68,7 +68,7 @@ export class Wire {
     return this.#lostReason;
   }
 
-  /** From now on output is acknowledged; for an executor that keeps what is not, calls are numbered as well. */
+  /** Starts to acknowledge output; calls are numbered if the executor retains unacknowledged output. */
   startAcknowledging(terms: AckTerms | undefined): void {
     if (terms === undefined) return;
     const { ackBytes, lastSequence } = terms;
@@ -88,7 +88,7 @@ export class Wire {
       message: { ...body, requestId, ...(sequence === undefined ? {} : { sequence }) },
       responseType: options.responseType,
       deadlineMs: options.deadlineMs,
-      isBound: options.isBound ?? false,
+      isInstanceBound: options.isInstanceBound ?? false,
       clock: this.#options.clock,
       output,
       onSettled: ({ kind }) => {
@@ -104,7 +104,7 @@ export class Wire {
     return { requestId, reply: pending.reply, expire: (ms) => pending.expire(ms) };
   }
 
-  /** Asks the executor to end the wait of a call. Not waited for: the call is answered or runs into its deadline. */
+  /** Asks the executor to end a call early. Does not wait: the call gets a response or reaches its deadline. */
   cancel(requestId: string): void {
     const pending = this.#pending.get(requestId);
     if (pending?.sent === false) return;
@@ -112,7 +112,7 @@ export class Wire {
     this.#channel.send({ type: "cancel_tool", requestId }).catch(() => {});
   }
 
-  /** Sends what has no answer, over the current channel. @throws ChannelError */
+  /** Sends a message that has no response over the current channel. @throws ChannelError */
   post(message: TunnelMessage): Promise<void> {
     return this.#channel.send(message);
   }
@@ -136,10 +136,10 @@ export class Wire {
     if (this.#endReason !== undefined) {
       return pending.settle({ kind: "unsent", reason: this.#endReason, cause: "offline" });
     }
-    // It is sent once there is a channel.
+    // Sent by `#resume` or `#resendAll` once there is a channel.
     if (this.#lostReason !== undefined) return;
     pending.sent = true;
-    // A slow reader holds `send` back; the deadline of the request covers that.
+    // A slow reader delays `send`; the deadline of the request covers that.
     this.#channel.send(pending.message).catch((error: unknown) => {
       const ended = isClosed(error);
       if (ended && recover !== undefined) return;
@@ -160,7 +160,7 @@ export class Wire {
     }
   }
 
-  /** A channel may be dead without a word; where another can be had, that is noticed. */
+  /** Detects a half-open channel, if it can be replaced. */
   #watchPeer(): () => void {
     const { clock, livenessMs: ms, recover } = this.#options;
     if (recover === undefined) return () => {};
@@ -169,17 +169,18 @@ export class Wire {
       clock,
       ms,
       getReceived: () => this.#received,
-      // Everything else has a short deadline of its own.
+      // Other requests have short deadlines.
       isWaiting: () =>
-        this.#options.isAwaited() || [...this.#pending.values()].some(({ message }) => message.type === "call_tool"),
+        this.#options.hasOtherWaits() ||
+        [...this.#pending.values()].some(({ message }) => message.type === "call_tool"),
       onDead: () => {
-        this.#abandonReason = `it gave no sign of life for ${2 * ms} ms`;
+        this.#abandonReason = `it did not respond for ${2 * ms} ms`;
         void channel.close({ abrupt: true });
       },
     });
   }
 
-  /** The channel has ended. Undefined when there is another; else the reason why there is none. */
+  /** Called when the channel has ended. Returns undefined once it is replaced, else the reason why it is not. */
   async #recover(reason: string): Promise<string | undefined> {
     const { recover } = this.#options;
     if (this.#takenOver !== undefined) return this.#end(this.#takenOver);
@@ -188,9 +189,9 @@ export class Wire {
     void this.#channel.close();
     const { signal } = this.#closing;
     const recovery = await recover({ reason, getState: () => this.#getState(), signal });
-    if (this.#closeReason !== undefined && recovery.kind !== "over") await recovery.channel.close();
+    if (this.#closeReason !== undefined && recovery.kind !== "ended") await recovery.channel.close();
     if (this.#closeReason !== undefined) return this.#end(this.#closeReason);
-    if (recovery.kind === "over") return this.#end(recovery.reason);
+    if (recovery.kind === "ended") return this.#end(recovery.reason);
     this.#channel = recovery.channel;
     this.#output.startChannel();
     this.#lostReason = undefined;
@@ -211,7 +212,7 @@ export class Wire {
     return { unanswered, givenUp, received: this.#output.acks.positions };
   }
 
-  /** Sends what did not arrive, in the order in which it was asked. */
+  /** Sends the requests that did not arrive, in their order. */
   #resume(resend: ReadonlySet<string>): void {
     this.#output.acks.forgetUnacknowledged();
     for (const pending of [...this.#pending.values()]) {
@@ -230,8 +231,8 @@ export class Wire {
   }
 
   /**
-   * What was under way is gone: what was never sent did nothing, of anything else that is not known. `isSameHost` where
-   * another instance of the executor can still be sent what was not sent.
+   * Settles the pending requests, which are lost: unsent ones had no effect, the effect of the others is unknown. `isSameHost`: set if
+   * a new instance of the executor was reached, which can still get the unsent ones if it is on the same host.
    */
   #settleAll(reason: string, isSameHost?: boolean): void {
     this.#sequence = undefined;
@@ -239,16 +240,16 @@ export class Wire {
     this.#output.startInstance(unused);
     for (const pending of [...this.#pending.values()]) {
       if (pending.sent) pending.settle({ kind: "ended", reason });
-      else if (isSameHost === undefined || pending.isBound) {
+      else if (isSameHost === undefined || pending.isInstanceBound) {
         pending.settle({ kind: "unsent", reason, cause: "offline" });
       } else if (!isSameHost) {
-        const changed = `${reason}; it was reached again, and its host is not what it was`;
+        const changed = `${reason}; it was reached again, and its host is a different one`;
         pending.settle({ kind: "unsent", reason: changed, cause: "changed" });
       }
     }
   }
 
-  /** To another instance of the executor, where calls are numbered from the beginning. */
+  /** Sends the remaining requests to a new instance of the executor, with new sequence numbers. */
   #resendAll(): void {
     for (const pending of [...this.#pending.values()]) {
       const { message } = pending;
@@ -273,7 +274,7 @@ export class Wire {
       this.#received += 1;
       const held = this.#handle(received);
       if (held !== undefined) await Promise.race([held, this.#closed]);
-      // A peer that sends without pause must not keep timers and other executors waiting.
+      // A peer that sends continuously must not block timers and other executors.
       if (count % MESSAGES_PER_TURN === 0) await nextTurn();
     }
   }
@@ -293,7 +294,7 @@ export class Wire {
       case "exec_server":
       case "exec_server_ack":
       case "exec_server_closed":
-        return this.#options.onUnasked(message);
+        return this.#options.onUnsolicited(message);
       case "tool_output":
         return this.#output.handleMessage(message);
       case "error":
@@ -331,7 +332,7 @@ export class Wire {
     this.#noteStray(requestId, "error");
   }
 
-  /** A peer that cannot read `initialize` may be unable to read its id as well. It comes before everything else. */
+  /** A peer that cannot read `initialize` may not return its id either. It is always the first request. */
   #firstInitialize(): Pending | undefined {
     const [first] = this.#pending.values();
     return first?.responseType === "initialize_response" ? first : undefined;
@@ -363,7 +364,7 @@ export class Wire {
   }
 }
 
-/** Messages handled before timers and other channels get their turn. */
+/** Messages handled per turn of the event loop. */
 const MESSAGES_PER_TURN = 64;
 
 function describeEnd(end: ChannelEnd): string {
@@ -380,7 +381,7 @@ function describeEnd(end: ChannelEnd): string {
 const isClosed = (error: unknown): boolean =>
   error instanceof Error && "code" in error && (error.code === "closed" || error.code === "connection_lost");
 
-/** An answer as an exec-server gives it to what it cannot read. */
+/** Whether it is a JSON-RPC response, as an exec-server sends to a message that it cannot read. */
 const isJsonRpc = (value: unknown): boolean =>
   typeof value === "object" && value !== null && "id" in value && ("error" in value || "result" in value);
 

@@ -173,7 +173,7 @@ async function sendPermitted(
   permit: Granted,
   options: CallToolOptions,
   context: HandlerContext,
-  isBound = false,
+  isInstanceBound = false,
 ): Promise<ToolCallResult> {
   const { request, notices } = resolved;
   const { executor } = selected;
@@ -195,7 +195,12 @@ async function sendPermitted(
   if (!isDeepStrictEqual(executor.host, resolved.host)) {
     return refuseCommand("changed", "its executor was reached again, and its host is not what it was", resolved);
   }
-  const call = { wireArguments, windowMs: request.yieldTimeMs, notices: [...notices, ...permit.notices], isBound };
+  const call = {
+    wireArguments,
+    windowMs: request.yieldTimeMs,
+    notices: [...notices, ...permit.notices],
+    isInstanceBound,
+  };
   return send(selected, call, options, context);
 }
 
@@ -299,7 +304,7 @@ async function otherTool(
   }
   const call = { wireArguments, windowMs: undefined, notices: describeSlips(args, selected.tool) };
   // What was decided about is done where it was asked about, or not at all.
-  return send(selected, asksApproval ? { ...call, isBound: true } : call, options, context);
+  return send(selected, asksApproval ? { ...call, isInstanceBound: true } : call, options, context);
 }
 
 interface Outgoing {
@@ -308,12 +313,12 @@ interface Outgoing {
   windowMs: number | undefined;
   notices: readonly string[];
   /** Not for an executor that was started again meanwhile. */
-  isBound?: boolean;
+  isInstanceBound?: boolean;
 }
 
 async function send(
   { executor, tool, session }: Selected,
-  { wireArguments, windowMs, notices, isBound = session !== undefined }: Outgoing,
+  { wireArguments, windowMs, notices, isInstanceBound = session !== undefined }: Outgoing,
   { signal, onOutput, sessionScope, client }: CallToolOptions,
   { sessions, config, newKey, trail, telemetry, trace, progress, isOnlyJudged }: HandlerContext,
 ): Promise<ToolCallResult> {
@@ -342,7 +347,7 @@ async function send(
   const call = { executor, tool, ...keyed, ...waits, notices, session, signal, onOutput, sessionScope, client };
   const watch = telemetry.send(executor.name, trace);
   const result = await sendCall(
-    { ...call, isBound, trace: watch.trace },
+    { ...call, isInstanceBound, trace: watch.trace },
     { sessions, limits: config.limits, timings: config.timings },
   );
   watch.end(result);

@@ -32,7 +32,7 @@ export interface OutgoingCall {
   client: string | undefined;
   idempotencyKey?: string | undefined;
   /** It is only for this instance of the executor, not for one that replaces it. */
-  isBound: boolean;
+  isInstanceBound: boolean;
   /** What it is part of. */
   trace: TraceContext | undefined;
 }
@@ -55,7 +55,7 @@ export async function sendCall(call: OutgoingCall, context: SendContext): Promis
     arguments: call.arguments,
     // Earlier calls on the same session come first.
     deadlineMs: followed.aheadMs + call.windowMs + call.marginMs,
-    isBound: call.isBound,
+    isInstanceBound: call.isInstanceBound,
     output: followed,
     sessionScope: call.sessionScope,
     client: call.client,

@@ -221,7 +221,7 @@ class CommandFollower implements RunningCommand {
       const { requestId, reply } = this.#executor.call({
         toolName: this.#tools.stdin,
         arguments: { ...toWait(processId), concurrent: true, until: "written", ...this.#toWrite(next) },
-        isBound: true,
+        isInstanceBound: true,
         deadlineMs: WINDOW_MS + this.#hooks.answerMarginMs,
       });
       this.#interruptStep = () => this.#executor.cancel(requestId);
@@ -289,7 +289,7 @@ class CommandFollower implements RunningCommand {
       toolName,
       arguments: body,
       // Every call after the start names the session.
-      isBound: "processId" in body,
+      isInstanceBound: "processId" in body,
       deadlineMs: windowMs + this.#hooks.answerMarginMs,
       output: { accept: (output) => this.#accept(output), deliver: (piece) => this.#deliver(piece) },
     });

@@ -1,4 +1,4 @@
-// The surroundings of a case: its own files and a local HTTP server.
+// What a case needs: a directory with files, a local HTTP server, and values for its placeholders.
 import { mkdir, mkdtemp, realpath, rm, symlink, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import { tmpdir } from "node:os";

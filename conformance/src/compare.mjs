@@ -1,8 +1,8 @@
 // Compares an exchange with its recording.
 import { compareCoalesced } from "./compare-coalesced.mjs";
 import { compareExact } from "./compare-exact.mjs";
+import { fill } from "./fixture.mjs";
 import { collectOutputs } from "./read-results.mjs";
-import { fill } from "./surroundings.mjs";
 import { show } from "./values.mjs";
 
 /**
@@ -12,7 +12,7 @@ import { show } from "./values.mjs";
  * @returns {{ finding?: import("./messages.mjs").Finding, additions: string[] }} the first difference, and members
  *   that were added and are tolerated
  */
-export function judge(recorded, exchange, names) {
+export function compareExchange(recorded, exchange, names) {
   /** @type {Set<string>} */
   const additions = new Set();
   const finding = findFirst(recorded, exchange, {
