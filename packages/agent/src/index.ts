@@ -108,7 +108,7 @@ export {
   type PermissionsDescription,
   renderEnvironmentContext,
 } from "./history/environment-context.js";
-export type { ThreadEntry, ThreadRecorder } from "./history/thread-entry.js";
+export { type ThreadEntry, type ThreadRecorder, ThreadWriteError } from "./history/thread-entry.js";
 export { DEFAULT_TURN_LIMITS, type TurnLimits } from "./limits.js";
 export type { RunOptions, SavedThread, Thread, ThreadOptions, TurnResult, TurnRun } from "./thread.js";
 export type { AgentTool, AgentToolResult, AgentToolSpec, InterceptedCall, ToolContext } from "./tools/agent-tool.js";

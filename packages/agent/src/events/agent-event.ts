@@ -41,7 +41,7 @@ export interface TurnFailed {
   readonly turnUsage: Usage;
 }
 
-/** Why a turn failed. `code` is `interrupted` (by caller or user), a limit, `internal`, or a `ModelErrorCode`. */
+/** Why a turn failed. `code` is `interrupted` (by caller or user), a limit, `not_saved` (the thread), `internal`, or a `ModelErrorCode`. */
 export interface TurnError {
   readonly code: string;
   readonly message: string;

@@ -15,9 +15,9 @@ export function lostOutput(started: boolean | undefined): string {
     return "The call was not started: the program that would have made it ended before. Nothing was run.";
   const doubt = "What it did is unknown, and a command that it started may have been ended with that program or not.";
   const known = started === true ? "The call was started" : "The call may have been started";
-  return `aborted: the result of this call was lost, since the program that made it ended. ${known}. ${doubt} Find out before you repeat it.`;
+  return `aborted: the result of this call was lost: the program that made it ended before it was saved. ${known}. ${doubt} Find out before you repeat it.`;
 }
 
 /** The same when the tool could recover the outcome; `known` describes it. */
 export const recoveredOutput = (known: string): string =>
-  `aborted: the result of this call was lost, since the program that made it ended.\n${known}`;
+  `aborted: the result of this call was lost: the program that made it ended before it was saved.\n${known}`;

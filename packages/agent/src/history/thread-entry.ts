@@ -43,8 +43,20 @@ export type ThreadEntry =
       readonly wallMs: number;
     };
 
+/** An entry could not be saved: the turn ends, since what it does next would be missing from the thread. */
+export class ThreadWriteError extends Error {
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = "ThreadWriteError";
+  }
+}
+
 /** Persists the entries of a thread. */
 export interface ThreadRecorder {
-  /** Resolves when the entry survives the end of this process. Entries keep the order of the calls. */
+  /**
+   * Resolves when the entry survives the end of this process; `call_started`, when it survives the end of the host. Entries keep
+   * the order of the calls.
+   * @throws ThreadWriteError when it cannot be saved
+   */
   append(entry: ThreadEntry): Promise<void>;
 }

@@ -3,28 +3,15 @@ import { open } from "node:fs/promises";
 import type { ThreadLimits } from "../limits.js";
 import { emptyThread, type ReadThread, readLine } from "./rollout-line.js";
 
-/** Content of a thread's file. `isTorn`: its last line is unterminated, since its writer was killed. */
-export interface ReadRollout {
-  readonly thread: ReadThread;
-  readonly isTorn: boolean;
-}
-
 /** Reads a thread's file. @throws Error naming the file when it exceeds a limit */
-export async function readRollout(path: string, limits: ThreadLimits): Promise<ReadRollout> {
+export async function readRollout(path: string, limits: ThreadLimits): Promise<ReadThread> {
   const thread = emptyThread();
-  let isTorn = false;
-  for await (const { text, isWhole } of readLines(path, limits)) {
-    readLine(thread, text);
-    isTorn = !isWhole;
-  }
-  return { thread, isTorn };
+  for await (const text of readLines(path, limits)) readLine(thread, text);
+  return thread;
 }
 
-/** Yields the lines of a file; `isWhole` is false for an unterminated last line. */
-export async function* readLines(
-  path: string,
-  limits: ThreadLimits,
-): AsyncGenerator<{ text: string; isWhole: boolean }, void, void> {
+/** Yields the lines of a file, an unterminated last one included: it is used if it is valid JSON. */
+export async function* readLines(path: string, limits: ThreadLimits): AsyncGenerator<string, void, void> {
   let pending: Buffer[] = [];
   let pendingBytes = 0;
   let total = 0;
@@ -39,15 +26,14 @@ export async function* readLines(
     let from = 0;
     for (let end = chunk.indexOf(LINE_FEED); end !== -1; end = chunk.indexOf(LINE_FEED, from)) {
       add(chunk.subarray(from, end));
-      yield { text: Buffer.concat(pending).toString("utf8"), isWhole: true };
+      yield Buffer.concat(pending).toString("utf8");
       pending = [];
       pendingBytes = 0;
       from = end + 1;
     }
     add(chunk.subarray(from));
   }
-  // An unterminated line is used if it is valid JSON.
-  if (pendingBytes > 0) yield { text: Buffer.concat(pending).toString("utf8"), isWhole: false };
+  if (pendingBytes > 0) yield Buffer.concat(pending).toString("utf8");
 }
 
 /** Metadata from the first line; undefined when it contains something else. */

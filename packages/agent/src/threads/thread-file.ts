@@ -1,7 +1,8 @@
-import { mkdir, open } from "node:fs/promises";
+import { mkdir } from "node:fs/promises";
 import { dirname } from "node:path";
 import { withFileLock } from "@codex/file-lock";
-import type { ThreadEntry, ThreadRecorder } from "../history/thread-entry.js";
+import { type ThreadEntry, type ThreadRecorder, ThreadWriteError } from "../history/thread-entry.js";
+import { openLines } from "./line-file.js";
 import { renderEntry, type ThreadMeta } from "./rollout-line.js";
 
 /** A thread's file, opened for writing by one process at a time. */
@@ -16,46 +17,46 @@ export interface ThreadFileOptions {
   readonly path: string;
   /** First line of a new file; undefined: the file exists. */
   readonly meta: ThreadMeta | undefined;
-  /** The last line is unterminated. */
-  readonly isTorn: boolean;
   /** Milliseconds since 1970. */
   readonly now: () => number;
 }
 
-/** @throws FileLockError while another process writes the file */
-export async function openThreadFile({ path, meta, isTorn, now }: ThreadFileOptions): Promise<ThreadFile> {
-  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+/**
+ * Opens a thread's file. A line is written before `append` resolves, and survives the end of this process; `call_started` is on the
+ * disk, and survives the end of the host, with all lines before it.
+ * @throws FileLockError while another process writes the file; ThreadWriteError when it cannot be written
+ */
+export async function openThreadFile({ path, meta, now }: ThreadFileOptions): Promise<ThreadFile> {
+  const fail = (error: unknown) => Promise.reject(asWriteError(path, error));
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 }).catch(fail);
   const release = await holdLock(`${path}.lock`);
-  const handle = await open(path, "a", 0o600).catch(async (error: unknown) => {
+  const lines = await openLines(path).catch(async (error: unknown) => {
     await release();
-    throw error;
+    return fail(error);
   });
-  let needsLineEnd = isTorn;
   let last: Promise<void> = Promise.resolve();
-  const write = async (line: string) => {
-    const text = needsLineEnd ? `\n${line}` : line;
-    needsLineEnd = true; // until the whole line is written
-    await handle.appendFile(text);
-    needsLineEnd = false;
-  };
-  const append = (line: string): Promise<void> => {
-    const written = last.then(() => write(line));
+  const append = (line: string, isSynced = false): Promise<void> => {
+    const written = last.then(() => lines.write(line));
     last = written.catch(() => {});
-    return written;
+    return (isSynced ? written.then(lines.sync) : written).catch(fail);
   };
   const timestamp = () => new Date(now()).toISOString();
   let closing: Promise<void> | undefined;
   const close = async () => {
     await last;
-    await handle.close();
+    await lines.close();
     await release();
   };
   if (meta !== undefined) {
-    await append(`${JSON.stringify({ timestamp: meta.timestamp, type: "session_meta", payload: meta })}\n`);
+    const line = `${JSON.stringify({ timestamp: meta.timestamp, type: "session_meta", payload: meta })}\n`;
+    await append(line).catch(async (error: unknown) => {
+      await close();
+      throw error;
+    });
   }
   return {
     path,
-    append: (entry: ThreadEntry) => append(renderEntry(entry, timestamp())),
+    append: (entry: ThreadEntry) => append(renderEntry(entry, timestamp()), entry.type === "call_started"),
     close: () => {
       closing ??= close();
       return closing;
@@ -80,3 +81,8 @@ function holdLock(path: string): Promise<() => Promise<void>> {
     held.catch(reject);
   });
 }
+
+const asWriteError = (path: string, error: unknown): ThreadWriteError =>
+  new ThreadWriteError(`the thread's file ${path} cannot be written: ${describe(error)}`, { cause: error });
+
+const describe = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -96,7 +96,7 @@ export function createThreadStore(options: ThreadStoreOptions): ThreadStore {
       ...(environment === undefined ? {} : { environment }),
     };
     const path = pathOf(sessions, id, new Date(at));
-    const file = await openThreadFile({ path, meta, isTorn: false, now });
+    const file = await openThreadFile({ path, meta, now });
     return { id, meta, file };
   };
 
@@ -108,8 +108,7 @@ export function createThreadStore(options: ThreadStoreOptions): ThreadStore {
   };
 
   const read = async (path: string) => {
-    const { thread, isTorn } = await readRollout(path, limits);
-    const { meta, items, usage, lastTokens, startedCalls, hasGap } = thread;
+    const { meta, items, usage, lastTokens, startedCalls, hasGap } = await readRollout(path, limits);
     if (!isMetaOf(path, meta)) throw createBadThread(path);
     const saved: SavedThread = {
       id: meta.id,
@@ -119,7 +118,7 @@ export function createThreadStore(options: ThreadStoreOptions): ThreadStore {
       // After a gap nobody can say that a call was not made.
       ...(startedCalls === undefined || hasGap ? {} : { startedCalls }),
     };
-    return { saved, meta, isTorn };
+    return { saved, meta };
   };
 
   async function* list(): AsyncGenerator<ListedThread, void, void> {
@@ -142,12 +141,10 @@ export function createThreadStore(options: ThreadStoreOptions): ThreadStore {
     },
     async open(id) {
       const path = await find(id);
-      // The lock is taken before the thread is read; only `isTorn` is needed earlier.
-      const { isTorn } = await readRollout(path, limits);
-      const file = await openThreadFile({ path, meta: undefined, isTorn, now });
+      const file = await openThreadFile({ path, meta: undefined, now });
       try {
-        const { saved, meta } = await read(path);
-        return { saved, meta, file };
+        // Read after the lock is taken: another process may have appended until then.
+        return { ...(await read(path)), file };
       } catch (error) {
         await file.close();
         throw error;
@@ -173,13 +170,13 @@ export function createThreadStore(options: ThreadStoreOptions): ThreadStore {
       return { meta, path, changedAt: (await stat(path)).mtimeMs };
     },
     async *readEntries(id) {
-      for await (const { text } of readLines(await find(id), limits)) {
+      for await (const text of readLines(await find(id), limits)) {
         const entry = parseEntry(text);
         if (entry !== undefined) yield entry;
       }
     },
     async *readLines(id) {
-      for await (const { text } of readLines(await find(id), limits)) {
+      for await (const text of readLines(await find(id), limits)) {
         const line = parseLine(text);
         if (line !== undefined) yield line;
       }

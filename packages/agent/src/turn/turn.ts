@@ -21,7 +21,7 @@ import type { PlanDetails } from "../events/thread-item.js";
 import { compactHistory } from "../history/compaction.js";
 import { completeCalls, isRecorded } from "../history/sendable.js";
 import { lostOutput, TURN_ABORTED } from "../history/texts.js";
-import type { ThreadRecorder } from "../history/thread-entry.js";
+import { type ThreadRecorder, ThreadWriteError } from "../history/thread-entry.js";
 import type { TurnLimits } from "../limits.js";
 import { CallOrder } from "./call-order.js";
 import type { PreparedCall, TurnHooks } from "./call-runner.js";
@@ -128,17 +128,16 @@ export class Turn {
       cancelTimer();
       signal.removeEventListener("abort", onAbort);
     }
-    if (failure !== undefined && this.#stop.signal.aborted) await this.#append(createMessage("user", TURN_ABORTED));
     await commands.settle();
     await this.#settlePlan();
-    const outcome = failure === undefined ? "completed" : failure.code === "interrupted" ? "interrupted" : "failed";
-    await recorder.append({
-      type: "turn_ended",
-      turnId,
-      outcome,
-      error: failure?.message,
-      wallMs: clock.now() - began,
-    });
+    try {
+      if (failure !== undefined && this.#stop.signal.aborted) await this.#append(createMessage("user", TURN_ABORTED));
+      const outcome = failure === undefined ? "completed" : failure.code === "interrupted" ? "interrupted" : "failed";
+      const wallMs = clock.now() - began;
+      await recorder.append({ type: "turn_ended", turnId, outcome, error: failure?.message, wallMs });
+    } catch (error) {
+      failure ??= this.#describeFailure(error);
+    }
     const totals = { usage: this.#state.usage, turnUsage: this.#turnUsage };
     return failure === undefined
       ? { type: "turn_completed", ...totals }
@@ -149,6 +148,7 @@ export class Turn {
     const reason: unknown = this.#stop.signal.aborted ? this.#stop.signal.reason : error;
     if (reason instanceof TurnStop || reason instanceof ModelError)
       return { code: reason.code, message: reason.message };
+    if (reason instanceof ThreadWriteError) return { code: "not_saved", message: reason.message };
     return { code: "internal", message: reason instanceof Error ? reason.message : String(reason) };
   }
 
@@ -273,13 +273,13 @@ export class Turn {
     calls.push(result);
   }
 
-  /** Records the output of every call, even if recording another one fails. */
+  /** Records the output of every call. All calls have ended before the first failure is thrown. */
   async #recordOutputs(calls: readonly Promise<CallOutputItem>[]): Promise<void> {
+    const failures: unknown[] = [];
     for (const call of calls) {
-      const output = await call.catch(() => undefined);
-      if (output !== undefined) await this.#append(output);
+      await call.then((output) => this.#append(output)).catch((error: unknown) => failures.push(error));
     }
-    await Promise.all(calls);
+    if (failures.length > 0) throw failures[0];
   }
 
   /**

@@ -1,8 +1,9 @@
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { type ThreadEntry, ThreadWriteError } from "@codex/agent";
 import { functionCall, respond, say, stream } from "@codex/agent/testing";
 import { describe, expect, it } from "vitest";
-import { readAll, startAgent } from "./support.js";
+import { completedItems, readAll, startAgent } from "./support.js";
 
 const exec = (id: string, cmd: string, more: object = {}) => functionCall(id, "exec_command", { cmd, ...more });
 
@@ -76,4 +77,28 @@ it("ends with one failure when calls cannot be kept, and waits for all of them",
   const events = await readAll(agent.startThread({ recorder: { append } }).run("go"));
   expect(events.at(-1)).toMatchObject({ error: { code: "internal", message: "no space left on device" } });
   expect(readFileSync(join(cwd, "log"), "utf8")).toBe("x\n");
+});
+
+it("ends after its calls when an output cannot be saved, with the outcome of each", async () => {
+  const { agent, cwd, endpoint } = await startAgent([
+    respond(exec("c1", "echo x"), exec("c2", "while [ ! -e go ]; do sleep 0.01; done; echo y >> log")),
+    say("never"),
+  ]);
+  const append = async (entry: ThreadEntry) => {
+    if (entry.type !== "item" || entry.item.call_id !== "c1" || entry.item.type !== "function_call_output") return;
+    writeFileSync(join(cwd, "go"), "");
+    throw new ThreadWriteError("the disk is full");
+  };
+  const events = await readAll(agent.startThread({ recorder: { append } }).run("go"));
+  expect(completedItems(events)).toMatchObject([{ status: "completed" }, { status: "completed" }]);
+  expect(events.at(-1)).toMatchObject({ error: { code: "not_saved", message: "the disk is full" } });
+  expect([readFileSync(join(cwd, "log"), "utf8"), endpoint.requests.length]).toEqual(["y\n", 1]);
+});
+
+it("fails when only its end cannot be saved", async () => {
+  const { agent } = await startAgent([say("ok")]);
+  const append = (entry: ThreadEntry) =>
+    entry.type === "turn_ended" ? Promise.reject(new ThreadWriteError("the disk is full")) : Promise.resolve();
+  const { end, finalMessage } = await agent.startThread({ recorder: { append } }).run("go").result;
+  expect([end, finalMessage]).toMatchObject([{ error: { code: "not_saved" }, turnUsage: { totalTokens: 15 } }, "ok"]);
 });

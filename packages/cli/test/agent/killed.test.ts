@@ -1,9 +1,10 @@
+import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { customCall, message, respond, say } from "@codex/agent/testing";
 import { describe, expect, it } from "vitest";
-import { finish, useCommand } from "../support.js";
+import { codex, finish, useCommand } from "../support.js";
 import { eventsOf, itemsOf, setUpAgent, shell } from "./support.js";
 
 const command = useCommand();
@@ -90,6 +91,33 @@ describe("a thread", () => {
     expect([code, endpoint.requests.length]).toEqual([1, 0]);
     expect(stderr).toMatch(/sessions/);
     expect((await run(["--ephemeral", "go"])).code).toBe(0);
+  });
+
+  it("ends its turn when its file cannot be written, truthfully, and is resumed from what was", async () => {
+    const script = [
+      respond(shell("c1", "echo one >> log; head -c 30000 /dev/zero | tr '\\0' a"), shell("c2", "echo two >> log")),
+      say("done"),
+    ];
+    const { endpoint, home, repository, env, run } = await setUpAgent(command, script, UNHELD);
+    // No file of this process grows beyond 24 KiB or, in shells with other units, twice that: it fails as a full disk does.
+    const limited = ["-c", 'ulimit -f 24 && exec "$@"', "sh", process.execPath, codex, "exec", "--json", "go"];
+    const child = spawn("sh", limited, { cwd: repository, env: { ...process.env, ...env } });
+    child.stdin.end();
+    const { code, stdout } = await finish(child);
+    const file = threadFile(home);
+    expect(code).toBe(1);
+    expect(eventsOf(stdout).at(-1)).toMatchObject({
+      type: "turn.failed",
+      error: { code: "not_saved", message: expect.stringContaining(file) as string },
+    });
+    // Both commands have ended, and nothing is asked that the thread would lack.
+    expect(itemsOf(stdout).map(({ exit_code: exitCode }) => exitCode)).toEqual([0, 0]);
+    expect(endpoint.requests).toHaveLength(1);
+    for (const line of readFileSync(file, "utf8").trimEnd().split("\n")) expect(() => JSON.parse(line)).not.toThrow();
+    expect((await run(["resume", "--last", "again"])).stdout.toString()).toBe("done\n");
+    const outputs = endpoint.requests[1]!.body.input.filter(({ type }) => type === "function_call_output");
+    expect(outputs.find(({ call_id: id }) => id === "c1")?.output).toMatch(/was started\. What it did is unknown/);
+    expect(readFileSync(join(repository, "log"), "utf8").split("\n").sort()).toEqual(["", "one", "two"]);
   });
 
   it("is forked with the history, which stays as it was", async () => {
