@@ -106,6 +106,7 @@ function ownedBy(orchestrator: Orchestrator, close: () => Promise<void>): Orches
     callTool: (tool, args, callOptions) => orchestrator.callTool(tool, args, callOptions),
     judge: (tool, args, callOptions) => orchestrator.judge(tool, args, callOptions),
     startCall: (tool, args, callOptions) => orchestrator.startCall(tool, args, callOptions),
+    startCommand: (request, startOptions) => orchestrator.startCommand(request, startOptions),
     runCommand: (request, runOptions) => orchestrator.runCommand(request, runOptions),
     close: closeAll,
     [Symbol.asyncDispose]: closeAll,

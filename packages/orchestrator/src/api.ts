@@ -6,6 +6,7 @@ import type { ApproverPanel } from "./approvals/approver-panel.js";
 import type { AuditOptions } from "./audit/audit-trail.js";
 import type { CallToolOptions } from "./calls/call-options.js";
 import type { Judgement } from "./calls/judge-call.js";
+import type { StartCommandOptions } from "./calls/start-command.js";
 import type { ToolCall } from "./calls/tool-call.js";
 import type { ModelTool } from "./catalog/catalog.js";
 import type { EnvironmentSelection } from "./catalog/selection.js";
@@ -16,7 +17,12 @@ import type { AttachableEnvironment, EnvironmentDescription, EnvironmentOptions 
 import type { AttachedExecutor, AttachOptions } from "./executors/attached-executor.js";
 import type { ExecutorEvents } from "./executors/executor-events.js";
 import type { Observer } from "./observe/orchestrator-event.js";
-import type { RunCommandRequest, RunningCommand } from "./programs/run-command.js";
+import type {
+  RunCommandRequest,
+  RunningCommand,
+  StartCommandRequest,
+  StartedCommand,
+} from "./programs/running-command.js";
 import type { StructuredOf, ToolCallResult } from "./result.js";
 
 /** What an orchestrator is made of. Only `policy` has to be given. */
@@ -105,6 +111,19 @@ export interface Orchestrator {
    * @throws OrchestratorError when there is no such executor or it cannot stream
    */
   runCommand(request: RunCommandRequest, options?: RunCommandOptions): RunningCommand;
+  /**
+   * Runs a program for a caller that acts for a model, such as an MCP client or an agent SDK: policy, sandbox, approver and audit log are those of
+   * `exec_command`, and the handle is that of `runCommand`. Its session is one of `client`, and no second run outside a sandbox is offered.
+   *
+   * ```ts
+   * const server = orchestrator.startCommand({ argv: ["uvx", "mcp-server-git"], stdin: "open" });
+   * const start = await server.started;
+   * if (start.kind === "refused") throw new Error(start.result.text);
+   * for await (const { bytes } of server.stdout) receive(bytes);
+   * ```
+   * @throws OrchestratorError `bad_option`
+   */
+  startCommand(request: StartCommandRequest, options?: StartCommandOptions): StartedCommand;
   /**
    * Detaches everything, gives up what is being attached, and withdraws open questions: their commands do not run.
    * Resolves once every call has its result, or after `shutdownMs`. Idempotent; never rejects.

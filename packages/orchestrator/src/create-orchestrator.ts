@@ -5,6 +5,7 @@ import { Approvals } from "./approvals/approvals.js";
 import { createCallTelemetry } from "./calls/call-telemetry.js";
 import { handleToolCall, type SharedContext } from "./calls/call-tool.js";
 import { judgeToolCall } from "./calls/judge-call.js";
+import { startCommand } from "./calls/start-command.js";
 import { OrchestratorError } from "./errors.js";
 import { type CallHandler, type Collaborators, OrchestratorCore, type Shared } from "./orchestrator.js";
 import type { Ruling } from "./permit/permit.js";
@@ -68,6 +69,7 @@ function createHandler(
   return {
     handle: (name, args, callOptions) => handleToolCall(name, args, callOptions, context),
     judge: (name, args, callOptions) => judgeToolCall(name, args, callOptions, context),
+    start: (request, startOptions, output) => startCommand(request, startOptions, output, { ...context, clock }),
     checkPolicy: (given) => void rule(given),
   };
 }

@@ -3,7 +3,10 @@ import { OrchestratorCore } from "./orchestrator.js";
 import { fail } from "./result.js";
 
 /** An orchestrator for a person: lists tools and runs programs, and carries out no calls of a model. */
-export type ProgramRunner = Omit<Orchestrator, "callTool" | "startCall" | "judge" | "createConversation">;
+export type ProgramRunner = Omit<
+  Orchestrator,
+  "callTool" | "startCall" | "judge" | "startCommand" | "createConversation"
+>;
 
 /** The options of an orchestrator that do not concern calls of a model. */
 export type ProgramRunnerOptions = Pick<
@@ -16,8 +19,15 @@ export type ProgramRunnerOptions = Pick<
  * @throws OrchestratorError `bad_option` for a default that cannot be used.
  */
 export const createProgramRunner = (options: ProgramRunnerOptions = {}): ProgramRunner =>
-  new OrchestratorCore(options, () => ({ handle: refuseCall, judge: refuseJudging, checkPolicy() {} }));
+  new OrchestratorCore(options, () => ({
+    handle: refuseCall,
+    judge: refuseJudging,
+    start: refuseStart,
+    checkPolicy() {},
+  }));
 
 const refuseCall = async () => fail("forbidden", "only programs of a person are run here. Nothing was run.");
 
 const refuseJudging = async () => ({ kind: "forbidden" as const, result: await refuseCall() });
+
+const refuseStart = async () => ({ start: { kind: "refused" as const, result: await refuseCall() } });

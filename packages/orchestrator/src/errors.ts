@@ -23,6 +23,10 @@ export type OrchestratorErrorCode =
   | "unknown_environment"
   | "too_many_executors"
   | "too_many_environments"
+  /** Input for a shell that the policy or the approver refuses. */
+  | "refused"
+  /** The program was not started, or has ended. */
+  | "not_running"
   /** The command could not be started or the address not be reached. */
   | "connect_failed"
   | "connect_timeout";

@@ -21,6 +21,7 @@ export type { CallDecision } from "./audit/noted-decision.js";
 export { beginOwnCall, type OwnCall } from "./audit/own-call.js";
 export type { CallToolOptions } from "./calls/call-options.js";
 export type { Judgement } from "./calls/judge-call.js";
+export type { StartCommandOptions } from "./calls/start-command.js";
 export type { ToolCall } from "./calls/tool-call.js";
 export type { ModelTool } from "./catalog/catalog.js";
 export type { EnvironmentSelection } from "./catalog/selection.js";
@@ -53,7 +54,15 @@ export {
   type WindowBounds,
 } from "./limits.js";
 export type { CallStarted, Observer, OrchestratorEvent } from "./observe/orchestrator-event.js";
-export type { RunCommandRequest, RunningCommand, RunOutcome, SandboxDenial } from "./programs/run-command.js";
+export type {
+  CommandStart,
+  RunCommandRequest,
+  RunningCommand,
+  RunOutcome,
+  SandboxDenial,
+  StartCommandRequest,
+  StartedCommand,
+} from "./programs/running-command.js";
 export type {
   AnsweredCall,
   AnyStructured,

@@ -11,6 +11,7 @@ import { checkOptions } from "./calls/check-options.js";
 import type { Judgement } from "./calls/judge-call.js";
 import { createKeySeries } from "./calls/key-series.js";
 import { KeyedCalls } from "./calls/keyed-calls.js";
+import type { StartCommandOptions } from "./calls/start-command.js";
 import type { ToolCall } from "./calls/tool-call.js";
 import { Catalog, type ModelTool } from "./catalog/catalog.js";
 import { checkSelection, type EnvironmentSelection } from "./catalog/selection.js";
@@ -28,9 +29,17 @@ import { Observers } from "./observe/observers.js";
 import type { Observer } from "./observe/orchestrator-event.js";
 import { reportEvents } from "./observe/report-events.js";
 import { OutputStream } from "./output/output-stream.js";
+import { SplitOutput } from "./output/split-output.js";
 import { teeOutput } from "./output/tee-output.js";
-import { type RunCommandRequest, type RunningCommand, runCommand } from "./programs/run-command.js";
-import { closedMeanwhile, fail, type StructuredOf, type ToolCallResult } from "./result.js";
+import { JudgedCommand, type Started } from "./programs/judged-command.js";
+import { runCommand } from "./programs/run-command.js";
+import type {
+  RunCommandRequest,
+  RunningCommand,
+  StartCommandRequest,
+  StartedCommand,
+} from "./programs/running-command.js";
+import { closedMeanwhile, fail, type RefusedCall, type StructuredOf, type ToolCallResult } from "./result.js";
 
 type CoreOptions = Omit<OrchestratorOptions, "policy"> & Collaborators;
 
@@ -51,6 +60,7 @@ type HandleCall = (name: string, args: unknown, options: CallToolOptions) => Pro
 export interface CallHandler {
   handle: HandleCall;
   judge(name: string, args: unknown, options: CallToolOptions): Promise<Judgement>;
+  start(request: StartCommandRequest, options: StartCommandOptions, output: SplitOutput): Promise<Started>;
   /** @throws OrchestratorError `bad_option` */
   checkPolicy(policy: PolicyOptions): void;
 }
@@ -198,19 +208,46 @@ export class OrchestratorCore implements Orchestrator {
   }
 
   async #startCall(name: string, args: unknown, options: CallToolOptions): Promise<ToolCallResult> {
+    return this.#refuseCall() ?? this.#count(this.#callTool(name, args, options));
+  }
+
+  /** Why no call can be made now. */
+  #refuseCall(): RefusedCall | undefined {
     if (this.#closing !== undefined) return fail("closed", "the orchestrator is closed. Nothing was run.");
     const { inFlightCalls } = this.#config.limits;
-    if (this.#inFlight.size >= inFlightCalls) {
-      const reason = `${this.#inFlight.size} tool calls are under way (limit ${inFlightCalls} calls); wait for one to end`;
-      return fail("too_many_calls", `${reason}. Nothing was run.`);
-    }
-    const call = this.#callTool(name, args, options);
+    if (this.#inFlight.size < inFlightCalls) return undefined;
+    const reason = `${this.#inFlight.size} tool calls are under way (limit ${inFlightCalls} calls); wait for one to end`;
+    return fail("too_many_calls", `${reason}. Nothing was run.`);
+  }
+
+  async #count<T>(call: Promise<T>): Promise<T> {
     this.#inFlight.add(call);
     try {
       return await call;
     } finally {
       this.#inFlight.delete(call);
     }
+  }
+
+  startCommand(request: StartCommandRequest, options: StartCommandOptions = {}): StartedCommand {
+    checkOptions(options);
+    const output = new SplitOutput(options.onOutput);
+    const refused = this.#refuseCall();
+    const starting =
+      refused === undefined
+        ? this.#count(this.#startCommand(request, options, output))
+        : Promise.resolve({ start: { kind: "refused" as const, result: refused } });
+    return new JudgedCommand(starting, output, options.signal);
+  }
+
+  async #startCommand(
+    request: StartCommandRequest,
+    options: StartCommandOptions,
+    output: SplitOutput,
+  ): Promise<Started> {
+    if (!this.#isReady) await this.#untilReady(options.signal);
+    if (this.#close.signal.aborted) return { start: { kind: "refused", result: closedMeanwhile() } };
+    return this.#handler.start(request, options, output);
   }
 
   startCall<Name extends string>(

@@ -43,7 +43,7 @@ export interface SharedContext
 }
 
 /** What the handling of one call needs. */
-interface HandlerContext extends PermitContext {
+export interface HandlerContext extends PermitContext {
   environments: EnvironmentTable;
   config: Config;
   telemetry: CallTelemetry;
@@ -82,7 +82,11 @@ export async function handleToolCall(
 }
 
 /** What is recorded of a call and reported to observers. */
-function beginTrail(toolName: string, { onDecision, onOutput, forDisplay }: CallToolOptions, context: SharedContext) {
+export function beginTrail(
+  toolName: string,
+  { onDecision, onOutput, forDisplay }: CallToolOptions,
+  context: SharedContext,
+) {
   if (forDisplay === true && DISPLAY_TOOLS.includes(toolName)) return { trail: NO_TRAIL, onOutput };
   const recorded = context.auditor.begin(toolName);
   const trail = onDecision === undefined ? recorded : noteDecisions(recorded, MAX_AUDIT_LIST, onDecision);
@@ -367,7 +371,7 @@ function addKey(contract: ToolContract | undefined, args: Record<string, unknown
   }
 }
 
-function invalid(toolName: string, { field, problem }: Rejected): RefusedCall {
+export function invalid(toolName: string, { field, problem }: Rejected): RefusedCall {
   const reason = field === "" ? problem : `field \`${field}\`: ${problem}`;
   const text = `Invalid arguments for \`${toolName}\`: ${reason}. Nothing was run.`;
   const code: RefusalCode = "invalid_arguments";

@@ -5,7 +5,7 @@ import type { Observer, OrchestratorEvent } from "./orchestrator-event.js";
 type OnOutput = (output: LiveOutput) => unknown;
 
 /** What of a call is reported to observers. */
-interface ObservedCall {
+export interface ObservedCall {
   readonly trail: Trail;
   readonly onOutput: OnOutput | undefined;
 }

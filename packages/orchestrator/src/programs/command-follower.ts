@@ -1,0 +1,321 @@
+import type { Clock } from "@codex/clock";
+import {
+  type CallReply,
+  describeReply,
+  type ExecutorConnection,
+  type IncomingOutput,
+  type OutputPiece,
+  OutputTracker,
+} from "@codex/executor-client";
+import type {
+  ExecCommandRequest,
+  SessionSignal,
+  TerminalSize,
+  UnifiedExecResult,
+  WriteStdinRequest,
+} from "@codex/executor-protocol";
+import { unifiedExecResultSchema } from "@codex/executor-protocol";
+import { messageOf } from "@codex/telemetry";
+import { safeParse } from "zod/mini";
+import { OrchestratorError } from "../errors.js";
+import { FIRST_WINDOW_MS } from "../limits.js";
+import { OutputStream } from "../output/output-stream.js";
+import { type OnOutput, teeOutput } from "../output/tee-output.js";
+import type { RunningCommand, RunOutcome } from "./running-command.js";
+
+/** What a program is followed with. */
+export interface RunHooks {
+  /** Called in order, from the first byte on; a promise holds the executor back until it settles. */
+  onOutput: OnOutput | undefined;
+  /** Ends the program. */
+  signal: AbortSignal | undefined;
+  clock: Clock;
+  /** Added to the window before an answer is given up, ms. */
+  answerMarginMs: number;
+  /** A fresh key for what must not happen twice. */
+  newKey: () => string;
+  /** On whose behalf. */
+  client?: string | undefined;
+  /** Called with the first answer, when the program runs or has ended already, and with the last. Must not throw. */
+  onResult?: (result: UnifiedExecResult) => void;
+}
+
+/** The tools by which an executor runs programs; undefined where it has none with live output. */
+export function findTools(executor: ExecutorConnection): { exec: string; stdin: string } | undefined {
+  const exec = [...executor.tools.values()].find((tool) => tool.contract === "unified_exec.exec_command");
+  const stdin = [...executor.tools.values()].find((tool) => tool.contract === "unified_exec.write_stdin");
+  if (exec === undefined || stdin === undefined || !executor.can("tool_output")) return undefined;
+  return { exec: exec.name, stdin: stdin.name };
+}
+
+/** The longest wait of one call, ms; the executor's own bound. A call that ends without news is followed by another. */
+const WINDOW_MS = 300_000;
+
+/** Between SIGTERM and SIGKILL for a program that was aborted, ms. */
+const ABORT_GRACE_MS = 2_000;
+
+type Step = Partial<Pick<WriteStdinRequest, "input" | "inputEncoding" | "closeStdin" | "resize" | "signal">>;
+
+interface QueuedStep {
+  step: Step;
+  resolve(): void;
+  reject(error: Error): void;
+}
+
+/** Follows one program from its start to its end: a call that starts it, then waits, and input beside them. */
+export class CommandFollower implements RunningCommand {
+  readonly #ended: Promise<RunOutcome>;
+  /** Undefined while a callback is the only reader: what is read fast must not pay for what nobody uses. */
+  #output: OutputStream | undefined;
+  #onOutput: OnOutput;
+  readonly #executor: ExecutorConnection;
+  readonly #tools: { exec: string; stdin: string };
+  readonly #hooks: RunHooks;
+  readonly #tracker = new OutputTracker();
+  readonly #queue: QueuedStep[] = [];
+  #end!: (outcome: RunOutcome) => void;
+  #over: RunOutcome | undefined;
+  /** Ends the current wait early; undefined while there is none. */
+  #interruptWait: (() => void) | undefined;
+  #waitsIdle = false;
+  /** Of an executor that takes steps beside a wait: ends the wait for the one under way. */
+  #interruptStep: (() => void) | undefined;
+  /** The session that takes steps beside the wait, while its program runs. */
+  #direct: number | undefined;
+
+  constructor(executor: ExecutorConnection, tools: { exec: string; stdin: string }, hooks: RunHooks) {
+    this.#executor = executor;
+    this.#tools = tools;
+    this.#hooks = hooks;
+    this.#output = hooks.onOutput === undefined ? new OutputStream() : undefined;
+    this.#onOutput = hooks.onOutput ?? teeOutput(this.output, undefined);
+    this.#ended = new Promise((resolve) => {
+      this.#end = resolve;
+    });
+  }
+
+  get output(): OutputStream {
+    if (this.#output === undefined) {
+      this.#output = new OutputStream();
+      this.#onOutput = teeOutput(this.#output, this.#hooks.onOutput);
+      if (this.#over !== undefined) this.#output.end();
+    }
+    return this.#output;
+  }
+
+  get ended(): Promise<RunOutcome> {
+    this.#output?.stopHolding("while read");
+    return this.#ended;
+  }
+
+  start(request: ExecCommandRequest): this {
+    const { signal } = this.#hooks;
+    if (signal?.aborted) {
+      this.#finish({ kind: "refused", reason: "it was aborted before it was started", code: "aborted" });
+      return this;
+    }
+    if (signal !== undefined) this.#endOnAbort(signal);
+    const idempotencyKey = this.#hooks.newKey();
+    void this.#follow({ ...request, idempotencyKey }).catch((error: unknown) =>
+      this.#finish({ kind: "lost", reason: messageOf(error) }),
+    );
+    return this;
+  }
+
+  #endOnAbort(signal: AbortSignal): void {
+    let stopClock = () => {};
+    const send = (name: SessionSignal) => void this.signal(name).catch(() => {});
+    const onAbort = () => {
+      // A slow reader must not delay the signal.
+      this.#output?.stopHolding("never");
+      send("terminate");
+      stopClock = this.#hooks.clock.after(ABORT_GRACE_MS, () => send("kill"));
+    };
+    signal.addEventListener("abort", onAbort, { once: true });
+    void this.#ended.then(() => {
+      signal.removeEventListener("abort", onAbort);
+      stopClock();
+    });
+  }
+
+  write(bytes: Uint8Array): Promise<void> {
+    return this.#enqueue({ input: Buffer.from(bytes).toString("base64"), inputEncoding: "base64" });
+  }
+
+  closeStdin(): Promise<void> {
+    return this.#enqueue({ closeStdin: true });
+  }
+
+  resize(size: TerminalSize): Promise<void> {
+    return this.#enqueue({ resize: size });
+  }
+
+  signal(signal: SessionSignal): Promise<void> {
+    return this.#enqueue({ signal });
+  }
+
+  #enqueue(step: Step): Promise<void> {
+    return new Promise((resolve, reject) => {
+      if (this.#over !== undefined) return reject(new Error("the program has ended"));
+      this.#queue.push({ step, resolve, reject });
+      // Input waits for the program to take what was typed before; everything else does not.
+      if (step.input === undefined) this.#interruptStep?.();
+      if (this.#direct !== undefined) return void this.#sendSteps(this.#direct);
+      if (step.input === undefined || this.#waitsIdle) this.#interruptWait?.();
+    });
+  }
+
+  /** One at a time, beside the wait for the end. */
+  async #sendSteps(processId: number): Promise<void> {
+    if (this.#interruptStep !== undefined) return;
+    for (let next = this.#queue.shift(); next !== undefined; next = this.#queue.shift()) {
+      const { requestId, reply } = this.#executor.call({
+        toolName: this.#tools.stdin,
+        arguments: { ...toWait(processId), concurrent: true, until: "written", ...this.#toWrite(next) },
+        isInstanceBound: true,
+        deadlineMs: WINDOW_MS + this.#hooks.answerMarginMs,
+        client: this.#hooks.client,
+      });
+      this.#interruptStep = () => this.#executor.cancel(requestId);
+      // What is to be done behind it does not wait for the program either.
+      if (this.#queue.some(({ step }) => step.input === undefined)) this.#interruptStep();
+      settle(next, await reply);
+      this.#interruptStep = undefined;
+      if (this.#direct === undefined) return;
+    }
+  }
+
+  /** One call at a time: the start, then a wait, which a step cuts short where it cannot go beside it, until the end. */
+  async #follow(request: ExecCommandRequest): Promise<void> {
+    let result = this.#read(await this.#call(this.#tools.exec, request, FIRST_WINDOW_MS));
+    if (result !== undefined) this.#hooks.onResult?.(result);
+    while (result !== undefined && !isOver(result)) {
+      const processId = result.processId ?? this.#tracker.processId;
+      if (processId === undefined) return this.#finish({ kind: "lost", reason: "the executor named no session" });
+      this.#tracker.processId = processId;
+      if (this.#executor.can("concurrent_input")) this.#takeSteps(processId);
+      const queued = this.#direct === undefined ? this.#queue.shift() : undefined;
+      this.#waitsIdle = queued === undefined;
+      const until = queued === undefined ? {} : { until: "written" as const };
+      const body = { ...toWait(processId), ...until, ...this.#toWrite(queued) };
+      const reply = await this.#call(this.#tools.stdin, body, WINDOW_MS);
+      const failure = queued === undefined ? undefined : failureOf(reply);
+      if (queued !== undefined) settle(queued, reply);
+      // A step that was refused, such as input to a closed stdin, is no reason to stop following.
+      if (failure === undefined) result = this.#read(reply);
+      else if (reply.kind !== "answer") return this.#finish({ kind: "lost", reason: failure });
+    }
+    this.#direct = undefined;
+    if (result !== undefined) await this.#followRest(result);
+  }
+
+  #takeSteps(processId: number): void {
+    if (this.#direct !== undefined) return;
+    this.#direct = processId;
+    void this.#sendSteps(processId);
+  }
+
+  /** Reads the rest of the output after the exit, until it is complete or a process that still holds it is silent. */
+  async #followRest(last: UnifiedExecResult): Promise<void> {
+    const { processId } = this.#tracker;
+    for (let rest: UnifiedExecResult | undefined = last; rest !== undefined && !rest.closed; ) {
+      if (processId === undefined) break;
+      const body = { ...toWait(processId), yieldTimeMs: 0, until: "output" as const };
+      const reply = await this.#call(this.#tools.stdin, body, 0);
+      // A session whose end was answered with all of its output is not there any more.
+      const next: UnifiedExecResult | undefined = failureOf(reply) === undefined ? parseResult(reply) : undefined;
+      rest = next !== undefined && next.range.to > next.range.from ? next : undefined;
+    }
+    this.#hooks.onResult?.(last);
+    const { outcome, exitCode, timedOut: told, sandboxDenial: denial } = last;
+    const timedOut: boolean = told ?? (outcome.kind === "signaled" && outcome.by === "timeout");
+    const late = timedOut ? { timedOut: true as const } : {};
+    this.#finish({ kind: "ended", outcome, exitCode, ...late, ...(denial === undefined ? {} : { denial }) });
+  }
+
+  /** With a key where it does something. */
+  #toWrite(queued: QueuedStep | undefined) {
+    return queued === undefined ? {} : { ...queued.step, writeId: this.#hooks.newKey() };
+  }
+
+  async #call(toolName: string, body: ExecCommandRequest | WriteStdinRequest, windowMs: number): Promise<CallReply> {
+    const sent = this.#executor.call({
+      toolName,
+      arguments: body,
+      // Every call after the start names the session.
+      isInstanceBound: "processId" in body,
+      deadlineMs: windowMs + this.#hooks.answerMarginMs,
+      client: this.#hooks.client,
+      output: { accept: (output) => this.#accept(output), deliver: (piece) => this.#deliver(piece) },
+    });
+    if (windowMs > 0) this.#interruptWait = () => this.#executor.cancel(sent.requestId);
+    const reply = await sent.reply;
+    this.#interruptWait = undefined;
+    return reply;
+  }
+
+  #accept(output: IncomingOutput): boolean {
+    const problem = this.#tracker.findProblem(output);
+    if (problem !== undefined) this.#executor.problems.note("invalid_output", problem);
+    return problem === undefined;
+  }
+
+  #deliver({ processId: sessionId, ...piece }: OutputPiece): void | Promise<void> {
+    return this.#executor.problems.guard("onOutput", () => this.#onOutput({ ...piece, sessionId }));
+  }
+
+  /** The result of a call. Undefined when there is none: then the end was reported. */
+  #read(reply: CallReply): UnifiedExecResult | undefined {
+    const failure = failureOf(reply);
+    if (failure !== undefined) {
+      this.#finish(reply.kind === "answer" ? refusal(reply, failure) : { kind: "lost", reason: failure });
+      return undefined;
+    }
+    const result = parseResult(reply);
+    if (result === undefined)
+      this.#finish({ kind: "lost", reason: "the executor answered without a structured result" });
+    return result;
+  }
+
+  #finish(outcome: RunOutcome): void {
+    if (this.#over !== undefined) return;
+    this.#over = outcome;
+    this.#direct = undefined;
+    for (const queued of this.#queue.splice(0)) queued.reject(new Error("the program has ended"));
+    this.#output?.end();
+    this.#end(outcome);
+  }
+}
+
+const toWait = (processId: number) => ({ processId, input: "", yieldTimeMs: WINDOW_MS, maxOutputTokens: 0 });
+
+function settle(queued: QueuedStep, reply: CallReply): void {
+  const failure = failureOf(reply);
+  if (failure === undefined) queued.resolve();
+  else queued.reject(toError(reply, failure));
+}
+
+/** Of an answer that is no failure. */
+function parseResult(reply: CallReply): UnifiedExecResult | undefined {
+  if (reply.kind !== "answer" || reply.message.outcome.status !== "success") return undefined;
+  return safeParse(unifiedExecResultSchema, reply.message.outcome.structured).data;
+}
+
+function refusal({ message: { outcome } }: Extract<CallReply, { kind: "answer" }>, reason: string): RunOutcome {
+  const code = outcome.status === "error" ? outcome.code : undefined;
+  return { kind: "refused", reason, ...(code === undefined ? {} : { code }) };
+}
+
+/** Of a step that was refused. */
+const toError = (reply: CallReply, failure: string): Error =>
+  reply.kind === "answer" && reply.message.outcome.status === "error" && reply.message.outcome.code === "unsupported"
+    ? new OrchestratorError("unsupported", failure)
+    : new Error(failure);
+
+const isOver = (result: UnifiedExecResult): boolean => result.outcome.kind !== "running";
+
+function failureOf(reply: CallReply): string | undefined {
+  if (reply.kind !== "answer") return describeReply(reply);
+  const { outcome } = reply.message;
+  return outcome.status === "error" ? outcome.message : undefined;
+}

@@ -1,0 +1,113 @@
+import type { LiveOutput } from "@codex/executor-client";
+import type {
+  ExecCommandRequest,
+  ProcessOutcome,
+  Sandbox,
+  SessionSignal,
+  TerminalSize,
+  UnifiedExecResult,
+} from "@codex/executor-protocol";
+import type { RefusedCall } from "../result.js";
+
+/** A program to be followed from its start to its end, for a person or a program rather than for a model. */
+export interface RunCommandRequest {
+  /** Final argv: no shell is put in front of it. */
+  argv: readonly string[];
+  /** Absolute directory on the executor's host; default the executor's own. */
+  cwd?: string;
+  /** The complete environment, or the overlay when `envPolicy` is given. */
+  env: Readonly<Record<string, string>>;
+  envPolicy?: ExecCommandRequest["envPolicy"];
+  tty: boolean;
+  size?: TerminalSize;
+  /** `open` keeps a pipe writable; no effect on a terminal. */
+  stdin?: "null" | "open";
+  /** What holds it; default nothing. An executor that cannot hold it, or allows only less, refuses the program. */
+  sandbox?: Sandbox;
+  /** Ends the program, milliseconds. */
+  timeoutMs?: number;
+}
+
+/** A program that runs. Calls are carried out in their order. */
+export interface RunningCommand {
+  /** Resolves when the executor has handed the bytes on: awaiting it holds a fast writer back. */
+  write(bytes: Uint8Array): Promise<void>;
+  /** @throws OrchestratorError `unsupported` where the host cannot, as an exec-server of Codex 0.169.0: the program may wait for it */
+  closeStdin(): Promise<void>;
+  resize(size: TerminalSize): Promise<void>;
+  signal(name: SessionSignal): Promise<void>;
+  /**
+   * Live output for one loop, which ends with the program's output: from the first byte on, or with `onOutput` from the
+   * first access to this property. A loop that has begun holds the program back, and so does output before a loop has
+   * begun, until `ended` is awaited: then about 1 MiB is kept. Leaving the loop discards the rest. `dropped` of a piece
+   * is the range that is missing before it.
+   */
+  readonly output: AsyncIterable<LiveOutput>;
+  /** How it ended; resolves after its last byte of output was delivered. Never rejects. */
+  readonly ended: Promise<RunOutcome>;
+}
+
+/** `refused`: nothing was started; the reason is the executor's, and its code where it has one. `lost`: whether it still runs is unknown. */
+export type RunOutcome =
+  | { kind: "ended"; outcome: ProcessOutcome; exitCode: number | undefined; timedOut?: true; denial?: SandboxDenial }
+  | { kind: "refused"; reason: string; code?: string }
+  | { kind: "lost"; reason: string };
+
+/** What its sandbox refused a program, in a sentence; not `certain` when that is guessed from its output. */
+export type SandboxDenial = NonNullable<UnifiedExecResult["sandboxDenial"]>;
+
+/** A program for a caller that acts for a model: judged as a call of `exec_command` is. Either `argv` or `cmd`. */
+export interface StartCommandRequest {
+  /** Final argv: no shell is put in front of it. */
+  argv?: readonly string[];
+  /** A script for the shell that `exec_command` would take. */
+  cmd?: string;
+  /** For `cmd`: name or path; default the one of the host. */
+  shell?: string;
+  /** For `cmd`: as a login shell; default that of the orchestrator. */
+  login?: boolean;
+  /** Where it runs; default as a call of `exec_command` that names none. */
+  environment?: string;
+  /** Absolute, or relative to the directory of the turn. */
+  cwd?: string;
+  /** Added to the environment of commands. The program is judged, and shown to an approver, as `env NAME=value … program`. */
+  env?: Readonly<Record<string, string>>;
+  /** Default false: pipes, with stdout and stderr apart. */
+  tty?: boolean;
+  size?: TerminalSize;
+  /** `open` keeps a pipe writable; no effect on a terminal. Default `null`: no input. */
+  stdin?: "null" | "open";
+  /** Ends the program, milliseconds. */
+  timeoutMs?: number;
+  sandboxPermissions?: "use_default" | "require_escalated";
+  /** Why it should run outside the sandbox; shown to the approver. */
+  justification?: string;
+}
+
+/** Whether a program was started, or why not. */
+export type CommandStart =
+  /** `sessionId`: as the tools of a model name it; absent for a program that has ended already. */
+  | { kind: "started"; environment: string; sessionId?: number; notices: readonly string[] }
+  /** The call was refused: by the policy, by the approver, for its arguments, or since the executor cannot be reached. */
+  | { kind: "refused"; result: RefusedCall }
+  /** The executor could not start the program, such as for a file that does not exist. `code`: the executor's, where it has one. */
+  | { kind: "failed"; reason: string; code?: string }
+  /** It was sent, and whether it runs is unknown. */
+  | { kind: "lost"; reason: string };
+
+/**
+ * A program that was judged. Input for a shell is judged line by line, as that of `write_stdin`; what is refused is not written, and
+ * the promise of that write rejects with an OrchestratorError `refused`.
+ */
+export interface StartedCommand extends RunningCommand {
+  /** Resolves when the program runs or has ended, or when it will not run. Never rejects. */
+  readonly started: Promise<CommandStart>;
+  /**
+   * The stdout alone, or the output of a terminal, for one loop. Before one of the loops has begun 1 MiB is kept, and then the
+   * program is held back; from then on, and with `onOutput`, a stream without a loop keeps its first 1 MiB and holds nothing
+   * back. `offset` and `dropped` count all output.
+   */
+  readonly stdout: AsyncIterable<LiveOutput>;
+  /** The stderr alone; empty with a terminal. */
+  readonly stderr: AsyncIterable<LiveOutput>;
+}

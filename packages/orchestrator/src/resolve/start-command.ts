@@ -1,0 +1,71 @@
+import { FIRST_WINDOW_MS } from "../limits.js";
+import type { StartCommandRequest } from "../programs/running-command.js";
+import { type ResolveContext, type ResolvedExec, resolveExecCommand } from "./exec-command.js";
+import { type Resolved, rejected } from "./resolved.js";
+
+/** A program as it is judged, and as it is sent. */
+export interface ResolvedProgram {
+  /** With the variables of its own in front, as `env` takes them: they decide what a program does as its arguments do. */
+  judged: ResolvedExec;
+  /** The argv without them. */
+  argv: readonly string[];
+}
+
+/** The request of a program, as that of a command of a model is resolved. */
+export function resolveStartCommand(request: StartCommandRequest, context: ResolveContext): Resolved<ResolvedProgram> {
+  const { argv, cmd, env = {} } = request;
+  const problem = findProblem(request);
+  if (problem !== undefined) return problem;
+  const resolved = resolveExecCommand(
+    {
+      cmd: cmd ?? "",
+      workdir: request.cwd,
+      shell: request.shell,
+      login: request.login,
+      tty: request.tty,
+      stdin: request.stdin,
+      timeout_ms: request.timeoutMs,
+      sandbox_permissions: request.sandboxPermissions,
+      justification: request.justification,
+    },
+    context,
+  );
+  if (resolved.kind === "rejected") return resolved;
+  const { shellSnapshot, ...common } = resolved.value.request;
+  const assignments = Object.entries(env).map(([name, value]) => `${name}=${value}`);
+  const own = argv === undefined ? common.command : [...argv];
+  const command = assignments.length === 0 ? own : ["env", ...assignments, ...own];
+  return {
+    kind: "ok",
+    value: {
+      judged: {
+        ...resolved.value,
+        notices: [],
+        request: {
+          ...common,
+          ...(shellSnapshot === undefined || argv !== undefined ? {} : { shellSnapshot }),
+          ...(request.size === undefined ? {} : { size: request.size }),
+          command,
+          env: { ...common.env, ...env },
+          yieldTimeMs: FIRST_WINDOW_MS,
+          maxOutputTokens: 0,
+          // Nothing of it is lost while its reader is slow.
+          whenFull: "pause",
+        },
+      },
+      argv: own,
+    },
+  };
+}
+
+function findProblem({ argv, cmd, env = {} }: StartCommandRequest) {
+  if ((argv === undefined) === (cmd === undefined)) return rejected("argv", "expected either `argv` or `cmd`");
+  if (argv !== undefined && (argv.length === 0 || argv[0] === "")) {
+    return rejected("argv", "expected a program and its arguments, got none");
+  }
+  const words = [...(argv ?? []), cmd ?? "", ...Object.values(env)];
+  if (words.some((word) => word.includes("\0"))) return rejected("argv", "expected text without NUL characters");
+  const name = Object.keys(env).find((one) => !/^[A-Za-z_][^=\0]*$/.test(one));
+  if (name === undefined) return undefined;
+  return rejected("env", `expected names that begin with a letter or _ and have no =, got ${JSON.stringify(name)}`);
+}
