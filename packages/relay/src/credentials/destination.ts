@@ -1,22 +1,22 @@
 import { isLoopbackHost } from "../registry/registry.js";
 
-/** Kinds of credentials, by where they may be sent. */
+/** Kinds of credentials, and the destinations each may be sent to. */
 export type CredentialKind =
-  /** A key of OpenAI: to its hosts, or to this machine. */
+  /** An OpenAI API key: OpenAI hosts, or this machine. */
   | "api-key"
-  /** A sign-in with ChatGPT: to the hosts of OpenAI and ChatGPT, or to this machine. */
+  /** A ChatGPT login: hosts of OpenAI and ChatGPT, or this machine. */
   | "chatgpt"
-  /** A token of ChatGPT given on stdin: over TLS. */
+  /** A ChatGPT token read from stdin: any host over TLS. */
   | "chatgpt-token"
-  /** A token for the registry: over TLS, or to this machine. */
+  /** A registry token: any host over TLS, or this machine. */
   | "bearer"
-  /** Signed with keys of AWS: over TLS, or to this machine. */
+  /** An AWS signature: any host over TLS, or this machine. */
   | "aws";
 
 const OPENAI_HOSTS = /(^|\.)openai\.(com|org)$/i;
 const CHATGPT_HOSTS = /(^|\.)(openai\.(com|org)|chatgpt\.com)$/i;
 
-/** Why a credential of this kind must not be sent to this URL; undefined where it may. */
+/** Why a credential of this kind must not be sent to this URL; undefined if it may be. */
 export function findDestinationProblem(kind: CredentialKind, text: string): string | undefined {
   if (!URL.canParse(text)) return `${JSON.stringify(text)} is not a URL`;
   const { protocol, hostname, username, password } = new URL(text);

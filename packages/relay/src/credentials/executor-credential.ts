@@ -10,9 +10,9 @@ const frameSchema = z.strictObject({
 });
 
 /**
- * One line of `--executor-credential-stdin`. Returns the token.
+ * Parses a line of `--executor-credential-stdin`. Returns the token.
  * @param now milliseconds since the epoch
- * @throws Error that does not show the token
+ * @throws Error without the token
  */
 export function parseExecutorCredential(line: string, environmentId: string, now: number): string {
   if (Buffer.byteLength(line) > MAX_CREDENTIAL_BYTES) {

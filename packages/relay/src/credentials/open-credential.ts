@@ -7,7 +7,7 @@ import { parseExecutorCredential } from "./executor-credential.js";
 import { signRequest } from "./sigv4.js";
 import { readLines } from "./stdin-lines.js";
 
-/** Which credential an executor registers with, by the flags of Codex. */
+/** The flags of Codex that select an executor's credential. */
 export interface CredentialChoice {
   registrationBearerStdin?: boolean;
   executorCredentialStdin?: boolean;
@@ -18,28 +18,28 @@ export interface CredentialChoice {
   awsService?: string | undefined;
 }
 
-/** Where a credential comes from. */
+/** Sources of credentials. */
 export interface CredentialSources {
   env: Readonly<Record<string, string | undefined>>;
-  /** `auth.json` of Codex, which need not exist. */
+  /** Path of Codex's `auth.json`, which may be missing. */
   authFile?: string | undefined;
   stdin: Readable;
-  /** Called where credentials on stdin end, which ends the executor: with the reason, or without one after a plain end. */
+  /** Called at the end of credentials on stdin, which ends the executor. No reason is given at a regular end of file. */
   onEnd(error?: Error): void;
   /** Milliseconds since the epoch. */
   now?: () => number;
 }
 
-/** A credential, as the calls of a registry use it. */
+/** A credential for the requests of a registry. */
 export interface OpenedCredential {
   authorize: RegistryAddress["authorize"];
-  /** Of the upgrade of a direct executor. */
+  /** Headers of a direct executor's websocket upgrade. */
   authorizeSocket(url: string): Record<string, string>;
 }
 
 /**
- * Opens the credential for a registry. Each request is checked again: a token goes to no host that it is not for.
- * @throws Error where there is none, or it must not go to the registry
+ * Opens the credential for a registry. The destination is checked for each request, so that no other host gets a token.
+ * @throws Error if there is no credential, or it must not be sent to the registry
  */
 export async function openCredential(
   choice: CredentialChoice,
@@ -57,7 +57,7 @@ export async function openCredential(
       check(request.url);
       return headersFor({ method: "POST", contentType: "application/json", ...request });
     },
-    // Only a signature says nothing that another host could use; the URL of other sockets is their credential.
+    // A signature is useless to another host; the URL of other sockets contains their credential.
     authorizeSocket: (target) =>
       kind === "aws" ? headersFor({ method: "GET", url: target.replace(/^ws/, "http"), body: "" }) : {},
   };
@@ -130,7 +130,7 @@ function readOne({ stdin }: CredentialSources, flag: string): Promise<string> {
   });
 }
 
-/** The first one is waited for; each later one replaces the one before. */
+/** Resolves with the first credential; each later line replaces it. */
 function followCredentials(environmentId: string, sources: CredentialSources): Promise<Headers> {
   const { stdin, onEnd, now = Date.now } = sources;
   let token: string | undefined;
@@ -160,7 +160,7 @@ function followCredentials(environmentId: string, sources: CredentialSources): P
   });
 }
 
-/** Undefined where it cannot be read as JSON. */
+/** Undefined if it is not JSON. */
 async function readJsonFile(file: string): Promise<unknown> {
   try {
     return JSON.parse(await readFile(file, "utf8"));
@@ -171,7 +171,7 @@ async function readJsonFile(file: string): Promise<unknown> {
 
 function memberOf(value: unknown, name: string): unknown {
   if (typeof value !== "object" || value === null) return undefined;
-  return (value as Record<string, unknown>)[name]; // an object of JSON has members by name
+  return (value as Record<string, unknown>)[name]; // JSON objects have string keys
 }
 
 function textOf(value: unknown, name: string): string | undefined {

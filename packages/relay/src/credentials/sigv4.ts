@@ -1,6 +1,6 @@
 import { createHash, createHmac } from "node:crypto";
 
-/** Keys of AWS, and what they sign for. */
+/** AWS keys with their region and service. */
 export interface AwsSigner {
   accessKeyId: string;
   secretAccessKey: string;
@@ -9,12 +9,12 @@ export interface AwsSigner {
   service: string;
 }
 
-/** What is signed. */
+/** The request to sign. */
 export interface SignedRequest {
   method: "GET" | "POST";
   url: string;
   body: string;
-  /** Signed where it is sent. */
+  /** Included in the signature if present. */
   contentType?: string | undefined;
 }
 
@@ -54,7 +54,7 @@ export function signRequest(signer: AwsSigner, request: SignedRequest, now: numb
 const hash = (text: string): string => createHash("sha256").update(text).digest("hex");
 const hmac = (key: string | Buffer, text: string): Buffer => createHmac("sha256", key).update(text).digest();
 
-/** A path that is encoded once already, once more: as all services but S3 want it. */
+/** Encodes an already encoded path again, as all services except S3 require. */
 const encodePath = (path: string): string => path.split("/").map(encode).join("/");
 
 const encodeQuery = (query: URLSearchParams): string =>

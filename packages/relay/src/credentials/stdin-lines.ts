@@ -1,14 +1,14 @@
 import type { Readable } from "node:stream";
 import { MAX_CREDENTIAL_BYTES } from "../limits.js";
 
-/** What the lines of a credential on stdin are given to. */
+/** Receives the lines of credentials on stdin. */
 export interface LineEvents {
   onLine(line: string): void;
-  /** The end; with an error where a line was too long or stdin failed. */
+  /** Called at the end; with an error if a line was too long or stdin failed. */
   onEnd(error?: Error): void;
 }
 
-/** Reads lines of a bounded length. Returns a function that stops it. */
+/** Reads lines of bounded length. Returns a function that stops reading. */
 export function readLines(stream: Readable, { onLine, onEnd }: LineEvents): () => void {
   let rest = "";
   const stop = () => {

@@ -7,21 +7,21 @@ import { FrameSocket } from "../socket/frame-socket.js";
 import { createMessageChannel } from "../socket/message-channel.js";
 import { keepServing } from "./keep-serving.js";
 
-/** What a direct executor is made with. */
+/** Options of a direct executor. */
 export interface DirectExecutorOptions {
   registry: RegistryAddress;
-  /** Headers of the websocket upgrade to this URL; called for each. */
+  /** Headers of a websocket upgrade to this URL; called for each upgrade. */
   authorizeSocket(url: string): Record<string, string>;
-  /** Gets the channel of each connection, and owns it. */
+  /** Called with the channel of each connection, which it then owns. */
   onStream(channel: Channel): void;
   limits?: Partial<ChannelLimits>;
   clock?: Clock;
-  /** Returns 0 to 1. */
+  /** Random number from 0 to 1. */
   random?: () => number;
   log?: Logger | undefined;
 }
 
-/** Registers, dials, and speaks JSON without relay frames to whoever is there; again and again, until it is closed. */
+/** Registers, dials and speaks JSON without relay frames to the harness that is connected; repeats that until it is closed. */
 export function serveDirectExecutor(options: DirectExecutorOptions): { close(): Promise<void> } {
   const { registry, clock = systemClock, random = Math.random, log, limits } = options;
   const abort = new AbortController();

@@ -12,39 +12,39 @@ import { HandshakeGate } from "./handshake-gate.js";
 import { keepServing } from "./keep-serving.js";
 import { type StreamInfo, StreamTable } from "./stream-table.js";
 
-/** What an executor behind a rendezvous is made with. */
+/** Options of an executor behind a rendezvous. */
 export interface ExecutorRelayOptions {
   registry: RegistryAddress;
-  /** Gets the channel of each harness that was admitted, and owns it. */
+  /** Called with the channel of each admitted harness, which it then owns. */
   onStream(channel: Channel, info: StreamInfo): void;
-  /** A name for people. */
+  /** A display name. */
   name?: string | undefined;
   labels?: Readonly<Record<string, string>>;
-  /** Whether a stream is announced after its handshake, and not only with its first message. Default false. */
+  /** Whether `onChannel` is called after the handshake instead of at the first message. Default false. */
   isEager?: boolean;
   limits?: Partial<ChannelLimits>;
-  /** Of this executor. Default: new keys. */
+  /** Long-lived keys of this executor. Default: new keys. */
   identity?: NoiseIdentity;
   clock?: Clock;
-  /** Returns 0 to 1. */
+  /** Random number from 0 to 1. */
   random?: () => number;
   log?: Logger | undefined;
 }
 
-/** An executor that registers, and serves its harnesses through a rendezvous until it is closed. */
+/** A registered executor, which serves harnesses through a rendezvous until it is closed. */
 export interface ExecutorRelay {
-  /** Of its key, for people to compare. */
+  /** Fingerprint of its key, for users to compare. */
   readonly fingerprint: string;
-  /** Streams, those that wait for their harness included. */
+  /** Number of streams, including those that wait for their harness to return. */
   readonly streamCount: number;
-  /** The socket is open. */
+  /** Whether the socket is open. */
   readonly isConnected: boolean;
   /** Ends its streams and its socket. Idempotent; never rejects. */
   close(): Promise<void>;
 }
 
 /**
- * Registers and dials; does both again, with growing pauses, whenever one fails or the socket ends. Streams of our own
+ * Registers and dials; repeats both with increasing pauses when either fails or the socket ends. Streams of our own
  * harnesses outlive the socket.
  */
 export async function serveExecutorRelay(options: ExecutorRelayOptions): Promise<ExecutorRelay> {

@@ -15,7 +15,7 @@ import type { RelayedStream } from "../streams/relayed-stream.js";
 import type { HandshakeGate } from "./handshake-gate.js";
 import type { StreamTable } from "./stream-table.js";
 
-/** What a harness shows an executor, to be judged by the registry. */
+/** What a harness presents to an executor, for validation by the registry. */
 interface Admission {
   streamId: string;
   harness: NoisePublicKey;
@@ -31,9 +31,9 @@ export interface ExecutorSocketOptions {
   clock: Clock;
   table: StreamTable;
   gate: HandshakeGate;
-  /** Asks the registry whether the harness may come in; a rejection counts as no. */
+  /** Asks the registry whether to admit the harness; a rejected promise means no. */
   validate(admission: Admission, signal: AbortSignal): Promise<boolean>;
-  /** Whether a stream is announced after its handshake, and not only with its first message. */
+  /** Whether a stream is announced after its handshake instead of at its first message. */
   isEager: boolean;
   log?: Logger | undefined;
 }
@@ -130,7 +130,7 @@ export class ExecutorSocket {
       if (!(await validate({ streamId, harness: initiator, authorization }, this.#abort.signal))) {
         throw new Error("the registry does not admit this harness");
       }
-      // Reset or cut meanwhile.
+      // The stream was reset or the socket cut in the meantime.
       if (this.#entries.get(streamId) !== entry) return;
       const { message: answer, session } = handshake.respond();
       gate.noteSuccess();
@@ -192,7 +192,7 @@ export class ExecutorSocket {
     if (present !== undefined && (message.type !== "resume" || !present.isUnused))
       return present.receiveControl(message);
     if (message.type !== "resume") return;
-    // It was announced with the handshake, before it was known that the harness is back for another one.
+    // It was announced at the handshake, before the harness asked to resume another stream.
     if (present !== undefined) this.#options.table.discard(present);
     entry.stream = undefined;
     const stream = this.#options.table.move(message.session, entry.harness, this.#placeOf(streamId, entry));

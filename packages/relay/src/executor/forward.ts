@@ -5,16 +5,16 @@ import { MAX_MESSAGE_BYTES, SOCKET_CLOSE_MS } from "../limits.js";
 import { FrameSocket } from "../socket/frame-socket.js";
 import { createMessageChannel } from "../socket/message-channel.js";
 
-/** Where streams are forwarded to. */
+/** Where to forward streams. */
 export interface ForwardOptions {
-  /** `ws:` or `wss:`. */
+  /** A `ws:` or `wss:` URL. */
   destination: string;
   clock?: Clock;
   log?: Logger | undefined;
 }
 
 /**
- * Connects a stream with a websocket of its own, which gets each message as bytes. When either ends, so does the other. Resolves
+ * Connects a stream to a websocket of its own, which gets each message as a binary one. When either ends, the other is ended. Resolves
  * then; never rejects.
  */
 export async function forwardStream(stream: Channel, options: ForwardOptions): Promise<void> {
@@ -31,7 +31,7 @@ export async function forwardStream(stream: Channel, options: ForwardOptions): P
   await stream.close({ deadlineMs: SOCKET_CLOSE_MS });
 }
 
-/** Passes every message on as its JSON text, until one end has ended. */
+/** Forwards every message as JSON text until either end has ended. */
 async function pump(from: Channel, to: Channel): Promise<void> {
   for (let received = await from.receive(); received !== undefined; received = await from.receive()) {
     if (received.kind !== "value") return;

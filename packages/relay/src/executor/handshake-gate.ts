@@ -1,7 +1,7 @@
 import type { Clock } from "@codex/clock";
 import { HANDSHAKE_PAUSE_MS, MAX_FAILED_HANDSHAKES } from "../limits.js";
 
-/** Refuses handshakes for a while when many have failed: each costs more to check than to send. */
+/** Refuses handshakes for a while after many have failed: checking one costs more than sending it. */
 export class HandshakeGate {
   readonly #clock: Clock;
   #failures = 0;

@@ -5,11 +5,11 @@ import { Backoff } from "../registry/backoff.js";
 import { RegistryError } from "../registry/registry-error.js";
 import { SocketError } from "../socket/frame-socket.js";
 
-/** What an executor repeats for as long as it serves. */
+/** What an executor repeats while it serves. */
 export interface KeepServingOptions {
-  /** Registers where it has to, dials, and serves one socket. Resolves with the reason of its end. */
+  /** Registers if necessary, dials, and serves one socket. Resolves with the reason why it ended. */
   serveOnce(onConnected: () => void): Promise<string>;
-  /** The rendezvous answered a dial with 4xx: it does not know the registration any more, or never will. */
+  /** The rendezvous answered a dial with 4xx: it no longer knows the registration. */
   onRefused(): void;
   clock: Clock;
   random: () => number;
@@ -17,7 +17,7 @@ export interface KeepServingOptions {
   signal: AbortSignal;
 }
 
-/** Serves one socket after the other, with growing random pauses between failures, until the signal aborts. Never rejects. */
+/** Serves one socket after another, with increasing random pauses between failures, until the signal aborts. Never rejects. */
 export async function keepServing(options: KeepServingOptions): Promise<void> {
   const { serveOnce, onRefused, clock, random, log, signal } = options;
   const backoff = new Backoff({ firstMs: FIRST_RETRY_MS, longestMs: LONGEST_RETRY_MS, random });

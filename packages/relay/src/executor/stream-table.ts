@@ -4,16 +4,16 @@ import type { Clock } from "@codex/clock";
 import { DETACHED_MS } from "../limits.js";
 import { RelayedStream } from "../streams/relayed-stream.js";
 
-/** What is known of a stream. */
+/** A stream and its owner. */
 export interface StreamInfo {
   streamId: string;
-  /** Fingerprint of the key of the harness, which the handshake has proved. */
+  /** Fingerprint of the harness's key, verified by the handshake. */
   harness: string;
 }
 
-/** What a stream is on at present. */
+/** The socket and stream id that currently carry a stream. */
 export interface StreamPlace {
-  /** The stream is of no use here any more: forgets it, and tells the peer. */
+  /** Forgets the stream at this place, and resets it for the peer. */
   reset(): void;
 }
 
@@ -24,7 +24,7 @@ interface Kept {
   cancelExpiry: () => void;
 }
 
-/** The streams of an executor, which outlive its sockets where their harness can come back to them. */
+/** The streams of an executor, which outlive its sockets if their harness can resume them. */
 export class StreamTable {
   readonly #clock: Clock;
   readonly #limits: Partial<ChannelLimits> | undefined;
@@ -34,7 +34,7 @@ export class StreamTable {
   constructor(options: {
     clock: Clock;
     limits?: Partial<ChannelLimits> | undefined;
-    /** Gets the channel of each new stream, and owns it. */
+    /** Called with the channel of each new stream, which it then owns. */
     onStream(channel: Channel, info: StreamInfo): void;
   }) {
     this.#clock = options.clock;
@@ -42,12 +42,12 @@ export class StreamTable {
     this.#onStream = options.onStream;
   }
 
-  /** Number of streams, those without a socket included. */
+  /** Number of streams, including those without a socket. */
   get count(): number {
     return this.#all.size;
   }
 
-  /** A new stream in this place. */
+  /** Adds a new stream at this place. */
   create(info: StreamInfo, place: StreamPlace): RelayedStream {
     const stream = new RelayedStream({
       role: "executor",
@@ -70,7 +70,7 @@ export class StreamTable {
     return stream;
   }
 
-  /** The stream of a session, now in another place; undefined where there is none of this harness. The newest place wins. */
+  /** Moves the stream of a session to another place; undefined if this harness has no such session. The newest place wins. */
   move(session: string, harness: string, place: StreamPlace): RelayedStream | undefined {
     const kept = [...this.#all].find((each) => each.stream.isResumable && each.stream.session === session);
     if (kept === undefined || kept.harness !== harness) return undefined;
@@ -80,13 +80,13 @@ export class StreamTable {
     return kept.stream;
   }
 
-  /** A new stream turned out not to be one. */
+  /** Removes a new stream that turned out to resume another one. */
   discard(stream: RelayedStream): void {
     for (const kept of this.#all) if (kept.stream === stream) kept.place = undefined;
     stream.endByPeer("the harness went on with another stream");
   }
 
-  /** The place of a stream is gone. It waits for its harness for a while, or ends. */
+  /** Called when the place of a stream is gone. The stream waits for its harness for a while, or ends. */
   leave(stream: RelayedStream, reason: string): void {
     const kept = [...this.#all].find((each) => each.stream === stream);
     if (kept === undefined) return;

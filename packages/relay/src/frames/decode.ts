@@ -3,18 +3,18 @@ import { BinaryReader, WireType } from "@bufbuild/protobuf/wire";
 import { MAX_STREAM_ID_BYTES } from "../limits.js";
 import { FIELD, FRAME_VERSION, type FrameBody, type FrameKind, type RelayFrame } from "./frame.js";
 
-/** A frame, or what is wrong with the bytes. */
+/** A frame, or why the bytes are invalid. */
 export type DecodedFrame = { ok: true; frame: RelayFrame } | { ok: false; problem: string };
 
-/** What routes a frame. */
+/** The routing information of a frame. */
 export interface FrameHead {
   streamId: string;
   kind: FrameKind;
 }
 
 /**
- * Reads one frame; never throws. Payloads are views into `bytes`. Stricter than protobuf: a field that comes twice is a problem, so
- * that a frame means the same to the rendezvous and to both ends. Unknown fields are skipped. The caller bounds the size.
+ * Decodes one frame; never throws. Payloads are views into `bytes`. Stricter than protobuf: a repeated field is an error, so
+ * that the rendezvous and both ends interpret a frame in the same way. Unknown fields are skipped. The caller limits the size.
  */
 export function decodeFrame(bytes: Uint8Array): DecodedFrame {
   try {
@@ -26,8 +26,8 @@ export function decodeFrame(bytes: Uint8Array): DecodedFrame {
 }
 
 /**
- * Stream id and kind of a frame that `decodeFrame` may accept; undefined where it would not. What is inside the body is
- * not read: for whoever only forwards it.
+ * Stream id and kind of a frame; undefined if `decodeFrame` would reject it for these. Does not decode the body, for peers
+ * that only forward it.
  */
 export function readFrameHead(bytes: Uint8Array): FrameHead | undefined {
   try {
@@ -49,14 +49,14 @@ const KINDS: Readonly<Record<number, FrameKind>> = {
 
 class FrameProblem extends Error {}
 
-// Errors of the reader are ours to word: theirs speak of its positions.
+// The library's own errors only name positions.
 function problemOf(error: unknown): string {
   return error instanceof FrameProblem ? error.message : "the bytes are no protobuf message";
 }
 
 interface Fields {
   streamId: string;
-  /** Number of the body's field. */
+  /** Field number of the body. */
   field: number;
   body: Uint8Array;
 }
@@ -113,7 +113,7 @@ function readBody(field: number, bytes: Uint8Array): FrameBody {
 
 type Member = "number" | "index" | "count" | "payload" | "text";
 
-/** Which member a field of each body is, by its number. */
+/** Member of each body by field number. */
 const MEMBERS: Readonly<Record<FrameKind, Readonly<Record<number, Member>>>> = {
   data: { 1: "number", 2: "index", 3: "count", 4: "payload" },
   handshake: { 1: "payload" },
@@ -154,7 +154,7 @@ function readNumber(reader: BinaryReader, wireType: WireType): number {
 
 function readBytes(reader: BinaryReader, wireType: WireType): Uint8Array<ArrayBuffer> {
   if (wireType !== WireType.LengthDelimited) throw new FrameProblem("bytes have no length");
-  // A view into what was given: the reader makes no copy, and its type says more than ours needs.
+  // A view into the input: the reader does not copy.
   return reader.bytes() as Uint8Array<ArrayBuffer>;
 }
 

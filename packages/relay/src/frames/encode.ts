@@ -3,8 +3,8 @@ import { MAX_STREAM_ID_BYTES } from "../limits.js";
 import { FIELD, FRAME_VERSION, type FrameBody, type RelayFrame } from "./frame.js";
 
 /**
- * The bytes of a frame, as Codex encodes it: fields in ascending order, those of value 0 left out.
- * @throws RangeError for a stream id that is empty or too long
+ * Encodes a frame as Codex does: fields in ascending order, without those of value 0.
+ * @throws RangeError for an empty or too long stream id
  */
 export function encodeFrame({ streamId, body }: RelayFrame): Buffer {
   const length = Buffer.byteLength(streamId);
@@ -22,9 +22,9 @@ export function encodeFrame({ streamId, body }: RelayFrame): Buffer {
 }
 
 interface BodyParts {
-  /** Of the body in the frame. */
+  /** Field number of the body in the frame. */
   field: number;
-  /** Its own fields, and the tag and length of the payload, which is the last one. */
+  /** Writes its fields, and tag and length of the payload, which comes last. */
   fields: Uint8Array;
   payload: Uint8Array;
 }

@@ -1,7 +1,7 @@
 /**
  * One message between an end and the rendezvous: `codex.exec_server.relay.v1.RelayMessageFrame`, version 1.
  *
- * Its fields `ack` and `ack_bits` are not here: neither Codex nor we send or read them. Data is never segmented by either.
+ * Without `ack` and `ack_bits`, which neither Codex nor this package sends or reads. Neither segments data.
  */
 export interface RelayFrame {
   /** Chosen by the harness, unique at its executor: routes the frame. 1 to `MAX_STREAM_ID_BYTES` bytes of UTF-8. */
@@ -9,7 +9,7 @@ export interface RelayFrame {
   body: FrameBody;
 }
 
-/** What a frame carries, by `kind`. */
+/** Content of a frame by `kind`. */
 export type FrameBody =
   /** `seq` counts the data frames of one stream and direction from 0. Noise: a sealed record; else one JSON message. */
   | { kind: "data"; seq: number; payload: Uint8Array }
@@ -17,9 +17,9 @@ export type FrameBody =
   | { kind: "reset"; reason: string }
   /** A message of the Noise handshake. */
   | { kind: "handshake"; payload: Uint8Array }
-  /** What a harness of Codex sends first, with 0; not acted upon. */
+  /** The first frame of a Codex harness, with value 0; ignored. */
   | { kind: "resume"; nextSeq: number }
-  /** Our own: a sealed control message, and its number. Codex sends none, and ignores them. */
+  /** An extension: an encrypted control message and its number. Codex ignores it. */
   | { kind: "ack"; counter: number; payload: Uint8Array }
   /** Accepted and ignored; never sent. */
   | { kind: "heartbeat" };
@@ -27,7 +27,7 @@ export type FrameBody =
 /** The kinds of frames. */
 export type FrameKind = FrameBody["kind"];
 
-/** The number of each field of `RelayMessageFrame`. */
+/** Field numbers of `RelayMessageFrame`. */
 export const FIELD = {
   version: 1,
   streamId: 2,
@@ -41,5 +41,5 @@ export const FIELD = {
   handshake: 10,
 } as const;
 
-/** The only version there is. */
+/** The only version. */
 export const FRAME_VERSION = 1;

@@ -1,2 +1,2 @@
-/** Reason of every reset, that of Codex: what was wrong is nothing that the other side could use. */
+/** The reason in every reset, as in Codex: details would not help the peer. */
 export const RESET_REASON = "noise_relay_protocol_error";

@@ -9,9 +9,9 @@ import { MAX_CLEAR_FRAME_BYTES } from "../limits.js";
 import { FrameSocket } from "../socket/frame-socket.js";
 import { createMessageChannel } from "../socket/message-channel.js";
 
-/** How a channel over the old relay is opened. */
+/** Options of a channel over the legacy relay. */
 export interface ClearChannelOptions {
-  /** `ws:` or `wss:`, with `role=harness` in its query. A secret. */
+  /** A `ws:` or `wss:` URL with `role=harness` in its query. Secret. */
   url: string;
   headers?: Readonly<Record<string, string>>;
   ca?: string | Uint8Array | undefined;
@@ -21,12 +21,12 @@ export interface ClearChannelOptions {
   clock?: Clock;
 }
 
-/** Whether a URL is one of the old relay: its query has `role=harness`. */
+/** Whether a URL is one of the legacy relay: its query has `role=harness`. */
 export function isClearRelayUrl(url: string): boolean {
   return URL.canParse(url) && new URL(url).searchParams.get("role") === "harness";
 }
 
-/** Opens a channel over the old relay, whose frames are not encrypted. @throws SocketError, or the reason of the signal */
+/** Opens a channel over the legacy relay, whose frames are not encrypted. @throws SocketError, or the reason of the signal */
 export async function openClearChannel(options: ClearChannelOptions): Promise<Channel> {
   const { url, clock = systemClock, limits, ...dial } = options;
   const socket = await FrameSocket.dial(url, { clock, maxMessageBytes: MAX_CLEAR_FRAME_BYTES, ...dial });
@@ -40,7 +40,7 @@ export async function openClearChannel(options: ClearChannelOptions): Promise<Ch
       encode: (json) => encode({ kind: "data", seq: seq++ % 2 ** 32, payload: json }),
       decode: (data, isBinary) => {
         const decoded = isBinary ? decodeFrame(data) : undefined;
-        // As Codex does, what is no frame of this stream is dropped.
+        // Like Codex, drop everything that is not a frame of this stream.
         if (decoded?.ok !== true || decoded.frame.streamId !== streamId) return undefined;
         const { body } = decoded.frame;
         if (body.kind === "reset") throw new Error("the stream was reset");

@@ -13,24 +13,24 @@ import { SendTurns } from "../socket/send-turns.js";
 import type { ControlMessage } from "../streams/control.js";
 import { NoiseLink } from "../streams/noise-link.js";
 
-/** The executor did not answer the handshake as it has to, or not at all. */
+/** The executor's response to the handshake was invalid or missing. */
 export class StreamRefusedError extends Error {
   override readonly name = "StreamRefusedError";
 }
 
-/** One socket of a harness, with its one stream: the handshake is done. */
+/** A socket of a harness with its only stream, after the handshake. */
 export interface HarnessSocket {
   readonly link: NoiseLink;
   readonly turns: SendTurns;
-  /** From now on what comes is passed on. */
+  /** Starts delivering frames. */
   start(): void;
-  /** Nothing is read meanwhile. */
+  /** Stops reading until `resume`. */
   setPaused(isPaused: boolean): void;
-  /** Tells the executor, and closes the socket. */
+  /** Resets the stream, and closes the socket. */
   end(deadlineMs: number): void;
 }
 
-/** What a socket of a harness needs. */
+/** Options of a harness's socket. */
 export interface HarnessSocketOptions {
   meeting: Meeting;
   context: HandshakeContext;
@@ -39,14 +39,14 @@ export interface HarnessSocketOptions {
   clock: Clock;
   ca: string | Uint8Array | undefined;
   signal: AbortSignal | undefined;
-  /** May throw: the stream is lost then. */
+  /** If it throws, the stream is lost. */
   onData(seq: number, payload: Uint8Array): void;
   onControl(message: ControlMessage): void;
   /** Called once, unless `end` was called. */
   onLost(reason: string): void;
 }
 
-/** Dials, and agrees on keys with the executor. @throws SocketError, StreamRefusedError, or the reason of the signal */
+/** Dials, and performs the handshake with the executor. @throws SocketError, StreamRefusedError, or the reason of the signal */
 export async function openHarnessSocket(options: HarnessSocketOptions): Promise<HarnessSocket> {
   const { meeting, context, identity, mlKem, clock, ca, signal } = options;
   const socket = await FrameSocket.dial(meeting.url, { clock, maxMessageBytes: MAX_FRAME_BYTES, ca, signal });
@@ -129,7 +129,7 @@ export async function openHarnessSocket(options: HarnessSocketOptions): Promise<
       onWritten: () => turns.run(),
       onClosed: (reason) => lose(reason),
     });
-    // What Codex sends first; it means nothing.
+    // The first frame of Codex, without meaning.
     send({ kind: "resume", nextSeq: 0 });
     send({ kind: "handshake", payload: handshake.start(Buffer.from(meeting.authorization)) });
   });

@@ -11,28 +11,28 @@ import { RegistryError } from "../registry/registry-error.js";
 import { RelayedStream } from "../streams/relayed-stream.js";
 import { type HarnessSocket, openHarnessSocket } from "./harness-socket.js";
 
-/** What a channel to an executor behind a rendezvous is opened with. */
+/** Options of a channel to an executor behind a rendezvous. */
 export interface NoiseChannelOptions {
   registry: RegistryAddress;
   /**
-   * Throws for a key that is not to be trusted. Called before anything is sent, for each connection; default: what the
-   * registry says is believed.
+   * Throws for an untrusted key. Called for each connection before anything is sent. Default: trusts the key that the
+   * registry returns.
    */
   checkKey?: (key: NoisePublicKey) => void | Promise<void>;
-  /** Of this harness. Default: new keys. */
+  /** Long-lived keys of this harness. Default: new keys. */
   identity?: NoiseIdentity;
   limits?: Partial<ChannelLimits>;
   clock?: Clock;
-  /** Returns 0 to 1. */
+  /** Random number from 0 to 1. */
   random?: () => number;
-  /** Gives the attempt up. */
+  /** Cancels opening. */
   signal?: AbortSignal;
   log?: Logger | undefined;
 }
 
 /**
- * Opens a channel to the executor of an environment. With an executor of ours it goes on over another socket when its own is lost, for up
- * to 45 s, and nothing is lost or repeated; with one of Codex it ends.
+ * Opens a channel to the executor of an environment. If its socket is lost, it continues over another one within 45 s without losing or
+ * repeating anything; with an executor of Codex it ends.
  * @throws RegistryError, SocketError, StreamRefusedError, what `checkKey` throws, or the reason of the signal
  */
 export async function openNoiseChannel(options: NoiseChannelOptions): Promise<Channel> {
@@ -103,7 +103,7 @@ class NoiseHarness {
     return socket;
   }
 
-  /** A stream that goes on does so at the executor where it began. */
+  /** A stream can only be resumed at the executor where it began. */
   #checkSame({ executor }: Meeting): void {
     const fingerprint = fingerprintOf(executor);
     if (this.#executor !== "" && this.#executor !== fingerprint) throw new ReplacedError();
@@ -147,7 +147,7 @@ class NoiseHarness {
   }
 }
 
-/** The registry gave another executor. */
+/** The registry returned another executor. */
 class ReplacedError extends Error {
   constructor() {
     super("the executor was replaced by another one");

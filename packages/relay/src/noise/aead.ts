@@ -1,6 +1,6 @@
 import { createCipheriv, createDecipheriv } from "node:crypto";
 
-/** Bytes of the tag that follows a ciphertext. */
+/** Bytes of the authentication tag after a ciphertext. */
 export const TAG_BYTES = 16;
 
 const NOTHING = Buffer.alloc(0);
@@ -12,14 +12,14 @@ export function seal(key: Buffer, counter: number, plaintext: Uint8Array, associ
   return Buffer.concat([cipher.update(plaintext), cipher.final(), cipher.getAuthTag()]);
 }
 
-/** @throws Error for what was not sealed with this key, counter and associated data */
+/** @throws Error if it was not sealed with this key, counter and associated data */
 export function open(key: Buffer, counter: number, sealed: Uint8Array, associated: Uint8Array = NOTHING): Buffer {
   const at = sealed.length - TAG_BYTES;
   if (at < 0) throw new Error(`${sealed.length} bytes are shorter than a tag`);
   const decipher = createDecipheriv("aes-256-gcm", key, nonceOf(counter), { authTagLength: TAG_BYTES });
   if (associated.length > 0) decipher.setAAD(associated);
   decipher.setAuthTag(sealed.subarray(at));
-  // Final gives no bytes: GCM has no padding.
+  // `final` returns no bytes: GCM has no padding.
   const plaintext = decipher.update(sealed.subarray(0, at));
   decipher.final();
   return plaintext;

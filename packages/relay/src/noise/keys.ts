@@ -3,10 +3,10 @@ import * as z from "zod/mini";
 import { ML_KEM, type MlKem, type MlKemKeyPair } from "./ml-kem.js";
 import { createX25519, X25519_BYTES, type X25519KeyPair } from "./x25519.js";
 
-/** The name of the pair of algorithms in messages of the registry. */
+/** Name of the pair of algorithms in registry messages. */
 export const KEY_SUITE = "Noise_hybridIK_X25519+MLKEM768_AESGCM_SHA256";
 
-/** What both ends of a stream are known by. */
+/** The public identity of an end of a stream. */
 export interface NoisePublicKey {
   /** 32 bytes. */
   x25519: Uint8Array;
@@ -47,7 +47,7 @@ const base64Of = (bytes: number) =>
     }),
   );
 
-/** A public key in a message of the registry. */
+/** Parses a public key in a registry message. */
 export const publicKeySchema = z.pipe(
   z.object({
     suite: z.literal(KEY_SUITE),
@@ -59,7 +59,7 @@ export const publicKeySchema = z.pipe(
   }),
 );
 
-/** A public key as a member of a message to the registry. */
+/** Renders a public key for a registry message. */
 export function encodePublicKey({ x25519, mlkem768 }: NoisePublicKey) {
   return {
     suite: KEY_SUITE,
@@ -68,7 +68,7 @@ export function encodePublicKey({ x25519, mlkem768 }: NoisePublicKey) {
   };
 }
 
-/** What people compare two keys by: `SHA256:` and the digest of both keys in base64 without padding. */
+/** The fingerprint that users compare: `SHA256:` and the digest of both keys in base64 without padding. */
 export function fingerprintOf({ x25519, mlkem768 }: NoisePublicKey): string {
   const digest = createHash("sha256").update(x25519).update(mlkem768).digest("base64");
   return `SHA256:${digest.replace(/=+$/, "")}`;

@@ -6,24 +6,24 @@ export const ML_KEM = { publicKey: 1184, ciphertext: 1088, seed: 64 } as const;
 /** A key pair of ML-KEM-768. */
 export interface MlKemKeyPair {
   publicKey: Uint8Array;
-  /** The secret of a ciphertext. A wrong ciphertext gives a wrong secret, not an error. */
+  /** Returns the secret of a ciphertext. An invalid ciphertext yields a different secret, not an error. */
   decapsulate(ciphertext: Uint8Array): Uint8Array;
 }
 
 /** An implementation of ML-KEM-768. */
 export interface MlKem {
-  /** A new pair, or that of a seed of 64 bytes (d, z). */
+  /** Creates a new pair, or the pair of a 64-byte seed (d, z). */
   createKeyPair(seed?: Uint8Array): MlKemKeyPair;
-  /** A secret for whoever holds the private key, and the ciphertext that conveys it. @throws Error for an invalid key */
+  /** Creates a secret and its ciphertext for the holder of the private key. @throws Error for an invalid key */
   encapsulate(publicKey: Uint8Array): { ciphertext: Uint8Array; secret: Uint8Array };
 }
 
-/** That of Node where it has one (from 24.7), else the one of `@noble/post-quantum`, which is loaded now. */
+/** Node's implementation (from 24.7), else that of `@noble/post-quantum`, loaded on the first call. */
 export async function loadMlKem(): Promise<MlKem> {
   return isInNode(crypto) ? createNodeMlKem(crypto) : await loadNobleMlKem();
 }
 
-/** The implementation in JavaScript. `random` gives the 32 bytes of an encapsulation; for tests. */
+/** The JavaScript implementation. `random` returns the 32 bytes of an encapsulation; for tests. */
 export async function loadNobleMlKem(random?: () => Uint8Array): Promise<MlKem> {
   const { ml_kem768 } = await import("@noble/post-quantum/ml-kem.js");
   return {
@@ -38,7 +38,7 @@ export async function loadNobleMlKem(random?: () => Uint8Array): Promise<MlKem> 
   };
 }
 
-/** What Node has from 24.7 on, beyond the types of Node 20. */
+/** Functions of Node 24.7 and newer, which the types of Node 20 lack. */
 interface MlKemCrypto {
   encapsulate(key: KeyObject): { sharedKey: Uint8Array; ciphertext: Uint8Array };
   decapsulate(key: KeyObject, ciphertext: Uint8Array): Uint8Array;
@@ -65,6 +65,6 @@ function createNodeMlKem({ encapsulate, decapsulate }: MlKemCrypto): MlKem {
   };
 }
 
-/** DER before the seed and before the raw public key (RFC 9935). */
+/** DER prefixes of the seed and of the raw public key (RFC 9935). */
 const PKCS8_START = Buffer.from("3054020100300b060960864801650304040204428040", "hex");
 const SPKI_START = Buffer.from("308204b2300b0609608648016503040402038204a100", "hex");

@@ -3,11 +3,11 @@ import { open, seal, TAG_BYTES } from "./aead.js";
 
 const KEY_BYTES = 32;
 
-/** Running hash and chaining key of a Noise handshake, section 5.2 of its specification. */
+/** Handshake hash and chaining key of Noise (section 5.2 of its specification). */
 export class SymmetricState {
   #hash: Buffer;
   #chainingKey: Buffer;
-  /** Before the first secret what is encrypted goes in the clear. */
+  /** Undefined before the first secret is mixed in: until then nothing is encrypted. */
   #key: Buffer | undefined;
   #counter = 0;
 
@@ -44,19 +44,19 @@ export class SymmetricState {
     return sealed;
   }
 
-  /** @throws Error for what the peer did not encrypt in this place of the same handshake */
+  /** @throws Error if the peer did not encrypt this at the same position of the same handshake */
   decryptAndHash(sealed: Uint8Array): Uint8Array {
     const plaintext = this.#key === undefined ? sealed : open(this.#key, this.#counter++, sealed, this.#hash);
     this.mixHash(sealed);
     return plaintext;
   }
 
-  /** Bytes by which something encrypted is longer now. */
+  /** Bytes that encryption currently adds. */
   get overhead(): number {
     return this.#key === undefined ? 0 : TAG_BYTES;
   }
 
-  /** Keys for after the handshake: the first two are those of Noise. */
+  /** Keys for use after the handshake: the first two are those of Noise. */
   split(count: number): Buffer[] {
     return this.#derive(new Uint8Array(0), count);
   }

@@ -6,11 +6,11 @@ export const X25519_BYTES = 32;
 /** A key pair of X25519. */
 export interface X25519KeyPair {
   publicKey: Buffer;
-  /** The shared secret with a public key. @throws Error for one of low order, as it would give no secret */
+  /** Returns the shared secret with a public key. @throws Error for a low-order key */
   agree(publicKey: Uint8Array): Buffer;
 }
 
-/** A new pair, or that of 32 private bytes. */
+/** Creates a new pair, or the pair of 32 private bytes. */
 export function createX25519(privateBytes?: Uint8Array): X25519KeyPair {
   const privateKey =
     privateBytes === undefined
@@ -27,6 +27,6 @@ function importPublicKey(publicKey: Uint8Array): KeyObject {
   return createPublicKey({ key: Buffer.concat([SPKI_START, publicKey]), format: "der", type: "spki" });
 }
 
-/** DER before the raw bytes of a key (RFC 8410). */
+/** DER prefixes of raw keys (RFC 8410). */
 const PKCS8_START = Buffer.from("302e020100300506032b656e04220420", "hex");
 const SPKI_START = Buffer.from("302a300506032b656e032100", "hex");

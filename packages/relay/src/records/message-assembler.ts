@@ -1,22 +1,22 @@
 import { MAX_MESSAGE_BYTES } from "../limits.js";
 import { StreamViolation } from "./violation.js";
 
-/** Bytes of the length before each message, big endian. */
+/** Bytes of the big-endian length prefix of each message. */
 const LENGTH_BYTES = 4;
 
-/** Cuts a stream of bytes into messages. Nothing is allocated for a length that was only announced. */
+/** Splits a byte stream into messages. Allocates for received bytes only, not for announced lengths. */
 export class MessageAssembler {
   readonly #maxBytes: number;
   #parts: Uint8Array[] = [];
   #bytes = 0;
-  /** Of the current message; undefined until its length is known. */
+  /** Length of the current message; undefined until it is known. */
   #length: number | undefined;
 
   constructor(maxBytes = MAX_MESSAGE_BYTES) {
     this.#maxBytes = maxBytes;
   }
 
-  /** The messages that are complete now. @throws StreamViolation for a length of 0 or over the limit */
+  /** Returns the messages that are now complete. @throws StreamViolation for a length of 0 or over the limit */
   *push(bytes: Uint8Array): Generator<Buffer> {
     if (bytes.length > 0) this.#parts.push(bytes);
     this.#bytes += bytes.length;
@@ -45,7 +45,7 @@ export class MessageAssembler {
   }
 }
 
-/** The bytes of one message in the stream, its length before it. */
+/** Prefixes a message with its length. */
 export function encodeMessage(json: Uint8Array): Buffer {
   const length = Buffer.alloc(LENGTH_BYTES);
   length.writeUInt32BE(json.length);

@@ -3,7 +3,7 @@ import { open, TAG_BYTES } from "../noise/aead.js";
 import { RecordOrder } from "./record-order.js";
 import { StreamViolation } from "./violation.js";
 
-/** The receiving half of a Noise stream: sealed records in any order, bytes in theirs. */
+/** The receiving half of a Noise stream: takes encrypted records in any order, returns bytes in order. */
 export class RecordOpener {
   readonly #key: Buffer;
   readonly order = new RecordOrder();
@@ -12,7 +12,7 @@ export class RecordOpener {
     this.#key = key;
   }
 
-  /** The bytes whose turn it is now. @throws StreamViolation for what the peer did not seal, or no bounds allow */
+  /** Returns the bytes that are now in order. @throws StreamViolation for a record that the peer did not seal, or that exceeds a limit */
   *accept(seq: number, record: Uint8Array): Generator<Buffer> {
     if (record.length > MAX_RECORD_BYTES + TAG_BYTES) {
       throw new StreamViolation(`a record has ${record.length} bytes, more than ${MAX_RECORD_BYTES + TAG_BYTES}`);

@@ -1,28 +1,28 @@
 import { MAX_HELD_RECORD_BYTES, MAX_RECORDS_AHEAD } from "../limits.js";
 import { StreamViolation } from "./violation.js";
 
-/** Puts records in the order of their numbers. What comes twice is dropped, what comes early is kept, within bounds. */
+/** Sorts records by number. Drops duplicates, and buffers early ones within limits. */
 export class RecordOrder {
   readonly #held = new Map<number, Uint8Array>();
   #heldBytes = 0;
   #next = 0;
 
-  /** Number of the record that comes next. */
+  /** Number of the next record. */
   get next(): number {
     return this.#next;
   }
 
-  /** Records are kept that wait for one which has not come. */
+  /** Whether buffered records wait for a missing one. */
   get hasGap(): boolean {
     return this.#held.size > 0;
   }
 
-  /** Numbers of the records that are kept, relative to `next`. */
+  /** Numbers of the buffered records, relative to `next`. */
   get held(): number[] {
     return [...this.#held.keys()].map((seq) => seq - this.#next);
   }
 
-  /** The records whose turn it is now. @throws StreamViolation for one too far ahead, or more than is kept */
+  /** Returns the records that are now in order. @throws StreamViolation for one too far ahead, or if the buffer is full */
   *accept(seq: number, record: Uint8Array): Generator<{ seq: number; record: Uint8Array }> {
     if (seq < this.#next || this.#held.has(seq)) return;
     if (seq > this.#next) {

@@ -1,4 +1,4 @@
-/** What a peer, or something between, did that ends the stream. */
+/** A violation, by the peer or something in between, that ends the stream. */
 export class StreamViolation extends Error {
   override readonly name = "StreamViolation";
 }

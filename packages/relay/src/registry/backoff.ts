@@ -1,13 +1,13 @@
-/** Pauses between attempts, which grow with each failure in a row. */
+/** Options of `Backoff`. */
 export interface BackoffOptions {
-  /** Longest pause after the first failure, milliseconds; doubles with each. */
+  /** Longest pause after the first failure, milliseconds; doubles with each further one. */
   firstMs: number;
   longestMs: number;
-  /** Returns 0 to 1. */
+  /** Random number from 0 to 1. */
   random: () => number;
 }
 
-/** Pauses that grow with each failure in a row, each random between a half and the whole of its length. */
+/** Exponential backoff with jitter: each pause is random between half and all of its length. */
 export class Backoff {
   readonly #options: BackoffOptions;
   #failures = 0;
@@ -16,17 +16,17 @@ export class Backoff {
     this.#options = options;
   }
 
-  /** Milliseconds to wait after one more failure; not less than `atLeastMs`. */
+  /** Records a failure. Returns the milliseconds to wait, at least `atLeastMs`. */
   next(atLeastMs = 0): number {
     const { firstMs, longestMs, random } = this.#options;
     const longest = Math.min(firstMs * 2 ** this.#failures, longestMs);
     this.#failures = Math.min(this.#failures + 1, 32);
     const pauseMs = longest * (0.5 + random() / 2);
-    // Those who were told the same time do not all come at it.
+    // Clients that got the same `Retry-After` must not all return at once.
     return atLeastMs > pauseMs ? atLeastMs + random() * firstMs : pauseMs;
   }
 
-  /** It has succeeded. */
+  /** Records a success. */
   reset(): void {
     this.#failures = 0;
   }

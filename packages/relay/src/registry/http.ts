@@ -12,11 +12,11 @@ export interface RegistryRequest {
   headers: Readonly<Record<string, string>>;
   body: string;
   signal?: AbortSignal | undefined;
-  /** Certificates (PEM) of issuers that are trusted beside those of Node. */
+  /** Additional trusted CA certificates (PEM). */
   ca?: string | Uint8Array | undefined;
 }
 
-/** Posts JSON, and returns the JSON of a 2xx answer. Redirects are not followed. @throws RegistryError, or the reason of the signal */
+/** Posts JSON, and returns the JSON of a 2xx response. Does not follow redirects. @throws RegistryError, or the reason of the signal */
 export async function postJson({ url, headers, body, signal, ca }: RegistryRequest): Promise<unknown> {
   const { status, retryAfter, text } = await post(url, headers, body, signal, ca);
   if (status < 200 || status > 299) {
@@ -82,7 +82,7 @@ function post(
 const describe = (error: Error): string =>
   error instanceof AggregateError ? error.errors.map(messageOf).join("; ") : error.message;
 
-/** Codex's registry says why in `{error: {code, message}}`. */
+/** Codex's registry returns errors as `{error: {code, message}}`. */
 function describeRefusal(status: number, text: string): string {
   const where = `the registry refused with HTTP ${status}`;
   const detail = readDetail(text);

@@ -1,11 +1,11 @@
-/** What an executor says of itself, as a command is given it. */
+/** What an executor registers with, as command-line options. */
 export interface RegistrationWords {
   environmentId?: string | undefined;
   /** `NAME=VALUE` each. */
   label?: readonly string[] | undefined;
 }
 
-/** The id and the labels of a registration. @throws Error that names what is not valid */
+/** Parses the id and labels of a registration. @throws Error that names the invalid value */
 export function parseRegistration({ environmentId, label = [] }: RegistrationWords) {
   const id = environmentId?.trim() ?? "";
   if (!/^[A-Za-z0-9_-]{1,256}$/.test(id)) {

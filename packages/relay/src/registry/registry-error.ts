@@ -1,11 +1,11 @@
-/** Why a registry gave no answer that could be used. */
+/** A registry request that failed. */
 export class RegistryError extends Error {
   override readonly name = "RegistryError";
   constructor(
     message: string,
-    /** HTTP status of a refusal; undefined where there was none. */
+    /** HTTP status; undefined if there was no response. */
     readonly status?: number,
-    /** Milliseconds after which it said to try again. */
+    /** Value of `Retry-After`, milliseconds. */
     readonly retryAfterMs?: number,
     options?: ErrorOptions,
   ) {

@@ -4,7 +4,7 @@ import { encodePublicKey, type NoisePublicKey, publicKeySchema } from "../noise/
 import { postJson } from "./http.js";
 import { RegistryError } from "./registry-error.js";
 
-/** The only profile there is. */
+/** The only security profile. */
 const SECURITY_PROFILE = "noise_hybrid_ik_v1";
 const DIRECT_TRANSPORT = "direct_jsonrpc_v1";
 
@@ -13,26 +13,26 @@ export interface RegistryAddress {
   /** Base URL, `https:` or `http:`. */
   url: string;
   environmentId: string;
-  /** Headers of a request to this URL with this body; called for each, so that a token may be renewed. */
+  /** Headers of a request to this URL with this body; called for each request, so that a token can be renewed. */
   authorize(request: { url: string; body: string }): Record<string, string> | Promise<Record<string, string>>;
-  /** Certificates (PEM) of issuers that are trusted beside those of Node. */
+  /** Additional trusted CA certificates (PEM). */
   ca?: string | Uint8Array | undefined;
 }
 
 /** An executor's registration. */
 export interface Registration {
   registrationId: string;
-  /** Where the executor's socket goes; the URL is a secret. */
+  /** URL of the executor's socket; secret. */
   url: string;
 }
 
 /** How a harness reaches an executor. */
 export interface Meeting {
   registrationId: string;
-  /** Where the harness's socket goes; the URL is a secret. */
+  /** URL of the harness's socket; secret. */
   url: string;
   executor: NoisePublicKey;
-  /** Shown to the executor, sealed. */
+  /** Presented to the executor, encrypted. */
   authorization: string;
 }
 
@@ -82,7 +82,7 @@ export async function registerExecutor(
   return { registrationId: answer.executor_registration_id, url: answer.url };
 }
 
-/** Registers an executor that speaks JSON-RPC to whoever is at the URL. @throws RegistryError, or the reason of the signal */
+/** Registers a direct executor, which speaks JSON-RPC without relay frames. @throws RegistryError, or the reason of the signal */
 export async function registerDirect(address: RegistryAddress, signal?: AbortSignal): Promise<Registration> {
   const answer = await call(address, "direct/register", { transport: DIRECT_TRANSPORT }, directSchema, { signal });
   if (answer.registration_id.trim() === "")
@@ -91,13 +91,13 @@ export async function registerDirect(address: RegistryAddress, signal?: AbortSig
   return { registrationId: answer.registration_id, url: answer.url };
 }
 
-/** Registers an executor of the old relay, without encryption. @throws RegistryError, or the reason of the signal */
+/** Registers an executor of the legacy relay, without encryption. @throws RegistryError, or the reason of the signal */
 export async function registerLegacy(address: RegistryAddress, signal?: AbortSignal): Promise<{ url: string }> {
   const { url: found } = await call(address, "register", undefined, legacySchema, { signal });
   return { url: found };
 }
 
-/** Asks where an environment is, for a harness with this key. @throws RegistryError, or the reason of the signal */
+/** Requests a connection to an environment for a harness with this key. @throws RegistryError, or the reason of the signal */
 export async function requestMeeting(
   address: RegistryAddress,
   key: NoisePublicKey,
@@ -114,7 +114,7 @@ export async function requestMeeting(
   };
 }
 
-/** Asks whether a harness may come in. @throws RegistryError, or the reason of the signal */
+/** Asks whether to admit a harness. @throws RegistryError, or the reason of the signal */
 export async function validateHarness(
   address: RegistryAddress,
   harness: { registrationId: string; streamId: string; key: NoisePublicKey; authorization: string },
@@ -172,7 +172,7 @@ function checkDirectUrl(text: string): void {
   throw new RegistryError("the registry answered with a URL that is neither wss: nor ws: on loopback");
 }
 
-/** Whether a host of a URL is this one: 127/8, `[::1]` or `localhost`. */
+/** Whether a URL's host is loopback: 127/8, `[::1]` or `localhost`. */
 export function isLoopbackHost(host: string): boolean {
   return /^(127(\.\d{1,3}){3}|\[::1\]|localhost)$/i.test(host);
 }

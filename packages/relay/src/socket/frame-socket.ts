@@ -6,14 +6,14 @@ import { WebSocket } from "ws";
 import { CONNECT_TIMEOUT_MS, MAX_REFUSAL_BYTES, PING_MS, PONG_TIMEOUT_MS } from "../limits.js";
 import { readRetryAfter } from "./retry-after.js";
 
-/** Why a websocket could not be opened. Its message has no query of the URL, which may be a secret. */
+/** A websocket that could not be opened. The message omits the URL's query, which may be secret. */
 export class SocketError extends Error {
   override readonly name = "SocketError";
   constructor(
     message: string,
-    /** The HTTP status of a refusal. */
+    /** HTTP status, if the server refused the upgrade. */
     readonly status?: number,
-    /** Milliseconds after which the refusal said to try again. */
+    /** Value of `Retry-After`, milliseconds. */
     readonly retryAfterMs?: number,
     options?: ErrorOptions,
   ) {
@@ -21,28 +21,28 @@ export class SocketError extends Error {
   }
 }
 
-/** How a websocket is dialled. */
+/** Options of a websocket connection. */
 export interface DialOptions {
   clock: Clock;
   headers?: Readonly<Record<string, string>>;
   /** Largest message, bytes; a larger one ends the connection. */
   maxMessageBytes: number;
-  /** Certificates (PEM) of issuers that are trusted beside those of Node. */
+  /** Additional trusted CA certificates (PEM). */
   ca?: string | Uint8Array | undefined;
   timeoutMs?: number;
   signal?: AbortSignal | undefined;
 }
 
-/** What happens on an open socket. */
+/** Events of an open socket. */
 export interface SocketEvents {
   onMessage(data: Buffer, isBinary: boolean): void;
-  /** Something that waited has been written. */
+  /** Buffered data has been written. */
   onWritten(): void;
-  /** Called once, also after `close`. */
+  /** Called once when it has ended, also after `close`. */
   onClosed(reason: string): void;
 }
 
-/** An open websocket to a rendezvous, pinged so that a half-open one is noticed. */
+/** An open websocket to a rendezvous, pinged to detect a half-open connection. */
 export class FrameSocket {
   readonly #socket: WebSocket;
   readonly #clock: Clock;
@@ -68,7 +68,7 @@ export class FrameSocket {
     });
   }
 
-  /** Begins to read. Call once. */
+  /** Starts reading. Call once. */
   start(events: SocketEvents): void {
     this.#events = events;
     this.#socket.on("message", (data, isBinary) => {
@@ -82,12 +82,12 @@ export class FrameSocket {
     this.#schedulePing();
   }
 
-  /** Bytes that wait to be written. */
+  /** Buffered bytes to be written. */
   get waitingBytes(): number {
     return this.#socket.bufferedAmount;
   }
 
-  /** Sends one message; nothing once the socket has ended. */
+  /** Sends one message; no effect once the socket has ended. */
   send(data: Uint8Array | string): void {
     if (this.#socket.readyState !== WebSocket.OPEN) return;
     const options = { binary: typeof data !== "string", compress: false };
@@ -96,13 +96,13 @@ export class FrameSocket {
     });
   }
 
-  /** Nothing is read meanwhile. */
+  /** Stops reading until `resume`. */
   setPaused(isPaused: boolean): void {
     if (isPaused) this.#socket.pause();
     else this.#socket.resume();
   }
 
-  /** Writes what waits, sends a close frame, and cuts the connection where that takes longer than the deadline. */
+  /** Flushes, sends a close frame, and terminates the connection if that exceeds the deadline. */
   close(deadlineMs: number): Promise<void> {
     if (this.#socket.readyState === WebSocket.CLOSED) return Promise.resolve();
     return new Promise((resolve) => {
@@ -116,13 +116,13 @@ export class FrameSocket {
     });
   }
 
-  /** Cuts the connection. */
+  /** Terminates the connection. */
   cut(reason: string): void {
     this.#reason ??= reason;
     this.#socket.terminate();
   }
 
-  /** Anything that comes is a sign of life; what is not read cannot be seen. */
+  /** Any received data proves that the peer is alive; while paused none can be received. */
   #schedulePing(): void {
     const socket = this.#socket;
     this.#cancelPing = this.#clock.after(PING_MS, () => {
@@ -133,7 +133,7 @@ export class FrameSocket {
       };
       const cancel = this.#clock.after(PONG_TIMEOUT_MS, () => {
         if (socket.isPaused) settle();
-        else this.cut(`the rendezvous gave no sign of life for ${PONG_TIMEOUT_MS} ms`);
+        else this.cut(`the rendezvous did not respond to a ping within ${PONG_TIMEOUT_MS} ms`);
       });
       this.#cancelPing = cancel;
       socket.on("pong", settle).on("message", settle);
@@ -185,7 +185,7 @@ function dial(url: string, options: DialOptions): Promise<FrameSocket> {
   });
 }
 
-/** Without user, password and query, which may be secrets. */
+/** The URL without user, password and query, which may be secret. */
 function nameOf(url: string): string {
   if (!URL.canParse(url)) return "the rendezvous";
   const { protocol, host, pathname } = new URL(url);

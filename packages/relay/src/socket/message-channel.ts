@@ -1,16 +1,16 @@
 import { CarriedChannel, type ChannelLimits } from "@codex/channel";
 import type { FrameSocket } from "./frame-socket.js";
 
-/** How one message is written to a socket and read from it. */
+/** Encoding of messages on a socket. */
 export interface MessageFraming {
   encode(json: Buffer): Uint8Array | string;
-  /** The message; undefined where there is none in it. @throws Error: the channel ends */
+  /** Decodes a message; undefined if there is none in it. If it throws, the channel ends. */
   decode(data: Buffer, isBinary: boolean): Buffer | undefined;
-  /** Sent before the socket is closed. */
+  /** Sent before closing the socket. */
   goodbye?(): Uint8Array;
 }
 
-/** A channel with a whole socket of its own, one message in each message of the socket. `onClosed` is called at its end. */
+/** A channel with its own socket, one message per socket message. Calls `onClosed` at its end. */
 export function createMessageChannel(
   socket: FrameSocket,
   { encode, decode, goodbye }: MessageFraming,

@@ -1,38 +1,38 @@
 import { SOCKET_HIGH_WATER_BYTES } from "../limits.js";
 
-/** A stream with something to send. */
+/** A stream with data to send. */
 export interface Sender {
-  /** Sends at most one frame. Returns whether there is more that may be sent now. */
+  /** Sends at most one frame. Returns whether more can be sent now. */
   sendNext(): boolean;
 }
 
-/** Lets the streams of one socket send in turns, a frame each, as far as the socket has room: none waits for all of another. */
+/** Round-robin scheduling of the streams of one socket, one frame per turn, while the socket has room. */
 export class SendTurns {
   readonly #getWaitingBytes: () => number;
   readonly #ready = new Set<Sender>();
   #isRunning = false;
 
-  /** @param getWaitingBytes bytes that wait in the socket */
+  /** @param getWaitingBytes returns the unsent bytes in the socket */
   constructor(getWaitingBytes: () => number) {
     this.#getWaitingBytes = getWaitingBytes;
   }
 
-  /** The sender has something to send. */
+  /** Adds a sender that has data. */
   request(sender: Sender): void {
     this.#ready.add(sender);
     this.run();
   }
 
-  /** The sender has ended. */
+  /** Removes a sender. */
   remove(sender: Sender): void {
     this.#ready.delete(sender);
   }
 
-  /** Call when the socket has written something. */
+  /** Call when the socket has written data. */
   run(): void {
     if (this.#isRunning) return;
     this.#isRunning = true;
-    // A set keeps the order in which its members were added: the first one is the longest without a turn.
+    // A set iterates in insertion order: the first one has waited longest.
     for (const sender of this.#ready) {
       if (this.#getWaitingBytes() >= SOCKET_HIGH_WATER_BYTES) break;
       this.#ready.delete(sender);

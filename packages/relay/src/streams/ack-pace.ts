@@ -1,7 +1,7 @@
 import type { Clock } from "@codex/clock";
 import { ACK_BYTES, ACK_DELAY_MS, ACK_RECORDS } from "../limits.js";
 
-/** Decides when received records are acknowledged: at once where it matters, else several together. */
+/** Decides when to acknowledge received records: immediately when necessary, else several at once. */
 export class AckPace {
   readonly #clock: Clock;
   readonly #acknowledge: () => void;
@@ -14,19 +14,19 @@ export class AckPace {
     this.#acknowledge = acknowledge;
   }
 
-  /** A record of so many bytes has come, in its turn. */
+  /** Call for a record of `bytes` bytes that arrived in order. */
   noteReceived(bytes: number): void {
     this.#records += 1;
     this.#bytes += bytes;
   }
 
-  /** There is something to acknowledge. */
+  /** Schedules an acknowledgement. */
   note({ isUrgent }: { isUrgent: boolean }): void {
     if (isUrgent || this.#records >= ACK_RECORDS || this.#bytes >= ACK_BYTES) this.#acknowledge();
     else this.#cancel ??= this.#clock.after(ACK_DELAY_MS, () => this.#acknowledge());
   }
 
-  /** An acknowledgement was sent, for whatever reason. */
+  /** Call when an acknowledgement was sent. */
   noteSent(): void {
     this.stop();
     this.#records = 0;

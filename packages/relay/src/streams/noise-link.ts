@@ -5,10 +5,10 @@ import type { SessionKeys } from "../noise/handshake.js";
 import { RecordOpener } from "../records/record-opener.js";
 import { type ControlMessage, encodeControl, parseControl } from "./control.js";
 
-/** Last number of a record or control message. */
+/** Largest number of a record or control message. */
 const LAST_NUMBER = 0xffff_ffff;
 
-/** One Noise session on one socket: seals what a stream sends, opens what it receives. */
+/** A Noise session on one socket: encrypts and decrypts the records of a stream. */
 export class NoiseLink {
   readonly #keys: SessionKeys;
   readonly #send: (body: FrameBody) => void;
@@ -17,24 +17,24 @@ export class NoiseLink {
   #nextControl = 0;
   #lastControl = -1;
 
-  /** @param send hands a frame of this stream to the socket */
+  /** @param send sends a frame of this stream over the socket */
   constructor(keys: SessionKeys, send: (body: FrameBody) => void) {
     this.#keys = keys;
     this.#send = send;
     this.#opener = new RecordOpener(keys.received);
   }
 
-  /** Number of the next record that is sent. */
+  /** Number of the next record to send. */
   get nextSeq(): number {
     return this.#nextSeq;
   }
 
-  /** No record can be sent any more. */
+  /** Whether the record numbers are used up. */
   get isExhausted(): boolean {
     return this.#nextSeq > LAST_NUMBER;
   }
 
-  /** Number of the next record that is expected, and those that came before their turn. */
+  /** Number of the next expected record, and of those that arrived early. */
   get order() {
     return this.#opener.order;
   }
@@ -46,7 +46,7 @@ export class NoiseLink {
     return seq;
   }
 
-  /** Sends a record once more: the same bytes for the same number, always. */
+  /** Resends a record: the same number always has the same bytes. */
   resend(seq: number, plaintext: Uint8Array): void {
     this.#send({ kind: "data", seq, payload: seal(this.#keys.sent, seq, plaintext) });
   }
@@ -61,12 +61,12 @@ export class NoiseLink {
     this.#send({ kind: "reset", reason });
   }
 
-  /** The bytes whose turn it is now. @throws StreamViolation */
+  /** Returns the bytes that are now in order. @throws StreamViolation */
   acceptData(seq: number, payload: Uint8Array): Generator<Buffer> {
     return this.#opener.accept(seq, payload);
   }
 
-  /** A control message; undefined for one that is old, or that the peer did not seal: it is ignored. */
+  /** Decrypts a control message; undefined for an outdated or forged one, which is ignored. */
   acceptControl(counter: number, payload: Uint8Array): ControlMessage | undefined {
     if (counter <= this.#lastControl || payload.length > MAX_CONTROL_BYTES + TAG_BYTES) return undefined;
     try {

@@ -2,13 +2,13 @@ import { MAX_RECORD_BYTES } from "../limits.js";
 import { StreamViolation } from "../records/violation.js";
 import type { NoiseLink } from "./noise-link.js";
 
-/** A record that was sent, and is kept until the peer says that it has it. */
+/** A sent record, retained until it is acknowledged. */
 interface SentRecord {
   seq: number;
-  /** Offset of its first byte in all that was sent. */
+  /** Offset of its first byte in the stream. */
   start: number;
   bytes: Buffer;
-  /** On the clock. */
+  /** Time of the last transmission, by the clock. */
   sentAt: number;
 }
 
@@ -17,34 +17,34 @@ interface Pending {
   onWritten?: (() => void) | undefined;
 }
 
-/** What a stream has to send: bytes that wait, and records that may have to be sent again. */
+/** The send buffer of a stream: unsent bytes, and records that may have to be resent. */
 export class Outbox {
   #pending: Pending[] = [];
-  /** First that is not sent whole, and how much of it is. */
+  /** Index of the first message that is not completely sent, and the bytes of it that are. */
   #head = 0;
   #headAt = 0;
   #pendingBytes = 0;
   #sent: SentRecord[] = [];
   #sentBytes = 0;
-  /** Offset from which on everything is kept. */
+  /** Offset of the first retained byte. */
   #keptFrom = 0;
 
-  /** Bytes that have not been sent yet. */
+  /** Number of unsent bytes. */
   get pendingBytes(): number {
     return this.#pendingBytes;
   }
 
-  /** Bytes that were sent at least once. */
+  /** Number of bytes sent at least once. */
   get sentBytes(): number {
     return this.#sentBytes;
   }
 
-  /** Records that are kept. */
+  /** Number of retained records. */
   get keptCount(): number {
     return this.#sent.length;
   }
 
-  /** The oldest record that is kept. */
+  /** The oldest retained record. */
   get oldest(): SentRecord | undefined {
     return this.#sent[0];
   }
@@ -66,14 +66,14 @@ export class Outbox {
     this.#sent.push({ seq: link.sendRecord(bytes), start, bytes, sentAt: now });
   }
 
-  /** The peer has every record before `next`. */
+  /** Call when the peer has every record before `next`. */
   acknowledge(next: number): void {
     let count = 0;
     while (count < this.#sent.length && this.#sent[count]!.seq < next) count += 1;
     this.#forget(count);
   }
 
-  /** Sends again what is missing, of records numbered below `before`; not what was sent again just now. */
+  /** Resends missing records numbered below `before`, except those resent just now. */
   resendMissing(link: NoiseLink, now: number, missing: { has(seq: number): boolean; before: number; pauseMs: number }) {
     for (const record of this.#sent) {
       if (record.seq >= missing.before) return;
@@ -83,7 +83,7 @@ export class Outbox {
     }
   }
 
-  /** Everything from `offset` on goes out once more, over another link. @throws StreamViolation for bytes that are not kept */
+  /** Resends everything from `offset` over another link. @throws StreamViolation for bytes that are not retained */
   rewind(offset: number): void {
     if (offset < this.#keptFrom || offset > this.#sentBytes) {
       throw new StreamViolation(

@@ -19,17 +19,17 @@ import { Outbox } from "./outbox.js";
 import { Resending } from "./resending.js";
 import type { StreamOptions } from "./stream-options.js";
 
-/** On which link a stream sends, and when it is its turn. */
+/** A link of a stream, and its scheduling. */
 interface Attached {
   link: NoiseLink;
   turns: SendTurns;
-  /** A harness waits for the answer to `resume` before it sends anything. */
+  /** Whether a harness still waits for the response to `resume`, before which it sends nothing. */
   isResuming: boolean;
 }
 
 /**
- * A channel over a Noise stream. With Codex at the other end it lives as long as its link. With one of ours it acknowledges and
- * repeats records, grants bytes, and goes on over another link where it stopped.
+ * A channel over a Noise stream. With Codex as the peer it ends with its link. With this implementation as the peer it acknowledges and
+ * resends records, has flow control, and resumes over another link.
  */
 export class RelayedStream implements MessageCarrier, Sender {
   readonly channel: CarriedChannel;
@@ -38,7 +38,7 @@ export class RelayedStream implements MessageCarrier, Sender {
   readonly #assembler = new MessageAssembler();
   readonly #acks: AckPace;
   readonly #resending: Resending;
-  /** `offered`: whether the peer is ours is not known yet. */
+  /** `offered`: it is not known yet whether the peer supports acknowledgements. */
   #peer: "codex" | "offered" | "ours" = "codex";
   #session = "";
   #attached: Attached | undefined;
@@ -46,10 +46,10 @@ export class RelayedStream implements MessageCarrier, Sender {
   #messagesReceived = 0;
   #receivedBytes = 0;
   #isFull = false;
-  /** Bytes that were granted to the peer, and to this end. */
+  /** Flow control: total bytes that the peer may send, and that this end may send. */
   #granted = 0;
   #limit = Number.POSITIVE_INFINITY;
-  /** The peer ends after so many bytes. */
+  /** Total bytes after which the peer's stream ends. */
   #total: number | undefined;
   #cancelGap: (() => void) | undefined;
   #isEnded = false;
@@ -62,7 +62,7 @@ export class RelayedStream implements MessageCarrier, Sender {
     const { clock, limits } = options;
     this.channel = new CarriedChannel(this, {
       ...(limits === undefined ? {} : { limits }),
-      // As Codex does: a peer that sends no JSON is not one of the protocol.
+      // Like Codex: a peer that does not send JSON violates the protocol.
       onMalformed: (problem) => this.#options.onBroken(problem),
     });
     this.#acks = new AckPace(clock, () => this.#sendState());
@@ -72,17 +72,17 @@ export class RelayedStream implements MessageCarrier, Sender {
     });
   }
 
-  /** Of the session that can go on over another link; empty with a peer that is not ours. */
+  /** Id of the resumable session; empty if the peer cannot resume. */
   get session(): string {
     return this.#session;
   }
 
-  /** Whether it can go on over another link. */
+  /** Whether it can be resumed over another link. */
   get isResumable(): boolean {
     return this.#peer === "ours" && !this.#isEnded;
   }
 
-  /** Whether nothing has gone through it yet. */
+  /** Whether no message was sent or received yet. */
   get isUnused(): boolean {
     return this.#messagesSent === 0 && this.#receivedBytes === 0;
   }
@@ -91,13 +91,13 @@ export class RelayedStream implements MessageCarrier, Sender {
     return this.#outbox.pendingBytes;
   }
 
-  /** The first link of a stream. */
+  /** Attaches the first link. */
   attach(link: NoiseLink, turns: SendTurns): void {
     this.#attached = { link, turns, isResuming: false };
     turns.request(this);
   }
 
-  /** Another link, at a harness. Nothing is sent before the executor has said how far it is. */
+  /** Attaches another link at a harness. Nothing is sent until the executor has reported its progress. */
   resume(link: NoiseLink, turns: SendTurns): void {
     this.detach();
     this.#attached = { link, turns, isResuming: true };
@@ -105,7 +105,7 @@ export class RelayedStream implements MessageCarrier, Sender {
     this.#resending.start();
   }
 
-  /** Another link, at an executor, as the harness asked. */
+  /** Attaches another link at an executor, as requested by the harness. */
   accept(link: NoiseLink, turns: SendTurns, { received, limit }: { received: number; limit: number }): void {
     this.detach();
     this.#attached = { link, turns, isResuming: false };
@@ -113,7 +113,7 @@ export class RelayedStream implements MessageCarrier, Sender {
     this.#goOn(received);
   }
 
-  /** Its link is gone. A stream that cannot go on ends. */
+  /** Detaches the link. A stream that cannot be resumed ends. */
   detach(reason?: string): void {
     this.#attached?.turns.remove(this);
     this.#attached = undefined;
@@ -129,13 +129,13 @@ export class RelayedStream implements MessageCarrier, Sender {
     this.#finish();
   }
 
-  /** The peer has ended the stream, without saying how far it was to go. */
+  /** Call when the peer has reset the stream without announcing its end. */
   endByPeer(detail: string): void {
     this.channel.end({ kind: "peer_closed", detail });
     this.#finish();
   }
 
-  /** A record came. @throws StreamViolation: the link is broken */
+  /** Handles a record. @throws StreamViolation: the link is broken */
   receiveData(seq: number, payload: Uint8Array): void {
     const { link } = this.#attached ?? {};
     if (link === undefined) return;
@@ -156,7 +156,7 @@ export class RelayedStream implements MessageCarrier, Sender {
     this.#checkTotal();
   }
 
-  /** A control message came. */
+  /** Handles a control message. */
   receiveControl(message: ControlMessage): void {
     if (message.type === "end") {
       this.#total = message.total;
@@ -166,7 +166,7 @@ export class RelayedStream implements MessageCarrier, Sender {
     } else if (message.type === "state") {
       this.#receiveState(message);
     } else if (message.session === this.#session) {
-      // Asked twice: the answer was lost.
+      // A repeated request: the response was lost.
       this.#sendState();
     }
   }
@@ -203,7 +203,7 @@ export class RelayedStream implements MessageCarrier, Sender {
 
   setFull(isFull: boolean): void {
     this.#isFull = isFull;
-    // One of ours is granted nothing more; Codex is held back by its socket, where that has no other stream.
+    // Our own peer gets no more credit; Codex is only slowed by its socket, if that has no other stream.
     if (this.#peer !== "ours") this.#options.onFull?.(isFull);
     if (!isFull && this.#peer === "ours") this.#acks.note({ isUrgent: true });
   }
@@ -211,12 +211,12 @@ export class RelayedStream implements MessageCarrier, Sender {
   async close({ deadlineMs, abrupt }: Required<CloseOptions>): Promise<void> {
     if (!this.#isEnded && !abrupt) await this.#flush(deadlineMs);
     const { link } = this.#attached ?? {};
-    // Codex ignores it.
+    // Codex ignores this message.
     if (!this.#isEnded && this.#peer !== "codex") link?.sendControl({ type: "end", total: this.#outbox.sentBytes });
     this.#finish();
   }
 
-  /** Until the peer has answered, no more is sent than can be kept: it may be one of ours. */
+  /** Until the peer has responded to the offer, no more is sent than can be retained. */
   #offer(): void {
     this.#peer = "offered";
     this.#hasOffered = true;
@@ -239,7 +239,7 @@ export class RelayedStream implements MessageCarrier, Sender {
 
   #receiveMessage(message: Buffer): void {
     this.#messagesReceived += 1;
-    // One of ours would have answered the offer before its first message.
+    // A peer that supports it responds to the offer before its first message.
     if (this.#peer === "offered" && this.#messagesReceived === 1) this.#waitForState(LATE_STATE_MS);
     const offering =
       this.#messagesReceived === 1 && this.#options.role === "executor" ? withoutOffer(message) : undefined;
@@ -255,7 +255,7 @@ export class RelayedStream implements MessageCarrier, Sender {
   #receiveState(state: StreamState): void {
     const attached = this.#attached;
     if (attached === undefined || state.next > attached.link.nextSeq) return;
-    // Also where the answer to the offer was lost or late: what was not kept has been received, or its loss will show.
+    // Also if the response to the offer was lost or late: records that were not retained have arrived, or their loss will be detected.
     if (this.#peer !== "ours" && this.#hasOffered) {
       this.#cancelOffer();
       this.#peer = "ours";
@@ -283,7 +283,7 @@ export class RelayedStream implements MessageCarrier, Sender {
     attached.turns.request(this);
   }
 
-  /** After a change of the link: the peer has this many bytes. */
+  /** Continues on a new link, where the peer has this many bytes. */
   #goOn(received: number): void {
     try {
       this.#outbox.rewind(received);
@@ -297,7 +297,7 @@ export class RelayedStream implements MessageCarrier, Sender {
     this.#attached?.turns.request(this);
   }
 
-  /** No acknowledgement came: asks for one, with the oldest record, which may be what is missing. */
+  /** Requests an acknowledgement, and resends the oldest record, which may be missing. */
   #probe(): void {
     const { link, isResuming } = this.#attached ?? {};
     if (link === undefined) return;
@@ -310,7 +310,7 @@ export class RelayedStream implements MessageCarrier, Sender {
     this.#sendState(true);
   }
 
-  /** The peer has yet to take something, or to grant more. */
+  /** Whether the peer still has to acknowledge data or grant credit. */
   get #isWaiting(): boolean {
     return this.#outbox.keptCount > 0 || this.#outbox.pendingBytes > 0 || this.#attached?.isResuming === true;
   }
@@ -329,7 +329,7 @@ export class RelayedStream implements MessageCarrier, Sender {
     this.#attached?.link.sendControl({ type: "resume", session, received: this.#receivedBytes, limit: this.#grant() });
   }
 
-  /** A channel that is full grants nothing more. */
+  /** A full channel grants no more credit. */
   #grant(): number {
     if (!this.#isFull) this.#granted = Math.max(this.#granted, this.#receivedBytes + STREAM_WINDOW_BYTES);
     return this.#granted;

@@ -1,22 +1,22 @@
 import type { Clock } from "@codex/clock";
 import { LONGEST_RESEND_MS, RESEND_MS, STALL_MS } from "../limits.js";
 
-/** Notices that nothing is acknowledged any more. */
+/** Detects missing acknowledgements. */
 export class Resending {
   readonly #clock: Clock;
   readonly #on: { again(): void; stalled(ms: number): void };
-  /** On the clock; undefined while nothing is waited for. */
+  /** When waiting began, by the clock; undefined while not waiting. */
   #since: number | undefined;
   #pauseMs = RESEND_MS;
   #cancel = () => {};
 
-  /** @param on `again`: it is time to repeat something; `stalled`: repeating has not helped */
+  /** @param on `again`: resend now; `stalled`: resending did not help */
   constructor(clock: Clock, on: { again(): void; stalled(ms: number): void }) {
     this.#clock = clock;
     this.#on = on;
   }
 
-  /** Something is waited for; nothing new where that is so already. */
+  /** Starts waiting, unless it already is. */
   start(): void {
     if (this.#since !== undefined) return;
     this.#since = this.#clock.now();
@@ -24,7 +24,7 @@ export class Resending {
     this.#schedule();
   }
 
-  /** Some of it has come. */
+  /** Call when data was acknowledged. */
   noteProgress(): void {
     if (this.#since === undefined) return;
     this.stop();
