@@ -1,3 +1,4 @@
+import { readlinkSync } from "node:fs";
 import type { renderEnvironmentContext } from "@codex/agent";
 
 /** An environment as listed by an orchestrator. */
@@ -21,10 +22,23 @@ export const describeOthers = (listed: readonly ListedEnvironment[]): Environmen
     ...(status === "disconnected" ? { status: "connected on first use" } : status === "ready" ? {} : { status }),
   }));
 
-/** The date (`YYYY-MM-DD`) and timezone of this host, for `renderEnvironmentContext`. */
-export function getToday(): { date: string; timezone: string } {
+/**
+ * The date (`YYYY-MM-DD`) and timezone of this host, for `renderEnvironmentContext`.
+ * @param localtime the link to the file of the system's timezone
+ */
+export function getToday(localtime = "/etc/localtime"): { date: string; timezone: string } {
   const now = new Date();
   const two = (value: number) => String(value).padStart(2, "0");
   const date = `${now.getFullYear()}-${two(now.getMonth() + 1)}-${two(now.getDate())}`;
-  return { date, timezone: Intl.DateTimeFormat().resolvedOptions().timeZone };
+  const linked = process.env.TZ === undefined ? readZone(localtime) : undefined;
+  return { date, timezone: linked ?? Intl.DateTimeFormat().resolvedOptions().timeZone };
+}
+
+/** The name that the link ends with. `Intl` would take some 10 ms for it, to load the formats of dates. */
+function readZone(localtime: string): string | undefined {
+  try {
+    return /\/zoneinfo\/([\w/+-]+)$/.exec(readlinkSync(localtime))?.[1];
+  } catch {
+    return undefined;
+  }
 }
