@@ -2,11 +2,14 @@
 // were loaded, or the code that V8 has compiled.
 import { readFileSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
+import v8 from "node:v8";
 import { constants, Script } from "node:vm";
 import { createChunkLoader } from "../packages/cli/dist/chunks.mjs";
 
 const { mode, file, output, runs } = JSON.parse(process.argv[2]);
 const parts = dirname(output);
+// V8 takes compiled code only where its flags are those that it was compiled with, and commands change flags while they run.
+v8.setFlagsFromString = () => {};
 const names = [];
 const script = file === undefined ? undefined : compile(file);
 const value = script?.runInThisContext() ?? {};

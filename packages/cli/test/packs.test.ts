@@ -1,9 +1,10 @@
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { codex } from "./support.js";
 
@@ -29,6 +30,29 @@ describe.each([
   it(`has at most ${maxBytes} bytes`, () => {
     expect(packs[name]?.bytes).toBeGreaterThan(10_000);
     expect(packs[name]?.bytes).toBeLessThanOrEqual(maxBytes);
+  });
+});
+
+describe("the code that the build has compiled", () => {
+  const parts = fileURLToPath(new URL("../dist/parts/", import.meta.url));
+  const ending = `.${process.versions.v8}-${process.arch}.cache`;
+  const compiled = readdirSync(parts).filter((file) => file.endsWith(ending));
+
+  it("is there for each pack", () => {
+    expect(compiled).toEqual(expect.arrayContaining(Object.keys(packs).map((name) => `${name}.pack.cjs${ending}`)));
+  });
+
+  // In a process of its own: V8 compares its flags, and a test runner may have set some.
+  it.each(compiled)("%s is used by V8", (cache) => {
+    const program = `
+      const [file, cache] = process.argv.slice(1);
+      const cachedData = require("fs").readFileSync(cache);
+      const { cachedDataRejected } = new (require("vm").Script)(require("fs").readFileSync(file, "latin1"), { cachedData });
+      process.stdout.write(String(cachedDataRejected));`;
+    const file = join(parts, cache.slice(0, -ending.length));
+    expect(execFileSync(process.execPath, ["-e", program, file, join(parts, cache)], { encoding: "utf8" })).toBe(
+      "false",
+    );
   });
 });
 
