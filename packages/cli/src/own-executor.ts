@@ -15,10 +15,10 @@ export interface OwnExecutorOptions {
   sandbox?: CommandSandbox | undefined;
 }
 
-/** The sandbox of this host, with its trial run under way: nothing waits for that before it needs a sandbox. */
-export function startOwnSandbox(): CommandSandbox {
+/** The sandbox of this host. @param isTried begins its trial run, which nothing waits for before it needs a sandbox */
+export function createOwnSandbox(isTried: boolean): CommandSandbox {
   const sandbox = createCommandSandbox({ native: createOwnNative() });
-  void sandbox.getSupport();
+  if (isTried) void sandbox.getSupport();
   return sandbox;
 }
 

@@ -1,5 +1,5 @@
 import type { LiveOutput } from "@codex/executor-client";
-import type { PolicyOptions } from "@codex/policy";
+import type { GetShellParser, PolicyOptions } from "@codex/policy";
 import type { Telemetry } from "@codex/telemetry";
 import type { Approver } from "./approvals/approver.js";
 import type { ApproverPanel } from "./approvals/approver-panel.js";
@@ -37,6 +37,8 @@ export interface OrchestratorOptions extends ExecutorEvents {
   /** Asked for approval; without one, what needs approval is denied. */
   approver?: Approver;
   defaults?: OrchestratorDefaults;
+  /** Default: loaded with the first script, in some 40 ms. `createLazyShellParser` of `@codex/policy` makes one to load before. */
+  shellParser?: GetShellParser;
   /** Records every tool call and every decision of the approver; default none. */
   audit?: AuditOptions;
   /** Receives logs, metrics and spans; default none. */

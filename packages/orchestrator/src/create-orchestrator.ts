@@ -31,7 +31,9 @@ export interface TestCollaborators extends Collaborators {
 
 export function createWith(options: OrchestratorOptions, { shellParser, ...core }: TestCollaborators): Orchestrator {
   const policy = resolvePolicy(options.policy);
-  return new OrchestratorCore({ ...options, ...core }, (shared) => createHandler(options, policy, shellParser, shared));
+  return new OrchestratorCore({ ...options, ...core }, (shared) =>
+    createHandler(options, policy, shellParser ?? options.shellParser, shared),
+  );
 }
 
 function createHandler(

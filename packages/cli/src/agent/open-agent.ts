@@ -3,10 +3,11 @@ import { readFile } from "node:fs/promises";
 import { type Agent, createAgent, type Item, type ModelPort } from "@codex/agent";
 import { type AgentSettings, AgentSettingsError, createModelApprover, readAgentSettings } from "@codex/agent-terminal";
 import { type LoadedConfig, loadUserConfig, saveTrust } from "@codex/config";
+import type { SandboxMode } from "@codex/executor-protocol";
 import { createOutages } from "@codex/foreground";
 import type { McpTools } from "@codex/mcp-client";
 import { type Approver, createOrchestrator, type Orchestrator } from "@codex/orchestrator";
-import { createRuleSaver } from "@codex/policy";
+import { createLazyShellParser, createRuleSaver } from "@codex/policy";
 import { messageOf } from "@codex/telemetry";
 import { openAudit } from "../audit.js";
 import { choosePlace } from "../connect.js";
@@ -78,10 +79,14 @@ async function openAgentAt(
     throw new CommandError("--approve-for-me excludes --approvals ask, --sandbox and --yolo", EXIT.usage);
   }
   // Its trial run takes longer than everything that is read below.
-  const hostSandbox = isOwn ? (await import("../own-executor.js")).startOwnSandbox() : undefined;
+  const isTried = modeOf(options) !== "danger-full-access";
+  const hostSandbox = isOwn ? (await import("../own-executor.js")).createOwnSandbox(isTried) : undefined;
   const config = await openAgentConfig(options, workspace, choices.approver !== undefined, isOwn);
   const settings = readSettings(config, options.model);
-  const asked = await openModel(config.table, settings.model, chooseProvider(options, config));
+  const shellParser = createLazyShellParser();
+  // The first command would wait for it.
+  const loadParser = () => void shellParser().catch(() => {}); // the command says what failed
+  const asked = await openModel(config.table, settings.model, chooseProvider(options, config), loadParser);
   const { provider, notices } = asked;
   const { model, approver } =
     options.approveForMe === true ? createReviewed(asked.model, settings.model) : { ...asked, ...choices };
@@ -103,6 +108,7 @@ async function openAgentAt(
   };
   const orchestrator = createOrchestrator({
     policy,
+    shellParser,
     defaults: withoutKeys(config.settings.defaults, config.table),
     ...(approver === undefined ? {} : { approver }),
     ...(audit === undefined ? {} : { audit }),
@@ -113,7 +119,8 @@ async function openAgentAt(
     // Directories of --add-dir are those of the host where the calls run by default.
     const sandboxOfOthers = openSandbox(sandboxSettings, false);
     const others = { ...policy, sandbox: sandboxOfOthers };
-    const opening = openPlace(orchestrator, options, chosen, hostSandbox, others);
+    const own = { sandbox: hostSandbox, withoutSandbox: sandboxSettings.mode === "danger-full-access" };
+    const opening = openPlace(orchestrator, options, chosen, own, others);
     mcp = await startMcp(config, workspace, isOwn, opening);
     const place = await opening;
     const { executor } = place;
@@ -196,6 +203,10 @@ async function startMcp({ table }: LoadedConfig, workspace: Workspace, isOwn: bo
   });
 }
 
+/** The sandbox mode that flags choose. */
+const modeOf = (options: AgentCommandOptions): SandboxMode | undefined =>
+  isBypassed(options) ? "danger-full-access" : options.approveForMe === true ? "workspace-write" : options.sandbox;
+
 /** Without an approver nobody is asked, whatever is configured: what needs approval is refused. */
 async function openAgentConfig(
   options: AgentCommandOptions,
@@ -205,7 +216,7 @@ async function openAgentConfig(
 ): Promise<LoadedConfig> {
   const { config = [], enable = [], disable = [], profile, approveForMe = false } = options;
   const askForApproval = approveForMe ? "on-request" : options.askForApproval;
-  const mode = isBypassed(options) ? "danger-full-access" : approveForMe ? "workspace-write" : options.sandbox;
+  const mode = modeOf(options);
   const features = [
     ...enable.map((name) => `features.${name}=true`),
     ...disable.map((name) => `features.${name}=false`),

@@ -16,12 +16,14 @@ export interface OpenedModel {
 
 /**
  * Opens the configured model endpoint. Sends no request.
+ * @param onAsked called after each request was sent, before its response; never for an adapter
  * @throws CommandError for a provider that is unknown or invalid, or without a key
  */
 export async function openModel(
   table: Readonly<Record<string, unknown>>,
   modelName: string,
   id: string | undefined,
+  onAsked: () => void,
 ): Promise<OpenedModel> {
   try {
     const auth = await readAuth();
@@ -42,7 +44,7 @@ export async function openModel(
       userAgent: `codex-ts/${VERSION}`,
       ...(originator === undefined ? {} : { originator }),
       ...(readToken === undefined ? {} : { readToken }),
-      fetch: createNodeFetch(undefined, findProxy(new URL(provider.url), process.env)),
+      fetch: createNodeFetch(undefined, findProxy(new URL(provider.url), process.env), onAsked),
     });
     return { model, provider, notices };
   } catch (error) {

@@ -2,7 +2,6 @@ import type { AgentFiles } from "@codex/agent";
 import type { Environment } from "@codex/environments";
 import type { AttachedExecutor, Orchestrator } from "@codex/orchestrator";
 import type { PolicyOptions } from "@codex/policy";
-import type { CommandSandbox } from "@codex/sandbox";
 import { messageOf } from "@codex/telemetry";
 import { createAddressEnvironment } from "../address-environment.js";
 import { attachExecutor, type ConnectOptions } from "../connect.js";
@@ -12,6 +11,7 @@ import { parseExecutorAddress } from "../executor-address.js";
 import { CommandError } from "../exit-codes.js";
 import { say } from "../notice.js";
 import { createOwnEnvironment } from "../own-environment.js";
+import type { OwnExecutorOptions } from "../own-executor.js";
 import { addOtherEnvironments } from "./other-environments.js";
 
 /** Where the calls of an agent run: an executor and its files. */
@@ -32,18 +32,18 @@ export interface Place {
 /**
  * Opens the selected environment or address, or by default this host. A default environment that cannot be connected is connected again
  * by each call that needs it.
- * @param sandbox of this host, where it is this host
+ * @param own the executor in this process, where it is this host
  * @throws CommandError when one that was named cannot be reached
  */
 export async function openPlace(
   orchestrator: Pick<Orchestrator, "attach" | "addEnvironment" | "executors">,
   options: ConnectOptions,
   chosen: ChosenEnvironment | undefined,
-  sandbox: CommandSandbox | undefined,
+  own: OwnExecutorOptions,
   policyOfOthers: PolicyOptions,
 ): Promise<Place> {
   if (chosen?.default === "none") return { ...placeOf(chosen, orchestrator), ids: [] };
-  const place = await openPrimary(orchestrator, options, chosen, sandbox);
+  const place = await openPrimary(orchestrator, options, chosen, own);
   const others = await addOtherEnvironments(orchestrator, place.executor.name, options, policyOfOthers);
   const list = others?.list ?? [];
   return {
@@ -61,7 +61,7 @@ async function openPrimary(
   orchestrator: Pick<Orchestrator, "attach" | "addEnvironment" | "executors">,
   options: ConnectOptions,
   chosen: ChosenEnvironment | undefined,
-  sandbox: CommandSandbox | undefined,
+  own: OwnExecutorOptions,
 ): Promise<Omit<Place, "ids">> {
   if (chosen?.default !== undefined && chosen.default !== "none") {
     const { fallback } = chosen.default;
@@ -79,7 +79,7 @@ async function openPrimary(
     const { environment } = chosen;
     return { executor, files: environment.files, isOwn: false, ...having(environment), close: () => chosen.close() };
   }
-  if (options.executor === undefined) return openOwn(orchestrator, options, sandbox);
+  if (options.executor === undefined) return openOwn(orchestrator, options, own);
   const address = parseExecutorAddress(options.executor, "--executor");
   const environment = createAddressEnvironment("remote", address, readCredentials(options));
   try {
@@ -123,13 +123,13 @@ const having = (...environments: readonly Environment[]): Pick<Place, "getEnviro
 async function openOwn(
   orchestrator: Pick<Orchestrator, "attach">,
   options: ConnectOptions,
-  sandbox: CommandSandbox | undefined,
+  own: OwnExecutorOptions,
 ): Promise<Omit<Place, "ids">> {
-  const environment = createOwnEnvironment({ sandbox });
+  const environment = createOwnEnvironment(own);
   // Files are read before the first request: they are opened while the executor waits for the trial run of its sandbox.
   environment.connect().catch(() => {}); // the first file call says what failed
   try {
-    const executor = await attachExecutor(orchestrator, "local", options, { sandbox });
+    const executor = await attachExecutor(orchestrator, "local", options, own);
     return {
       executor,
       files: environment.files,

@@ -1,7 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { customCall, respond, say } from "@codex/agent/testing";
+import { customCall, functionCall, respond, say } from "@codex/agent/testing";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { NO_BUBBLEWRAP } from "../../../sandbox/test/support.js";
 import { finish, useCommand } from "../support.js";
@@ -16,6 +16,7 @@ const { appendFileSync } = require("node:fs");
 const files = require("node:fs/promises");
 const processes = require("node:child_process");
 const http = require("node:http");
+const module_ = require("node:module");
 const note = (line) => appendFileSync(process.env.STEPS, line + "\\n");
 const watch = (owner, name, describe) => {
   const original = owner[name];
@@ -29,21 +30,28 @@ const isSandbox = (file) => String(file).endsWith("/bwrap");
 watch(processes, "execFile", (file, args) => (isSandbox(file) ? "options of bwrap" : undefined));
 watch(processes, "spawn", (file) => (isSandbox(file) ? "bwrap" : undefined));
 watch(files, "readFile", (file) => (String(file).endsWith("/config.toml") ? "configuration" : undefined));
+watch(module_, "_load", (name) => (name === "@vscode/tree-sitter-wasm" ? "parser" : undefined));
 watch(http, "request", () => "request");
+const { request } = http;
+http.request = (...args) => request(...args).once("response", () => note("answer"));
 `;
 
 describe.skipIf(NO_BUBBLEWRAP !== undefined)(
   `the start of codex exec${NO_BUBBLEWRAP === undefined ? "" : ` (${NO_BUBBLEWRAP})`}`,
   () => {
     /** What `codex exec` did, in order. */
-    async function followSteps(script: Parameters<typeof setUpAgent>[1], configured: { config: string }) {
+    async function followSteps(
+      script: Parameters<typeof setUpAgent>[1],
+      configured: { config: string },
+      flags: string[] = [],
+    ) {
       const { env, repository, home } = await setUpAgent(command, script, configured);
       const directory = mkdtempSync(join(tmpdir(), "codex-steps-"));
       onTestFinished(() => rmSync(directory, { recursive: true }));
       const [hook, steps] = [join(directory, "hook.cjs"), join(directory, "steps")];
       writeFileSync(hook, HOOK);
       writeFileSync(steps, "");
-      const child = command.startIn(repository, ["exec", "go"], {
+      const child = command.startIn(repository, ["exec", ...flags, "go"], {
         ...env,
         STEPS: steps,
         NODE_OPTIONS: `--require ${JSON.stringify(hook)}`,
@@ -53,7 +61,7 @@ describe.skipIf(NO_BUBBLEWRAP !== undefined)(
       return { code, stderr, home, repository, steps: readFileSync(steps, "utf8").trimEnd().split("\n") };
     }
 
-    it("tries the sandbox once, while it reads its configuration; files of the agent share the result", async () => {
+    it("tries the sandbox once, while it reads its configuration, and loads the parser while the model answers", async () => {
       const script = [respond(customCall("c1", "apply_patch", patch)), say("done")];
       const { code, repository, steps } = await followSteps(script, { config: 'sandbox_mode = "workspace-write"' });
       expect(code).toBe(0);
@@ -62,11 +70,36 @@ describe.skipIf(NO_BUBBLEWRAP !== undefined)(
         "bwrap", // the trial run
         "options of bwrap",
         "request",
+        "parser", // of commands
+        "answer",
         "bwrap", // of the patch
         "request",
+        "answer",
       ]);
       expect(steps.indexOf("configuration")).toBeGreaterThan(steps.indexOf("options of bwrap"));
       expect(steps.lastIndexOf("configuration")).toBeLessThan(steps.indexOf("request"));
+    });
+
+    it("does not try the sandbox where a flag says that there is none", async () => {
+      const script = [
+        respond(functionCall("c1", "exec_command", { cmd: "echo ran > a.txt", login: false })),
+        say("done"),
+      ];
+      const flags = ["--sandbox", "danger-full-access"];
+      const { code, repository, steps } = await followSteps(
+        script,
+        { config: 'sandbox_mode = "workspace-write"' },
+        flags,
+      );
+      expect(code).toBe(0);
+      expect(readFileSync(join(repository, "a.txt"), "utf8")).toBe("ran\n");
+      expect(steps.filter((step) => step !== "configuration")).toEqual([
+        "request",
+        "parser",
+        "answer",
+        "request",
+        "answer",
+      ]);
     });
 
     it("asks nothing when the configuration is wrong", async () => {

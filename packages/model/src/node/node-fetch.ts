@@ -13,8 +13,13 @@ const MAX_REST_MS = 1_000;
  * its own.
  * @param http agent for connections without TLS
  * @param proxy proxy for all requests
+ * @param onSent called after each request was sent completely, before its response
  */
-export function createNodeFetch(http = new HttpAgent({ keepAlive: true }), proxy?: HttpProxy): ModelFetch {
+export function createNodeFetch(
+  http = new HttpAgent({ keepAlive: true }),
+  proxy?: HttpProxy,
+  onSent?: () => void,
+): ModelFetch {
   const sendSecurely = lazySecureRequest(proxy);
   const sendPlainly = async (): Promise<Send> =>
     proxy === undefined
@@ -22,7 +27,7 @@ export function createNodeFetch(http = new HttpAgent({ keepAlive: true }), proxy
       : await createProxySend(proxy);
   return async (url, init) => {
     const send = await (new URL(url).protocol === "https:" ? sendSecurely() : sendPlainly());
-    const attempt = () => exchange(send, url, init);
+    const attempt = () => exchange(send, url, init, onSent);
     return attempt().catch((error: unknown) => {
       // The endpoint closed a kept-alive connection while the request was being sent.
       if (error instanceof StaleConnection) return attempt();
@@ -66,6 +71,7 @@ function exchange(
   send: Send,
   url: string,
   { method, headers, body, signal }: Parameters<ModelFetch>[1],
+  onSent: (() => void) | undefined,
 ): Promise<ModelResponse> {
   return new Promise((resolve, reject) => {
     const sent = send({ method, headers, signal }, url);
@@ -74,6 +80,7 @@ function exchange(
       const isStale = sent.reusedSocket && (error.code === "ECONNRESET" || error.code === "EPIPE");
       reject(isStale && !signal.aborted ? new StaleConnection(error.message, { cause: error }) : error);
     });
+    if (onSent !== undefined) sent.once("finish", onSent);
     sent.end(body);
   });
 }
