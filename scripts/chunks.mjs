@@ -57,11 +57,13 @@ function packagesIn(metafile, path) {
   );
 }
 
-/** `import(…)` of a chunk or a module of Node becomes `require`. Other imports are resolved at run time. */
+/** `import(…)` of a chunk or a module of Node becomes `require`; one that is resolved at run time asks the loader of the chunks. */
 const requireChunks = (text) =>
-  text.replace(/\bimport\("(?:node:([^"]+)|(\.\/[^"]+))"\)/g, (_import, builtin, chunk) => {
-    return `Promise.resolve().then(()=>require(${JSON.stringify(builtin ?? chunk)}))`;
-  });
+  text
+    .replace(/\bimport\("(?:node:([^"]+)|(\.\/[^"]+))"\)/g, (_import, builtin, chunk) => {
+      return `Promise.resolve().then(()=>require(${JSON.stringify(builtin ?? chunk)}))`;
+    })
+    .replace(/\bimport\((?=[\w$(])/g, "(require.import??(url=>import(url)))(");
 
 /** Modules of Node that take long to load, and that many commands never use. */
 const LOADED_ON_USE = ["crypto", "fs/promises", "http", "https", "readline", "tls", "tty", "v8", "zlib"];

@@ -4,7 +4,7 @@ import { join } from "node:path";
 /** A file of the build as a function, as Node would make it of a CommonJS module. */
 export type Chunk = (
   exports: object,
-  require: (name: string) => unknown,
+  require: ((name: string) => unknown) & { import?: (url: string) => Promise<unknown> },
   module: { exports: object },
   filename: string,
   dirname: string,
@@ -24,7 +24,7 @@ export function createChunkLoader(
 ): (name: string) => unknown {
   const loaded = new Map<string, { exports: object }>();
   const requireOther = module.createRequire(join(directory, "."));
-  return function load(name) {
+  const load = (name: string): unknown => {
     const known = loaded.get(name);
     if (known !== undefined) return known.exports;
     if (!name.startsWith("./")) return requireOther(name);
@@ -32,7 +32,10 @@ export function createChunkLoader(
     const chunk = packed[name] ?? readChunk(file);
     const created = { exports: {} };
     loaded.set(name, created);
-    chunk.call(created.exports, created.exports, load, created, file, directory);
+    chunk.call(created.exports, created.exports, requireChunk, created, file, directory);
     return created.exports;
   };
+  // A function of compiled code cannot import: V8 keeps no loader of modules in it.
+  const requireChunk = Object.assign(load, { import: (url: string): Promise<unknown> => import(url) });
+  return load;
 }

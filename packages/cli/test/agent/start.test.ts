@@ -32,8 +32,6 @@ watch(processes, "spawn", (file) => (isSandbox(file) ? "bwrap" : undefined));
 watch(files, "readFile", (file) => (String(file).endsWith("/config.toml") ? "configuration" : undefined));
 watch(module_, "_load", (name) => (name === "@vscode/tree-sitter-wasm" ? "parser" : undefined));
 watch(http, "request", () => "request");
-const { request } = http;
-http.request = (...args) => request(...args).once("response", () => note("answer"));
 `;
 
 describe.skipIf(NO_BUBBLEWRAP !== undefined)(
@@ -71,10 +69,8 @@ describe.skipIf(NO_BUBBLEWRAP !== undefined)(
         "options of bwrap",
         "request",
         "parser", // of commands
-        "answer",
         "bwrap", // of the patch
         "request",
-        "answer",
       ]);
       expect(steps.indexOf("configuration")).toBeGreaterThan(steps.indexOf("options of bwrap"));
       expect(steps.lastIndexOf("configuration")).toBeLessThan(steps.indexOf("request"));
@@ -93,13 +89,7 @@ describe.skipIf(NO_BUBBLEWRAP !== undefined)(
       );
       expect(code).toBe(0);
       expect(readFileSync(join(repository, "a.txt"), "utf8")).toBe("ran\n");
-      expect(steps.filter((step) => step !== "configuration")).toEqual([
-        "request",
-        "parser",
-        "answer",
-        "request",
-        "answer",
-      ]);
+      expect(steps.filter((step) => step !== "configuration")).toEqual(["request", "parser", "request"]);
     });
 
     it("asks nothing when the configuration is wrong", async () => {
