@@ -2,17 +2,17 @@ import { closeSync, openSync } from "node:fs";
 import { devNull } from "node:os";
 
 /**
- * Runs `open` while the lowest descriptors are taken, so that it gets a higher one. When a process is killed Linux closes its
- * descriptors from the highest to the lowest: a listener above its connections is gone before their peers can connect again. They
- * would get a connection that is closed without an answer, which is final for clients of Codex; a refused one they repeat.
- * @param count how many descriptors to leave below; fewer where the process may not have so many
+ * Runs `open` while the lowest descriptors are occupied, so that it gets a higher one. When a process is killed, Linux closes its
+ * descriptors from highest to lowest: a listener above its connections is gone before their peers can reconnect. Otherwise
+ * their connection would be closed without a response, which is final for Codex clients; a refused one they retry.
+ * @param count how many descriptors to leave free below; fewer if the process's limit is lower
  */
 export async function openAbove<T>(count: number, open: () => Promise<T>): Promise<T> {
   const taken: number[] = [];
   try {
     while (taken.length < count) taken.push(openSync(devNull, "r"));
   } catch {
-    // There are no more: those that are needed next are set free.
+    // The limit is reached: free the ones that are needed next.
     for (const descriptor of taken.splice(-SPARE_DESCRIPTORS)) closeSync(descriptor);
   }
   try {

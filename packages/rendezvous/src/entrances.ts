@@ -29,17 +29,17 @@ export interface EntrancesOptions {
   noiseOnly: boolean;
 }
 
-/** A request for a websocket. */
+/** An upgrade request. */
 export interface SocketRequest {
   route: SocketRoute;
   request: IncomingMessage;
   wire: Duplex;
   query: URLSearchParams;
-  /** Opens the websocket, within this call. @param maxBytes largest message that is read */
+  /** Opens the websocket synchronously. @param maxBytes maximum message size */
   accept: (maxBytes: number) => Connection;
 }
 
-/** The websockets of executors and harnesses: who may open one, and who is connected with whom. */
+/** Accepts the websockets of executors and harnesses, and connects them with each other. */
 export class Entrances {
   readonly #options: EntrancesOptions;
   readonly #unread: UnreadBytes;
@@ -107,7 +107,7 @@ export class Entrances {
     this.#welcome(accept(this.#maxReadBytes("noise")), link, "noise", ticketId);
   }
 
-  /** Waits for an executor: one that is direct is away after each harness, and a client in clear text does not ask before. */
+  /** Waits for an executor: a direct one reconnects after each harness, and unencrypted clients do not call `connect` first. */
   async #enterClear(
     { route: { environmentId }, request, wire, accept }: SocketRequest,
     transport: "legacy" | "direct",
@@ -146,7 +146,7 @@ export class Entrances {
     const link = registrations.getLink(registration);
     if (link instanceof DirectExecutor) {
       if (link.harness === undefined) return link;
-      // It may be the former connection of the one that waits.
+      // It may be an earlier connection of the waiting client.
       heartbeat.probe(link.harness);
       return undefined;
     }

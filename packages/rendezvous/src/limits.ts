@@ -1,4 +1,4 @@
-/** Bounds of a rendezvous on what peers can make grow. Bytes are those of the wire, times are milliseconds. */
+/** Limits of a rendezvous on resources that peers use. Sizes are bytes on the wire, times are milliseconds. */
 export interface RendezvousLimits {
   /** Body of a request to the registry. The longest that Codex sends has 6 KiB. */
   maxBodyBytes: number;
@@ -8,60 +8,60 @@ export interface RendezvousLimits {
   headDeadlineMs: number;
   /** Head of a request. */
   maxHeadBytes: number;
-  /** Requests to the registry that are not answered yet; one more is answered 503. */
+  /** Concurrent requests to the registry; further ones get 503. */
   maxRequests: number;
-  /** Open connections of all kinds; one more is closed unanswered. */
+  /** Open connections of all kinds; further ones are closed without a response. */
   maxConnections: number;
-  /** Registrations; one more is answered 503. */
+  /** Registrations; further ones get 503. */
   maxRegistrations: number;
   /** How long a registration is kept without a connected executor. */
   leaseMs: number;
   /** How long a ticket of a harness is valid. */
   ticketMs: number;
-  /** Used tickets that are remembered until they expire; while there are more, every ticket is refused with 503. */
+  /** Used tickets remembered until they expire; at the limit every ticket is refused with 503. */
   maxUsedTickets: number;
-  /** `connect` requests to one environment: so many at once, and after that so many a second. */
+  /** Rate of `connect` requests to one environment: burst, and requests per second. */
   connectBurst: number;
   connectsPerSecond: number;
   /** Harnesses at one executor: Codex's has at most 128 streams. */
   maxHarnesses: number;
-  /** Streams whose first answer is awaited, at one executor; others wait. Codex's resets the 33rd. */
+  /** Streams of one executor that have no response yet; others are queued. Codex resets the 33rd. */
   maxPendingStreams: number;
   /** After this time a stream without an answer is no longer counted as pending. */
   pendingStreamMs: number;
-  /** A relay message; a longer one is dropped: Codex closes the connection that it arrives on. */
+  /** A relay message; longer ones are dropped, since Codex would close the connection. */
   maxRelayMessageBytes: number;
-  /** A relay message that is still read, to be dropped; a longer one closes its connection. */
+  /** A relay message that is read and dropped; a longer one closes its connection. */
   maxReadRelayMessageBytes: number;
-  /** A message in clear text: direct, or a legacy frame, which holds one JSON-RPC message. */
+  /** An unencrypted message: direct, or a legacy frame with one JSON-RPC message. */
   maxClearMessageBytes: number;
-  /** Frames of one harness that wait for the executor; above it nothing more of this harness is read. */
+  /** Frames of one harness waiting for the executor; above it reading from this harness pauses. */
   maxWaitingBytes: number;
-  /** Bytes handed to an executor's connection ahead of what it takes, so that harnesses get their turns. */
+  /** Bytes buffered in an executor's connection; low, so that harnesses are served in turns. */
   executorWindowBytes: number;
-  /** Unread bytes above which nothing more of their sender is read, if nobody else depends on it. */
+  /** Unread bytes above which reading from their sender pauses, if no other stream depends on it. */
   pauseAtBytes: number;
-  /** Unread bytes at which a stream is reset, if pausing its sender would stop the streams of others. */
+  /** Unread bytes at which a stream is reset, if pausing its sender would block other streams. */
   maxUnreadBytes: number;
-  /** Unread bytes of all streams at which those that add to them are reset. */
+  /** Unread bytes of all streams at which a stream that adds to them is reset. */
   maxTotalUnreadBytes: number;
-  /** Frames of one connection that were dropped as invalid; one more closes it. */
+  /** Invalid frames of one connection that are dropped; one more closes it. */
   maxInvalidFrames: number;
   /** Between two pings of a connection. */
   pingMs: number;
-  /** Without a sign of life for this time a connection is cut. */
+  /** A connection without received data for this time is terminated. */
   silenceMs: number;
-  /** The same after a new connection took the place of others or waits for one: the old ones may be dead. */
+  /** The same while a new connection replaces others or waits for one: the old ones may be dead. */
   probeMs: number;
-  /** How long an upgrade waits for an executor in clear text to connect. */
+  /** How long an upgrade waits for an unencrypted executor to connect. */
   holdMs: number;
-  /** Waiting upgrades of one environment; one more is answered 503. */
+  /** Waiting upgrades of one environment; further ones get 503. */
   maxHeld: number;
-  /** On shutdown: from the close frames to the cut. */
+  /** On shutdown: time from the close frames until connections are terminated. */
   closeMs: number;
 }
 
-/** The limits of a rendezvous that is given none. */
+/** Default limits. */
 export const DEFAULT_RENDEZVOUS_LIMITS: RendezvousLimits = {
   maxBodyBytes: 16 * 1024,
   bodyDeadlineMs: 10_000,
@@ -95,7 +95,7 @@ export const DEFAULT_RENDEZVOUS_LIMITS: RendezvousLimits = {
   closeMs: 2_000,
 };
 
-/** The given limits over the defaults. @throws RangeError naming a limit that is not a positive integer. */
+/** Merges limits with the defaults. @throws RangeError naming a limit that is not a positive integer. */
 export function resolveLimits(limits: Partial<RendezvousLimits> = {}): RendezvousLimits {
   const resolved = { ...DEFAULT_RENDEZVOUS_LIMITS, ...limits };
   for (const [name, value] of Object.entries(resolved)) {
@@ -115,20 +115,20 @@ export const MAX_BEARER_BYTES = 8 * 1024;
 /** Longest ticket, bytes: Codex takes an authorization of at most 4096. */
 export const MAX_TICKET_BYTES = 2048;
 
-/** Tokens in a file of tokens: each is compared with the one that is presented. */
+/** Tokens in a token file: every one is compared. */
 export const MAX_TOKENS = 4096;
 
-/** A file of tokens, bytes. */
+/** Size of a token file, bytes. */
 export const MAX_TOKEN_FILE_BYTES = 1024 * 1024;
 
 /** Scopes of one token or JWT. */
 export const MAX_SCOPES = 64;
 
-/** A JWKS file, bytes. */
+/** Size of a JWKS file, bytes. */
 export const MAX_JWKS_FILE_BYTES = 256 * 1024;
 
-/** Difference between the clock of who made a JWT and ours, seconds. */
+/** Tolerated clock difference to the issuer of a JWT, seconds. */
 export const CLOCK_SKEW_S = 30;
 
-/** Descriptors that are left below that of the listener: for as many connections it is closed first when the process is killed. */
+/** Descriptors left free below the listener's: with up to so many connections it is closed first when the process is killed. */
 export const DESCRIPTORS_BELOW_LISTENER = 4096;

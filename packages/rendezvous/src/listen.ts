@@ -6,7 +6,7 @@ import { openAbove } from "./descriptors.js";
 import { DESCRIPTORS_BELOW_LISTENER } from "./limits.js";
 import type { Rendezvous } from "./rendezvous.js";
 
-/** Where a rendezvous listens, and how it is reached. */
+/** Address of a rendezvous. */
 export interface ListenOptions {
   /** IP address or name to bind. Default `127.0.0.1`. */
   host?: string;
@@ -14,20 +14,20 @@ export interface ListenOptions {
   port?: number;
   /** Certificate and key, PEM. */
   tls?: { cert: string; key: string };
-  /** TLS ends at a proxy in front. Default false. */
+  /** Whether a proxy in front terminates TLS. Default false. */
   isBehindProxy?: boolean;
-  /** `http://…` or `https://…` under which clients reach it. Default: the host that their request names. */
+  /** `http://…` or `https://…` for clients. Default: the `Host` of their request. */
   publicUrl?: string;
   /** Called with each new connection. */
   onConnection?: (socket: Socket) => void;
 }
 
-/** A rendezvous that listens. */
+/** A listening rendezvous. */
 export interface RendezvousListener {
   /** `http://ADDRESS:PORT` or `https://ADDRESS:PORT` as bound. */
   readonly url: string;
   /**
-   * Refuses new work with 503 for `drainMs`, stops listening, tells all clients to connect again and waits until they are gone.
+   * Refuses new requests with 503 for `drainMs`, stops listening, tells all clients to reconnect, and waits until they are gone.
    * Idempotent; never rejects.
    */
   close(options?: { drainMs?: number }): Promise<void>;
@@ -35,8 +35,8 @@ export interface RendezvousListener {
 }
 
 /**
- * Listens for a rendezvous, and closes it in the end, also where that fails.
- * @throws Error where the address or the certificate cannot be used
+ * Listens for a rendezvous, and closes it in the end, also on failure.
+ * @throws Error if the address or the certificate cannot be used
  */
 export async function listenRendezvous(
   rendezvous: Rendezvous,
@@ -73,7 +73,7 @@ function bind(server: Server, { host = "127.0.0.1", port = 0 }: ListenOptions): 
     server.once("error", onError);
     server.listen({ host, port }, () => {
       server.off("error", onError);
-      // Such as too many open files: that connection is lost, the listener is not.
+      // For example too many open files: only that connection is lost.
       server.on("error", () => {});
       resolve();
     });
@@ -115,8 +115,8 @@ function urlOf({ address, family, port }: AddressInfo, { tls }: ListenOptions): 
 }
 
 /**
- * Under which URL websockets are opened by whoever sent a request. By default that of the request: it may have come through a
- * forwarded port. The name goes back to the client that has sent it, and to nobody else.
+ * The base URL that a client gets for its websockets. By default from its own request, which may have come through a
+ * forwarded port; only that client gets it.
  */
 function createPublicUrl(
   url: string,
@@ -133,7 +133,7 @@ function createPublicUrl(
 async function shutDown(rendezvous: Rendezvous, server: Server, drainMs: number): Promise<void> {
   rendezvous.drain();
   if (drainMs > 0) await new Promise((resolve) => setTimeout(resolve, drainMs));
-  // First, so that a client which is told to go finds nobody: a refused connection is repeated, an unanswered one may be final.
+  // First, so that disconnected clients are refused: they retry a refused connection, while an unanswered one may be final.
   const stopped = new Promise<void>((resolve) => server.close(() => resolve()));
   await rendezvous.close();
   server.closeAllConnections();

@@ -1,10 +1,10 @@
 import { type Counter, createRegistry, type Gauge, type Histogram, type Registry } from "@codex/telemetry";
 import { REFUSAL_STATUS, type RefusalCode } from "./refusal.js";
 
-/** How an executor speaks with its harnesses. */
+/** Transport between an executor and its harnesses. */
 const TRANSPORTS = ["noise", "legacy", "direct"] as const;
 
-/** How an executor speaks with its harnesses: `noise` is encrypted between them, the others are clear text here. */
+/** Transport between an executor and its harnesses: `noise` is end-to-end encrypted, the others are not. */
 export type Transport = (typeof TRANSPORTS)[number];
 
 const DIRECTIONS = ["to_executor", "to_harness"] as const;
@@ -18,7 +18,7 @@ const RESETS = ["harness_gone", "unread"] as const;
 /** Why the rendezvous ended a stream. */
 export type ResetCause = (typeof RESETS)[number];
 
-/** What a rendezvous counts. */
+/** Metrics of a rendezvous. */
 export interface RendezvousMetrics {
   executors: Readonly<Record<Transport, Gauge>>;
   harnesses: Readonly<Record<Transport, Gauge>>;
@@ -36,7 +36,7 @@ export interface RendezvousMetrics {
   requestSeconds: Histogram;
 }
 
-/** Creates all metrics at 0, so that each is there before the first event. */
+/** Creates all metrics at 0, so that each exists before its first event. */
 export function createMetrics(registry: Registry = createRegistry()): RendezvousMetrics {
   const options = (name: string, help: string, labels?: Record<string, string>) => ({
     name: `codex_rendezvous_${name}`,
@@ -77,6 +77,6 @@ export function createMetrics(registry: Registry = createRegistry()): Rendezvous
   };
 }
 
-/** One made for each value. The object has just these keys. */
+/** Creates an object with one member per value. */
 const byValue = <K extends string, T>(values: readonly K[], make: (value: K) => T) =>
   Object.fromEntries(values.map((value) => [value, make(value)])) as Record<K, T>;

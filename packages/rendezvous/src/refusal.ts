@@ -1,4 +1,4 @@
-/** Every way in which a request or connection is refused, and its HTTP status. The names are on the wire and label a metric. */
+/** HTTP status by reason of a refusal. The names appear on the wire and as metric labels. */
 export const REFUSAL_STATUS = {
   bad_request: 400,
   bad_environment_id: 400,
@@ -32,12 +32,12 @@ export const REFUSAL_STATUS = {
 /** Why something was refused. */
 export type RefusalCode = keyof typeof REFUSAL_STATUS;
 
-/** A request that is not granted. Its message is for the person at the other end, and holds nothing secret. */
+/** A refused request. Its message is for the user of the client, and contains no secrets. */
 export class Refusal extends Error {
   override readonly name = "Refusal";
   readonly status: number;
 
-  /** @param retryAfterS seconds after which it may be granted */
+  /** @param retryAfterS seconds after which to retry */
   constructor(
     readonly code: RefusalCode,
     message: string,
@@ -48,7 +48,7 @@ export class Refusal extends Error {
   }
 }
 
-/** The other end has gone before it was answered. */
+/** The client disconnected before the response. */
 export class ConnectionGone extends Error {
   override readonly name = "ConnectionGone";
 }

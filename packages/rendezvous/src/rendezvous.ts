@@ -25,9 +25,9 @@ import { createUsedTickets } from "./tickets/used-tickets.js";
 
 /** Options of `Rendezvous`; all optional. */
 export interface RendezvousOptions {
-  /** Who may do what. Default: everybody who can connect may do everything. */
+  /** Authorization. Default: whoever can connect may do everything. */
   access?: Access;
-  /** Refuses executors and harnesses in clear text. Default false. */
+  /** Refuses unencrypted executors and harnesses. Default false. */
   noiseOnly?: boolean;
   /** Key of the tickets, at least 32 bytes. Default: a random one, with which nothing survives a restart. */
   ticketKey?: Uint8Array;
@@ -42,7 +42,7 @@ export interface RendezvousOptions {
 /** Keep-alive probes of TCP begin after this time, milliseconds. */
 const KEEP_ALIVE_MS = 15_000;
 
-/** Registry and relay of executors and harnesses, behind an HTTP server that somebody else listens with. */
+/** Registry and relay of executors and harnesses; the caller provides the listening HTTP server. */
 export class Rendezvous {
   readonly limits: RendezvousLimits;
   readonly #access: Access;
@@ -55,7 +55,7 @@ export class Rendezvous {
   readonly #entrances: Entrances;
   readonly #heartbeat: Heartbeat;
   readonly #connections = new Set<Connection>();
-  /** By the largest message that is read. */
+  /** Websocket servers by maximum message size. */
   readonly #upgraders = new Map<number, WebSocketServer>();
   #requests = 0;
   #isDraining = false;
@@ -113,7 +113,7 @@ export class Rendezvous {
     });
   }
 
-  /** Answers a request. Never throws. @param publicUrl `ws://…` under which the client reaches this rendezvous */
+  /** Handles a request. Never throws. @param publicUrl `ws://…` URL of this rendezvous for the client */
   async answer(request: IncomingMessage, response: ServerResponse, publicUrl: string): Promise<void> {
     const startedAt = this.#clock.now();
     this.#requests += 1;
@@ -152,17 +152,17 @@ export class Rendezvous {
     }
   }
 
-  /** How many harnesses in clear text wait for an executor of the environment. */
+  /** Number of unencrypted harnesses that wait for an executor of the environment. */
   countWaiting(environmentId: string): number {
     return this.#registrations.countWaiting(environmentId);
   }
 
-  /** Refuses new work from now on. */
+  /** Starts to refuse new requests. */
   drain(): void {
     this.#isDraining = true;
   }
 
-  /** Tells all clients to connect again, and cuts those that do not go. Idempotent; never rejects. */
+  /** Tells all clients to reconnect, and terminates those that stay. Idempotent; never rejects. */
   async close(): Promise<void> {
     this.drain();
     this.#heartbeat.close();
@@ -223,7 +223,7 @@ export class Rendezvous {
   /** @throws Refusal */
   #findRoute(request: IncomingMessage): Route {
     const route = parseRoute(pathOf(request));
-    // Probes come from anywhere, and give nothing away.
+    // Health checks need no authorization, and reveal nothing.
     if (route?.kind === "ready" || route?.kind === "health") return route;
     checkRequest(request, this.#access.isGuarded);
     if (route === undefined) throw new Refusal("not_found", "there is nothing at this path");
@@ -238,7 +238,7 @@ export class Rendezvous {
     upgrader.handleUpgrade(request, wire, head, (socket) => {
       connection = new Connection(socket, wire, this.#clock, this.limits.closeMs);
     });
-    // The request was checked: the library opens it within the call.
+    // The request was validated, so the library opens it synchronously.
     if (connection === undefined) throw new ConnectionGone("the websocket was not opened");
     const opened = connection;
     this.#connections.add(opened);

@@ -5,26 +5,26 @@ import type { Authenticator, Principal } from "./principal.js";
 import { type Action, allows } from "./scope.js";
 import { isSignedWith, type SignedRequest } from "./sigv4.js";
 
-/** Decides who may do what. */
+/** Authorizes requests. */
 export interface Access {
-  /** False where everybody who can connect may do everything. */
+  /** False if no authentication is configured: whoever can connect may do everything. */
   readonly isGuarded: boolean;
   /** @throws Refusal `unauthenticated`, `token_expired` or `wrong_scope` */
   require(headers: IncomingHttpHeaders, environmentId: string, action: Action): Promise<Principal>;
-  /** The same for a request that is signed. @throws Refusal as `require` */
+  /** The same for a signed request. @throws Refusal as `require` */
   requireSigned(request: SignedRequest, environmentId: string, action: Action): Promise<Principal>;
   /** @throws Refusal as `require` */
   requireMetrics(headers: IncomingHttpHeaders): Promise<void>;
 }
 
-/** A secret access key with which requests may be signed instead of presenting a token. */
+/** A secret access key that signs requests, as an alternative to a token. */
 export interface SigningKey extends Principal {
   secret: string;
   /** Milliseconds since 1970. */
   now: () => number;
 }
 
-/** Access for the owners of tokens, and of a signing key; without authenticators, for everybody. */
+/** Grants access to holders of tokens and of a signing key; to everyone without authenticators. */
 export function createAccess(authenticators: readonly Authenticator[], signing?: SigningKey): Access {
   if (authenticators.length === 0) {
     const anybody = async () => ({ scopes: [] });
@@ -61,7 +61,7 @@ export function createAccess(authenticators: readonly Authenticator[], signing?:
   };
 }
 
-/** The token of `Authorization: Bearer`. */
+/** Reads the token of `Authorization: Bearer`. */
 function readBearer(header: string | undefined): string | undefined {
   if (header === undefined || Buffer.byteLength(header) > MAX_BEARER_BYTES) return undefined;
   return /^bearer +([\x21-\x7e]+)$/i.exec(header.trim())?.[1];

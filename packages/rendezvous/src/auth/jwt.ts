@@ -10,13 +10,13 @@ import { pickScopes } from "./scope.js";
 export interface JwtOptions {
   issuer: string;
   audience: string;
-  /** The public keys, as they are now. */
+  /** Returns the current public keys. */
   keys: () => JSONWebKeySet;
   /** Milliseconds since 1970. */
   now: () => number;
 }
 
-/** Signatures only: with a shared key whoever can check a token could make one. */
+/** Asymmetric algorithms only: with a shared key, whoever can verify a token could also issue one. */
 const ALGORITHMS = ["EdDSA", "ES256", "ES384", "ES512", "PS256", "PS384", "PS512", "RS256", "RS384", "RS512"];
 
 const keySetSchema = z.object({
@@ -25,23 +25,23 @@ const keySetSchema = z.object({
     .check(z.minLength(1)),
 });
 
-/** Parses a JWKS. @throws Error for anything else, or one that holds a secret or private key */
+/** Parses a JWKS. @throws Error if it is invalid, or contains a secret or private key */
 export function parseKeySet(text: string): JSONWebKeySet {
   const parsed = keySetSchema.safeParse(JSON.parse(text));
   if (!parsed.success) throw new Error("it is no set of public keys (JWKS)");
-  // Each key is checked when a token names it.
+  // Keys are validated when a token refers to them.
   return parsed.data as JSONWebKeySet;
 }
 
 /**
- * Accepts JWTs (RFC 7519) that are signed by a key of the set, with `iss`, `aud` and `exp`. Scopes are in `scope`, separated by
- * blanks, or in a list, `scope` or `scopes`; those that are not of a rendezvous are left out.
+ * Accepts JWTs (RFC 7519) signed by a key of the set, with `iss`, `aud` and `exp`. Scopes are in `scope`, separated by
+ * spaces, or in an array `scope` or `scopes`; unrelated ones are ignored.
  */
 export function createJwtAuthenticator({ issuer, audience, keys, now }: JwtOptions): Authenticator {
   return {
     async authenticate(bearer) {
       if (!/^[\w-]+\.[\w-]+\.[\w-]+$/.test(bearer)) return undefined;
-      // Loaded with the first JWT: a rendezvous without any starts without it.
+      // Loaded with the first JWT, to keep the start fast.
       const { createLocalJWKSet, errors, jwtVerify } = await import("jose");
       try {
         const { payload } = await jwtVerify(bearer, createLocalJWKSet(keys()), {

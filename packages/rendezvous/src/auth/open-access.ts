@@ -7,7 +7,7 @@ import type { Action, Scope } from "./scope.js";
 import { createTokenList, entryOf, parseTokenLines } from "./token-list.js";
 import { watchFile } from "./watched-file.js";
 
-/** Who may do what, as an operator says it. */
+/** Access configuration of an operator. */
 export interface AccessOptions {
   /** May register every environment; a direct executor signs with it as its secret access key. */
   executorToken?: string | undefined;
@@ -25,8 +25,8 @@ export interface AccessOptions {
 }
 
 /**
- * Access by tokens and JWTs; for everybody where nothing is given. A blank token counts as none.
- * @throws Error for a file that cannot be used, or a part of the JWT options
+ * Access by tokens and JWTs; for everyone if nothing is configured. An empty token counts as none.
+ * @throws Error for an invalid file, or incomplete JWT options
  */
 export function openAccess(options: AccessOptions): Access {
   const { tokenFile, jwksFile, jwtIssuer: issuer, jwtAudience: audience, log, now = Date.now } = options;

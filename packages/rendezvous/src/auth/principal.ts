@@ -1,16 +1,16 @@
 import type { Scope } from "./scope.js";
 
-/** Who presented a token. */
+/** The owner of a token. */
 export interface Principal {
   readonly scopes: readonly Scope[];
-  /** Milliseconds since 1970 after which the token is worth nothing; undefined for never. */
+  /** When the token expires, milliseconds since 1970; undefined: never. */
   readonly expiresAt?: number | undefined;
 }
 
 /** Finds the owner of a bearer token. */
 export interface Authenticator {
   /**
-   * Undefined where the token is not one of this authenticator's.
+   * Undefined if this authenticator does not know the token.
    * @throws Refusal `token_expired`
    */
   authenticate(bearer: string): Principal | undefined | Promise<Principal | undefined>;

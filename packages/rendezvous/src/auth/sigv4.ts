@@ -4,25 +4,25 @@ import type { IncomingHttpHeaders } from "node:http";
 /** A request whose `Authorization` is a signature (AWS Signature Version 4). */
 export interface SignedRequest {
   method: string;
-  /** Without a query; of characters that are not encoded. */
+  /** Path without query, of characters that need no encoding. */
   path: string;
   headers: IncomingHttpHeaders;
   body: string;
 }
 
-/** Difference between the clock of who signed and ours, milliseconds; that of AWS. */
+/** Tolerated clock difference to the signer, milliseconds; as in AWS. */
 const MAX_AGE_MS = 5 * 60 * 1000;
 
 const AUTHORIZATION =
   /^AWS4-HMAC-SHA256 Credential=([\w+=,.@-]+)\/(\d{8})\/([\w-]+)\/([\w-]+)\/aws4_request, ?SignedHeaders=([a-z0-9;-]+), ?Signature=([0-9a-f]{64})$/;
 
-/** Whether a request says that it is signed. */
+/** Whether a request has a signature. */
 export const isSigned = (headers: IncomingHttpHeaders): boolean =>
   headers.authorization?.startsWith("AWS4-HMAC-SHA256 ") ?? false;
 
 /**
- * Whether a request was signed with a secret access key, of any access key id, region and service. The host, the time and the body
- * have to be signed, and the time must be within five minutes. @param now milliseconds since 1970
+ * Whether a request is signed with a secret access key, for any access key id, region and service. Host, time and body
+ * must be signed, and the time must be within five minutes. @param now milliseconds since 1970
  */
 export function isSignedWith(secret: string, { method, path, headers, body }: SignedRequest, now: number): boolean {
   const [, , day, region, service, names, signature] = AUTHORIZATION.exec(headers.authorization ?? "") ?? [];
@@ -47,7 +47,7 @@ export function isSignedWith(secret: string, { method, path, headers, body }: Si
   return timingSafeEqual(hmac(key, toSign), Buffer.from(signature, "hex"));
 }
 
-/** Milliseconds since 1970 of `20300131T120000Z`; NaN for anything else. */
+/** Parses `20300131T120000Z` into milliseconds since 1970; NaN if invalid. */
 function parseTime(text: string): number {
   const parts = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/.exec(text)?.slice(1).map(Number);
   if (parts === undefined) return Number.NaN;

@@ -10,10 +10,10 @@ export interface TokenEntry extends Principal {
   readonly sha256: Uint8Array;
 }
 
-/** An entry for a token that is known in full. */
+/** Creates the entry of a token. */
 export const entryOf = (token: string, scopes: readonly Scope[]): TokenEntry => ({ sha256: sha256(token), scopes });
 
-/** Accepts the tokens of a list. Each is compared in a time that does not depend on where they differ. */
+/** Accepts the tokens of a list, compared in constant time. */
 export const createTokenList = (read: () => readonly TokenEntry[], now: () => number = Date.now): Authenticator => ({
   authenticate(bearer) {
     const digest = sha256(bearer);
@@ -26,9 +26,9 @@ export const createTokenList = (read: () => readonly TokenEntry[], now: () => nu
 });
 
 /**
- * Parses lines of `SHA256 SCOPE… [expires=TIME]`; the hash is 64 hexadecimal digits, the time as of RFC 3339. Blank lines and those
- * that begin with `#` are skipped.
- * @throws Error that names the line, and nothing that is in it
+ * Parses lines of `SHA256 SCOPE… [expires=TIME]`; the hash is 64 hexadecimal digits, the time as of RFC 3339. Blank lines and
+ * comments (`#`) are skipped.
+ * @throws Error with the line number but without its content
  */
 export function parseTokenLines(text: string): TokenEntry[] {
   const entries = text.split("\n").flatMap((line, index) => {

@@ -4,20 +4,20 @@ import { type Logger, messageOf } from "@codex/telemetry";
 /** Options of `watchFile`. */
 export interface WatchedFileOptions<T> {
   path: string;
-  /** Largest file that is read. */
+  /** Maximum file size, bytes. */
   maxBytes: number;
   parse: (text: string) => T;
   log: Logger;
-  /** Milliseconds; the file is looked at once a second at most. */
+  /** Current time, milliseconds; the file is checked at most once a second. */
   now: () => number;
 }
 
 const CHECK_MS = 1000;
 
 /**
- * The parsed content of a file, read again once it has changed. A file that became unreadable or wrong is logged, and what was
- * read before stays.
- * @throws Error naming the file, where its first content cannot be used
+ * The parsed content of a file, reloaded when it changes. If it becomes unreadable or invalid, that is logged and the previous
+ * content is kept.
+ * @throws Error naming the file, if its initial content is invalid
  */
 export function watchFile<T>({ path, maxBytes, parse, log, now }: WatchedFileOptions<T>): () => T {
   const read = () => {

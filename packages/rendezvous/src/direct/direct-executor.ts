@@ -11,7 +11,7 @@ export interface DirectExecutorOptions {
   metrics: RendezvousMetrics;
 }
 
-/** The connection of a direct executor: one session in clear text, for one harness. Both end together. */
+/** The connection of a direct executor: one unencrypted session for one harness. Both connections end together. */
 export class DirectExecutor implements ExecutorLink {
   readonly #options: DirectExecutorOptions;
   #harness: Connection | undefined;
@@ -25,7 +25,7 @@ export class DirectExecutor implements ExecutorLink {
     return this.#harness === undefined ? 0 : 1;
   }
 
-  /** That of the harness which has it. */
+  /** Connection of its harness. */
   get harness(): Connection | undefined {
     return this.#harness;
   }
@@ -36,15 +36,15 @@ export class DirectExecutor implements ExecutorLink {
 
   close(cause: CloseCause): void {
     this.#options.connection.close(CLOSE.replaced, cause);
-    // Now, as a connection that is dead takes a while to close.
+    // Immediately, as a dead connection takes a while to close.
     this.#closeHarness();
   }
 
-  /** Takes over the connection of a harness; there must be none yet. */
+  /** Attaches a harness; there must be none yet. */
   addHarness(harness: Connection): void {
     const { connection } = this.#options;
     this.#harness = harness;
-    // The executor keeps its session, and connects again for the next harness.
+    // The executor retains its session, and reconnects for the next harness.
     harness.onClose(() => connection.close(CLOSE.normal, "the harness is gone"));
     this.#forward(harness, connection, "to_executor");
     this.#forward(connection, harness, "to_harness");

@@ -4,8 +4,8 @@ import { Refusal } from "../refusal.js";
 import { PROTOCOL_VERSION, VERSION_HEADER } from "./check-request.js";
 
 /**
- * Sends JSON and closes the connection: a client of Codex takes a connection that is closed between two requests for a final
- * answer to the second.
+ * Sends JSON and closes the connection: a Codex client does not retry when a kept connection is closed before its next request
+ * is answered.
  */
 export function sendJson(
   response: ServerResponse,
@@ -37,7 +37,7 @@ export function sendText(
     .end(body);
 }
 
-/** What a failed request is answered with; the cause of an error that is none of ours stays here. */
+/** The response to a failed request; details of unexpected errors are not sent. */
 export const asRefusal = (error: unknown): Refusal =>
   error instanceof Refusal ? error : new Refusal("internal", "the rendezvous has failed; its log tells why");
 

@@ -2,18 +2,18 @@ import type { IncomingMessage } from "node:http";
 import { isIP } from "node:net";
 import { Refusal } from "../refusal.js";
 
-/** Version of the protocol of registry and connections. */
+/** Version of the registry and connection protocol. */
 export const PROTOCOL_VERSION = "1";
 
-/** In every answer; a client that sends it asks for that version. */
+/** Header in every response; a client can request a version with it. */
 export const VERSION_HEADER = "codex-rendezvous-version";
 
-/** Headers that decide who asks for what: with two of one, a proxy in front could have seen the other. */
+/** Headers that decide authorization: a duplicate could be interpreted differently by a proxy. */
 const SINGLE = new Set(["authorization", "host", "content-length", "transfer-encoding", "origin", VERSION_HEADER]);
 
 /**
- * Refuses what no executor or harness sends. @param isGuarded whether tokens are required: without, a web page could have its own
- * name lead here.
+ * Refuses requests that no executor or harness sends. @param isGuarded whether tokens are required; if not, DNS rebinding by a web
+ * page must be prevented.
  * @throws Refusal
  */
 export function checkRequest({ rawHeaders, headers }: IncomingMessage, isGuarded: boolean): void {

@@ -2,7 +2,7 @@ import type { IncomingMessage } from "node:http";
 import type { Clock } from "@codex/clock";
 import { ConnectionGone, Refusal } from "../refusal.js";
 
-/** Of a body that is too large so much is read and dropped: a client that still sends would not see the answer. */
+/** How much of a too large body is read and discarded: a client that still sends would not read the response. */
 const DISCARDED_BYTES = 1024 * 1024;
 
 /** Reads the body of a request, UTF-8. @throws Refusal `body_too_large` or `too_slow`; ConnectionGone */

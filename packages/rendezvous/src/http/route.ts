@@ -1,6 +1,6 @@
 import { parseEnvironmentId } from "../registry/environment-id.js";
 
-/** What a path asks for. */
+/** A parsed path. */
 export type Route =
   | { kind: "register" | "connect" | "validate" | "registerDirect"; environmentId: string }
   | {
@@ -31,7 +31,7 @@ const FIXED: Readonly<Record<string, "ready" | "health" | "metrics">> = {
 };
 
 /**
- * Finds the route of a path as it was sent, before `?`: nothing in it is decoded or resolved. Undefined where there is none.
+ * Finds the route of a raw path without query: nothing is decoded or normalized. Undefined if there is none.
  * @throws Refusal `bad_environment_id`
  */
 export function parseRoute(path: string): Route | undefined {

@@ -19,7 +19,7 @@ export interface ExecutorRelayOptions {
   metrics: RendezvousMetrics;
   clock: Pick<Clock, "after">;
   unread: UnreadBytes;
-  /** Cuts a connection soon if it is dead. */
+  /** Quickly terminates a connection if it is dead. */
   probe: (connection: Connection) => void;
 }
 
@@ -33,7 +33,7 @@ export class ExecutorRelay implements ExecutorLink {
   readonly #pending: PendingStreams;
   readonly #harnesses = new Set<HarnessRelay>();
   readonly #streams = new Map<string, HarnessRelay>();
-  /** Harnesses that are so far behind that nothing of the executor is read. */
+  /** Harnesses that are so far behind that reading from the executor is paused. */
   readonly #behind = new Set<HarnessRelay>();
   #invalid = 0;
 
@@ -59,11 +59,11 @@ export class ExecutorRelay implements ExecutorLink {
 
   close(cause: CloseCause): void {
     this.#options.connection.close(CLOSE.replaced, cause);
-    // Now, as a connection that is dead takes a while to close.
+    // Immediately, as a dead connection takes a while to close.
     this.#closeHarnesses();
   }
 
-  /** Takes over the connection of a harness. @param ticketId of the ticket that it came with */
+  /** Attaches a harness. @param ticketId id of its ticket */
   addHarness(connection: Connection, ticketId: string | undefined): void {
     for (const other of this.#harnesses) this.#options.probe(other.connection);
     const harness: HarnessRelay = new HarnessRelay({
@@ -84,7 +84,7 @@ export class ExecutorRelay implements ExecutorLink {
       onGone: (streamId) => this.#remove(harness, streamId),
     });
     this.#harnesses.add(harness);
-    // From now on somebody else depends on what the executor sends.
+    // From now on another harness depends on the executor's frames.
     for (const behind of this.#behind) this.#resume(behind);
   }
 
@@ -102,7 +102,7 @@ export class ExecutorRelay implements ExecutorLink {
     this.#pace(harness);
   }
 
-  /** A harness that does not read pauses its executor as long as no other harness waits for that; else its stream ends. */
+  /** A harness that does not read pauses its executor if it is the only one; otherwise its stream is reset. */
   #pace(harness: HarnessRelay): void {
     const { limits, unread, connection } = this.#options;
     if (harness.unreadBytes < limits.pauseAtBytes) return;

@@ -2,27 +2,27 @@ import { type Connection, MESSAGE_OVERHEAD_BYTES } from "../sockets/connection.j
 
 /** Limits of `FairWriter`. */
 export interface FairWriterLimits {
-  /** Bytes handed to the connection ahead of what it takes. */
+  /** Bytes buffered in the connection. */
   windowBytes: number;
-  /** Waiting bytes of one writer, above which it is paused. */
+  /** Queued bytes of one sender above which it is paused. */
   maxWaitingBytes: number;
 }
 
-/** One sender's place at a `FairWriter`. */
+/** The queue of one sender at a `FairWriter`. */
 export interface WriterLine {
-  /** False until `open`: frames wait. */
+  /** False until `open` is called; frames are queued. */
   readonly isOpen: boolean;
-  /** Sends a frame, at once or when it is this line's turn. Pauses the sender while too much waits. */
+  /** Sends a frame, immediately or on its turn. Pauses the sender while too much is queued. */
   write(frame: Buffer): void;
-  /** Lets frames out. */
+  /** Starts sending frames. */
   open(): void;
-  /** Calls `done` when nothing waits any more, perhaps within this call; what waits on a line that was never opened is dropped. */
+  /** Calls `done` when the queue is empty, possibly synchronously; frames of a line that was never opened are dropped. */
   end(done: () => void): void;
 }
 
 /**
- * Writes what several senders have for one connection. Frames of a sender stay in order; while the connection is behind, senders
- * take turns, and each is paused by its own frames alone.
+ * Multiplexes several senders onto one connection. Frames of a sender stay in order; while the connection is congested, senders
+ * take turns, and each is paused only by its own queue.
  */
 export class FairWriter {
   readonly #connection: Connection;
@@ -42,12 +42,12 @@ export class FairWriter {
     });
   }
 
-  /** Whether the connection is closed: what is written goes nowhere. */
+  /** Whether the connection is closed; writes are ignored. */
   get isClosed(): boolean {
     return this.#isClosed;
   }
 
-  /** A line for a sender; it is closed at first. */
+  /** Creates a line for a sender, initially not open. */
   addLine(sender: Pick<Connection, "pause" | "resume">): WriterLine {
     const send = (line: Line, frame: Buffer | undefined) => {
       if (frame !== undefined && this.#turns.size === 0 && this.#hasRoom()) return this.#connection.send(frame, true);
@@ -78,7 +78,7 @@ class Line implements WriterLine {
   isOpen = false;
   readonly #sender: Pick<Connection, "pause" | "resume">;
   readonly #maxBytes: number;
-  /** Sends a frame, or takes the line into the turns. */
+  /** Sends a frame, or queues the line for its turn. */
   readonly #send: (line: Line, frame: Buffer | undefined) => void;
   readonly #frames: Buffer[] = [];
   #bytes = 0;

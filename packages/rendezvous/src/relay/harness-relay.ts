@@ -10,28 +10,28 @@ import type { UnreadBytes } from "./unread.js";
 /** Collaborators of `HarnessRelay`. */
 export interface HarnessRelayOptions {
   connection: Connection;
-  /** Id of the ticket that it came with. */
+  /** Id of its ticket. */
   ticketId: string | undefined;
   limits: RendezvousLimits;
   /** Largest frame that is forwarded, bytes. */
   maxFrameBytes: number;
   metrics: RendezvousMetrics;
   unread: UnreadBytes;
-  /** To the executor. */
+  /** Sends to the executor. */
   line: WriterLine;
   isExecutorGone: () => boolean;
-  /** Takes a stream id for this harness, and calls `begin` when its frames may go. Undefined where the id is another's. */
+  /** Claims a stream id for this harness, and calls `begin` when its frames may be sent. Undefined if another harness has the id. */
   startStream: (streamId: string, begin: () => void) => PendingStream | undefined;
-  /** Called when nothing is unread any more. */
+  /** Called when everything has been read. */
   onRead: () => void;
-  /** Called once, when the connection is closed and all its frames were sent. */
+  /** Called once, when the connection is closed and all its frames are sent. */
   onGone: (streamId: string | undefined) => void;
 }
 
 /** The reason in a reset of the rendezvous. */
 const RESET_REASON = "rendezvous_stream_ended";
 
-/** The connection of one harness, with its one stream. */
+/** The connection of one harness with its only stream. */
 export class HarnessRelay {
   readonly connection: Connection;
   readonly ticketId: string | undefined;
@@ -39,7 +39,7 @@ export class HarnessRelay {
   readonly #share: { set(bytes: number): void };
   #streamId: string | undefined;
   #pending: PendingStream | undefined;
-  /** Whether the executor has a stream, as far as the frames tell that passed here. */
+  /** Whether the executor has a stream, judging by the forwarded frames. */
   #isAtExecutor = false;
   #cause: ResetCause = "harness_gone";
   #invalid = 0;
@@ -57,7 +57,7 @@ export class HarnessRelay {
     this.connection.onClose(() => this.#end());
   }
 
-  /** What the harness has not read, bytes; kept by the rendezvous. */
+  /** Bytes buffered for the harness. */
   get unreadBytes(): number {
     return this.connection.unsentBytes;
   }
@@ -73,7 +73,7 @@ export class HarnessRelay {
     if (this.unreadBytes >= limits.pauseAtBytes) this.#share.set(this.unreadBytes);
   }
 
-  /** Ends the stream of a harness that is too far behind. */
+  /** Resets the stream of a harness that is too far behind. */
   reset(cause: ResetCause): void {
     this.#cause = cause;
     this.connection.cut();
@@ -114,7 +114,7 @@ export class HarnessRelay {
     }
   }
 
-  /** What it sent still goes to the executor, which then has to learn that nobody reads its stream. */
+  /** Its frames are still delivered to the executor, which is then told that the stream has no reader. */
   #end(): void {
     const { line, metrics, onGone, isExecutorGone } = this.#options;
     this.#share.set(0);

@@ -1,16 +1,16 @@
 import type { Clock } from "@codex/clock";
 
-/** A stream that waits for its turn, or whose first answer is awaited. */
+/** A stream that is queued, or waits for its first response. */
 export interface PendingStream {
-  /** It has its answer or is gone; the next one may begin. Idempotent. */
+  /** Call when it has its response or is gone; the next one may begin. Idempotent. */
   end(): void;
 }
 
-/** Lets only so many streams of one executor begin at the same time: Codex's resets those above its limit. */
+/** Limits how many streams of one executor begin concurrently: Codex resets those above its limit. */
 export class PendingStreams {
   readonly #clock: Pick<Clock, "after">;
   readonly #max: number;
-  /** After which a stream without an answer no longer counts, milliseconds. */
+  /** Time after which a stream without a response no longer counts, milliseconds. */
   readonly #timeoutMs: number;
   readonly #waiting = new Set<() => void>();
   #count = 0;
@@ -21,7 +21,7 @@ export class PendingStreams {
     this.#timeoutMs = timeoutMs;
   }
 
-  /** Calls `begin` when the stream may begin, perhaps within this call. */
+  /** Calls `begin` when the stream may begin, possibly synchronously. */
   add(begin: () => void): PendingStream {
     let cancel = () => {};
     let state: "waiting" | "begun" | "ended" = "waiting";

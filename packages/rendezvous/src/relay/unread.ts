@@ -1,11 +1,11 @@
 import type { Gauge } from "@codex/telemetry";
 
-/** Bytes of all streams that are behind; shared by all of them. */
+/** Total unread bytes of all streams. */
 export class UnreadBytes {
   readonly #gauge: Gauge;
   readonly #max: number;
 
-  /** @param gauge shows the sum */
+  /** @param gauge reports the total */
   constructor(gauge: Gauge, max: number) {
     this.#gauge = gauge;
     this.#max = max;
@@ -15,7 +15,7 @@ export class UnreadBytes {
     return this.#gauge.value > this.#max;
   }
 
-  /** A share of the sum, 0 at first. Set it to 0 in the end. */
+  /** Creates a share of the total, initially 0. Set it to 0 when done. */
   addShare(): { set(bytes: number): void } {
     let share = 0;
     return {

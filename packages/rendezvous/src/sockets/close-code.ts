@@ -3,10 +3,10 @@ export const CLOSE = {
   normal: 1000,
   policyViolation: 1008,
   tooLarge: 1009,
-  /** The rendezvous is shutting down: connect again, perhaps to another node. */
+  /** The rendezvous is shutting down: reconnect, possibly to another node. */
   draining: 1012,
-  /** The executor's connection is gone: connect again. */
+  /** The executor's connection is gone: reconnect. */
   executorGone: 1013,
-  /** Of an executor: another connection took this one's place. */
+  /** For an executor: another connection replaced this one. */
   replaced: 4409,
 } as const;

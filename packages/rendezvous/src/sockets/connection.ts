@@ -2,18 +2,18 @@ import type { Duplex } from "node:stream";
 import type { Clock } from "@codex/clock";
 import type { RawData, WebSocket } from "ws";
 
-/** A message as it came. */
+/** A received message. */
 export interface Message {
   bytes: Buffer;
   isBinary: boolean;
 }
 
-/** What a waiting message takes beside its bytes, roughly. */
+/** Approximate memory overhead of a queued message, bytes. */
 export const MESSAGE_OVERHEAD_BYTES = 256;
 
-/** The open websocket of an executor or harness. Whoever made it sets the handlers before anything else happens. */
+/** The open websocket of an executor or harness. The creator sets its handlers synchronously. */
 export class Connection {
-  /** When something last came, milliseconds on the clock. */
+  /** When data was last received, milliseconds by the clock. */
   heardAt: number;
   readonly #socket: WebSocket;
   readonly #wire: Duplex;
@@ -22,7 +22,7 @@ export class Connection {
   #isClosing = false;
   #unsentMessages = 0;
 
-  /** @param closeMs from the close frame to the cut, milliseconds */
+  /** @param closeMs time from the close frame until termination, milliseconds */
   constructor(socket: WebSocket, wire: Duplex, clock: Pick<Clock, "now" | "after">, closeMs: number) {
     this.#socket = socket;
     this.#wire = wire;
@@ -42,26 +42,26 @@ export class Connection {
     this.#unsentMessages -= 1;
   };
 
-  /** Called with each message, until the connection is closed from here. */
+  /** Called with each message until this side closes the connection. */
   onMessage(run: (message: Message) => void): void {
     this.#socket.on("message", (data: RawData, isBinary) => {
       this.heardAt = this.#clock.now();
-      // The library gives buffers unless it is told otherwise.
+      // The library emits buffers by default.
       if (!this.#isClosing) run({ bytes: data as Buffer, isBinary });
     });
   }
 
-  /** Called once, when nothing comes or goes any more. */
+  /** Called once, when the connection has ended. */
   onClose(run: () => void): void {
     this.#socket.once("close", run);
   }
 
-  /** Called when all that was sent is written, if it was more than could be written at once. */
+  /** Called when the send buffer has been flushed. */
   onDrain(run: () => void): void {
     this.#wire.on("drain", run);
   }
 
-  /** Memory that is held by what was sent and is not written yet, bytes. */
+  /** Memory of sent messages that are not written yet, bytes. */
   get unsentBytes(): number {
     return this.#wire.writableLength + this.#unsentMessages * MESSAGE_OVERHEAD_BYTES;
   }
@@ -70,20 +70,20 @@ export class Connection {
     return this.#socket.isPaused;
   }
 
-  /** Does nothing on a connection that is closing. */
+  /** Has no effect on a closing connection. */
   send(bytes: Buffer, isBinary: boolean): void {
     if (this.#isClosing) return;
     this.#unsentMessages += 1;
     this.#socket.send(bytes, { binary: isBinary }, this.#onWritten);
   }
 
-  /** Reads nothing more, but what was read already still comes. */
+  /** Stops reading; data that was already read is still delivered. */
   pause(): void {
     this.#socket.pause();
   }
 
   resume(): void {
-    // What came meanwhile was not heard.
+    // Received data was not seen while paused.
     this.heardAt = this.#clock.now();
     this.#socket.resume();
   }
@@ -92,18 +92,18 @@ export class Connection {
     if (!this.#isClosing) this.#socket.ping();
   }
 
-  /** Sends what is queued and a close frame, and cuts the connection when the peer does not answer it in time. Idempotent. */
+  /** Flushes, sends a close frame, and terminates the connection if the peer does not respond in time. Idempotent. */
   close(code: number, reason: string): void {
     if (this.#isClosing) return;
     this.#isClosing = true;
-    // The answer has to be read.
+    // The peer's close frame has to be read.
     this.#socket.resume();
     const cancel = this.#clock.after(this.#closeMs, () => this.#socket.terminate());
     this.#socket.once("close", cancel);
     this.#socket.close(code, reason);
   }
 
-  /** Ends it at once. */
+  /** Terminates it immediately. */
   cut(): void {
     this.#isClosing = true;
     this.#socket.terminate();

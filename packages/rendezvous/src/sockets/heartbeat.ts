@@ -6,18 +6,18 @@ export interface HeartbeatOptions {
   clock: Pick<Clock, "now" | "after">;
   /** Between two pings of a connection, milliseconds. */
   pingMs: number;
-  /** A connection from which nothing comes for so long is cut, milliseconds. */
+  /** A connection without received data for this time is terminated, milliseconds. */
   silenceMs: number;
-  /** The same for one that is probed. */
+  /** The same for a probed connection. */
   probeMs: number;
-  /** Called before a silent connection is cut. */
+  /** Called before a silent connection is terminated. */
   onSilent: () => void;
 }
 
-/** Pings are spread over so many moments: thousands of connections do not answer at once. */
+/** Pings are spread over this many slots, so that thousands of connections do not respond at once. */
 const SLICES = 20;
 
-/** Pings connections, and cuts those that are silent. One timer for all of them. */
+/** Pings connections, and terminates silent ones. One timer for all of them. */
 export class Heartbeat {
   readonly #options: HeartbeatOptions;
   readonly #slices = Array.from({ length: SLICES }, () => new Set<Connection>());
@@ -41,7 +41,7 @@ export class Heartbeat {
     });
   }
 
-  /** Cuts a connection soon if it is dead; for one that is in somebody's way. */
+  /** Quickly terminates a connection if it is dead; for one that a new connection would replace. */
   probe(connection: Connection): void {
     const { clock, probeMs } = this.#options;
     const isFresh = clock.now() - connection.heardAt < probeMs;
@@ -69,7 +69,7 @@ export class Heartbeat {
   }
 
   #check(connection: Connection): void {
-    // Where nothing is read on purpose, silence means nothing.
+    // While reading is paused, silence means nothing.
     const isSilent = this.#options.clock.now() - connection.heardAt >= this.#options.silenceMs;
     if (isSilent && !connection.isPaused) this.#cut(connection);
     else connection.ping();

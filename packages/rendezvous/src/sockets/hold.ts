@@ -4,21 +4,21 @@ import { ConnectionGone, Refusal } from "../refusal.js";
 
 /** Collaborators of `holdUntil`. */
 export interface HoldOptions<T> {
-  /** The connection that waits; nothing may come on it. */
+  /** The waiting connection, which must not receive data. */
   wire: Duplex;
   clock: Pick<Clock, "after">;
   /** Milliseconds. */
   ms: number;
-  /** What is waited for, if it is there. Called at once, and then whenever `subscribe` says so. */
+  /** Returns the awaited value, if available. Called at once, and on each call of `subscribe`'s listener. */
   find: () => T | undefined;
   /** Calls `run` when `find` may find something. Returns a function that stops it. */
   subscribe: (run: () => void) => () => void;
-  /** Made after the time. */
+  /** Creates the error after the time limit. */
   createError: () => Refusal;
 }
 
 /**
- * Lets a connection wait. Resolves within the turn in which the thing is there, so that nobody else takes it.
+ * Keeps a connection waiting. Resolves in the same turn of the event loop in which the value is available, before others can take it.
  * @throws Refusal after the time, or when something comes; ConnectionGone; what `find` throws
  */
 export function holdUntil<T>(
@@ -52,10 +52,10 @@ export function holdUntil<T>(
     stop = () => {
       unsubscribe();
       cancel();
-      // It stays in flow: whoever opens the websocket does so within the turn, and reads on.
+      // It keeps flowing: the caller opens the websocket synchronously, and continues reading.
       wire.off("data", onData).off("end", onClose).off("close", onClose);
     };
-    // Without reading the end would not be seen.
+    // Without reading, its end would not be detected.
     wire.on("data", onData).on("end", onClose).on("close", onClose).resume();
   });
 }

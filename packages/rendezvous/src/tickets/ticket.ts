@@ -2,16 +2,16 @@ import { createHmac, timingSafeEqual } from "node:crypto";
 import * as z from "zod/mini";
 import { MAX_TICKET_BYTES } from "../limits.js";
 
-/** What a ticket is good for. */
+/** Purpose of a ticket. */
 export type TicketUse =
-  /** An executor may open the connection of its registration, again and again while that lasts. */
+  /** An executor may open the connection of its registration, repeatedly while it is valid. */
   | "executor"
   /** A harness may open one connection. */
   | "harness"
   /** The executor may admit the harness with this key, once. */
   | "authorization";
 
-/** What a ticket says. */
+/** Content of a ticket. */
 export interface Ticket {
   use: TicketUse;
   environmentId: string;
@@ -19,16 +19,16 @@ export interface Ticket {
   registrationId: string;
   /** Unique among tickets; both tickets of one `connect` share it. */
   id: string;
-  /** Fingerprint of the harness's public key; of an executor undefined. */
+  /** Fingerprint of the harness's public key; undefined for an executor. */
   keyHash?: string | undefined;
-  /** Milliseconds since 1970; undefined where it lasts as long as the registration. */
+  /** Expiry, milliseconds since 1970; undefined: valid as long as the registration. */
   expiresAt?: number | undefined;
 }
 
-/** Makes and reads tickets with one key. */
+/** Issues and verifies tickets with one key. */
 export interface TicketOffice {
   sign(ticket: Ticket): string;
-  /** Undefined for anything that was not signed with the key. Expiry is for the caller to check. */
+  /** Undefined if it was not signed with the key. The caller checks the expiry. */
   read(text: string): Ticket | undefined;
 }
 
@@ -57,7 +57,7 @@ export function createTicketOffice(key: Uint8Array): TicketOffice {
       if (Buffer.byteLength(text) > MAX_TICKET_BYTES) return undefined;
       const [, payload, signature] = /^v1\.([\w-]+)\.([\w-]{43})$/.exec(text) ?? [];
       if (payload === undefined || signature === undefined) return undefined;
-      // The text is compared, so that a signature has one form only.
+      // Compare the text, so that each signature has exactly one encoding.
       const expected = Buffer.from(mac(payload).toString("base64url"));
       if (!timingSafeEqual(Buffer.from(signature), expected)) return undefined;
       const { u, e, r, i, k, x } = schema.parse(JSON.parse(Buffer.from(payload, "base64url").toString()));

@@ -1,11 +1,11 @@
 /** Remembers which tickets were used, until they have expired. */
 export interface UsedTickets {
-  /** Marks a ticket as used. False where it was used before; `"full"` where nothing more can be remembered. */
+  /** Marks a ticket as used. False if it was used before; `"full"` at the limit. */
   use(name: string, expiresAt: number): boolean | "full";
   has(name: string): boolean;
 }
 
-/** @param now milliseconds since 1970 @param max most tickets that are remembered */
+/** @param now milliseconds since 1970 @param max maximum number of tickets */
 export function createUsedTickets(now: () => number, max: number): UsedTickets {
   // Tickets live equally long, so the order of use is nearly that of expiry.
   const used = new Map<string, number>();
