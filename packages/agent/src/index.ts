@@ -55,6 +55,7 @@ export {
   type Usage,
 } from "@codex/model";
 export { type Agent, type AgentOptions, createAgent, type TurnContext } from "./agent.js";
+export { frameName } from "./context/framing.js";
 export {
   createProjectReader,
   type HomeFiles,

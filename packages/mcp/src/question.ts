@@ -1,5 +1,6 @@
 import type { ApprovalAnswer, ApprovalDecision, ApprovalRequest } from "@codex/orchestrator";
 import { renderAllowRule } from "@codex/policy";
+import { visibleLine } from "@codex/policy/display";
 import { QUESTION_COMMAND_LENGTH } from "./limits.js";
 
 /** The key of a question among the input requests of a result. */
@@ -20,7 +21,7 @@ export function describeQuestion(request: ApprovalRequest): string {
     ...(justification === null ? [] : [`the model: ${justification}`]),
     ...(rule === null ? [] : [`rule to save: ${renderAllowRule(rule)}`]),
   ];
-  return lines.map(escapeHidden).join("\n");
+  return lines.map(visibleLine).join("\n");
 }
 
 /** The schema of the answer: one choice. */
@@ -70,9 +71,3 @@ function cutMiddle(text: string): string {
   const half = QUESTION_COMMAND_LENGTH / 2;
   return `${text.slice(0, half)} […${text.length - QUESTION_COMMAND_LENGTH} characters left out…] ${text.slice(-half)}`;
 }
-
-/** Control, format, surrogate, unassigned and private-use characters, and blanks other than the ordinary space. */
-const HIDDEN = /[\p{C}\p{Zl}\p{Zp}]|(?! )\p{Zs}|[\u115F\u1160\u3164\uFFA0\u2800\u{1D159}\u{13441}]/gu;
-
-const escapeHidden = (text: string): string =>
-  text.replace(HIDDEN, (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`);

@@ -124,8 +124,8 @@ describe.each(ERAS)("tools over MCP, %s", (era) => {
       shown = message;
       return { action: "decline" };
     });
-    await exec(client, "frob \u202e\u200b\u001b[2J");
-    expect(shown).toMatch(/frob \\u\{202e\}\\u\{200b\}\\u\{1b\}\[2J/);
+    await exec(client, "frob \u202e\u200b\u001b[2J\ufe0f\u{13442}\nreason: safe");
+    expect(shown).toContain("frob \\u202e\\u200b\\u001b[2J\\ufe0f\\u{13442}\\u000areason: safe");
   });
 
   it("send progress if requested", async () => {

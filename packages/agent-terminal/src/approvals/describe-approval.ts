@@ -1,6 +1,6 @@
 import type { ApprovalRequest } from "@codex/orchestrator";
 import { renderAllowRule } from "@codex/policy";
-import { quoteWords, visible } from "../text/visible.js";
+import { quoteWords, visible } from "@codex/policy/display";
 import { describeSandbox } from "./describe-sandbox.js";
 
 /** Size of the terminal. */

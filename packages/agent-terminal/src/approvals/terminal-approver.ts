@@ -7,8 +7,8 @@ import {
   findRuleProblem,
 } from "@codex/orchestrator";
 import { renderAllowRule } from "@codex/policy";
+import { quoteWords, visible } from "@codex/policy/display";
 import { splitWords } from "../text/split-words.js";
-import { quoteWords, visible } from "../text/visible.js";
 import { describeRequest } from "./describe-approval.js";
 
 /** Accepted answers with decision and label, in display order. Only exact answers match: `stop` is not `s`. */

@@ -1,5 +1,5 @@
+import { visibleText } from "@codex/policy/display";
 import { RULE_COLUMNS } from "../limits.js";
-import { visibleText } from "../text/visible.js";
 
 /** Renders the header of a run: name and value per line. */
 export function renderHeader(

@@ -1,6 +1,6 @@
+import { visibleText } from "@codex/policy/display";
 import { CHIP_CHARS, CHIP_LINES } from "../limits.js";
 import { columnsOf, splitCharacters } from "../text/columns.js";
-import { visibleText } from "../text/visible.js";
 
 /** A character, or a long paste that is edited as a unit. */
 interface Cell {

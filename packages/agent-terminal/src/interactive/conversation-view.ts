@@ -1,10 +1,10 @@
 import type { AgentEvent, ThreadItem, Usage } from "@codex/agent";
 import type { Clock } from "@codex/clock";
+import { visibleText } from "@codex/policy/display";
 import type { OutputSink } from "../exec/output-sink.js";
 import { createTextView, describeTime, type Paint } from "../exec/text-view.js";
 import type { TurnView } from "../exec/turn-view.js";
 import { KEPT_LINES, LIVE_LINES } from "../limits.js";
-import { visibleText } from "../text/visible.js";
 import { LiveTail } from "./live-tail.js";
 
 /** Options of {@link ConversationView}. */

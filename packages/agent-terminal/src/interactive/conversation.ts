@@ -1,11 +1,11 @@
 import type { ContentPart, Thread, TurnRun } from "@codex/agent";
 import type { Clock } from "@codex/clock";
+import { visibleText } from "@codex/policy/display";
 import type { Paint } from "../exec/text-view.js";
 import { type Key, KeyReader } from "../input/keys.js";
 import { LineEditor } from "../input/line-editor.js";
 import { LEAVE_MS, QUEUED_MESSAGES, TICK_MS } from "../limits.js";
 import { type Region, Screen } from "../screen/screen.js";
-import { visibleText } from "../text/visible.js";
 import { listMessages } from "../threads/own-words.js";
 import type { AgentSession } from "./agent-session.js";
 import { ConversationView } from "./conversation-view.js";

@@ -1,5 +1,5 @@
 import type { Thread, TurnRun } from "@codex/agent";
-import { visibleText } from "../text/visible.js";
+import { visibleText } from "@codex/policy/display";
 import { renderThreadRows } from "../threads/list-threads.js";
 import type { AgentSession } from "./agent-session.js";
 import { renderHelp, type SlashCommand, type SlashName } from "./slash-command.js";

@@ -1,5 +1,5 @@
 import { readFile, stat } from "node:fs/promises";
-import type { ContentPart } from "@codex/agent";
+import { type ContentPart, frameName } from "@codex/agent";
 import { MAX_IMAGE_BYTES } from "../limits.js";
 import { PromptError } from "./prompt-error.js";
 
@@ -17,7 +17,7 @@ async function readImage(file: string): Promise<ContentPart[]> {
   const type = findImageType(bytes);
   if (type === undefined) throw new PromptError("bad_input", `image ${file}: not a PNG, JPEG, GIF or WebP image`);
   return [
-    { type: "input_text", text: `<image name=${JSON.stringify(file)}>` },
+    { type: "input_text", text: `<image name=${frameName(JSON.stringify(file))}>` },
     { type: "input_image", image_url: `data:${type};base64,${bytes.toString("base64")}` },
     { type: "input_text", text: "</image>" },
   ];

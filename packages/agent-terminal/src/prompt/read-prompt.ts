@@ -36,7 +36,7 @@ export async function readPrompt({ argument, stdin, say, clock = systemClock }: 
     return input;
   }
   if (argument.trim() === "" && input.trim() === "") throw new PromptError("no_prompt", "the prompt is empty");
-  return input.trim() === "" ? argument : `${argument}\n\n<stdin>\n${input.replace(/\n$/, "")}\n</stdin>`;
+  return input.trim() === "" ? argument : `${argument}\n\n<stdin>\n${frameInput(input)}\n</stdin>`;
 }
 
 async function read(stdin: PromptInput, waited: string, say: (notice: string) => void, clock: Clock): Promise<string> {
@@ -63,3 +63,6 @@ async function read(stdin: PromptInput, waited: string, say: (notice: string) =>
     throw new PromptError("bad_input", "stdin is not UTF-8 text", { cause });
   }
 }
+
+/** Input may come from anywhere: it cannot end its block. Other tags are kept, as they may be what it is about. */
+const frameInput = (input: string): string => input.replace(/\n$/, "").replace(/<(?=\s*\/?\s*stdin\b)/gi, "&lt;");

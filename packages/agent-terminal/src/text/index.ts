@@ -1,2 +1,2 @@
+export { quoteWords, visible } from "@codex/policy/display";
 export { splitWords } from "./split-words.js";
-export { quoteWords, visible } from "./visible.js";

@@ -1,5 +1,5 @@
 import type { ListedThread, ThreadStore } from "@codex/agent/node";
-import { visibleText } from "../text/visible.js";
+import { visibleText } from "@codex/policy/display";
 import { readFirstPrompt } from "./first-prompt.js";
 import { firstLine } from "./render-report.js";
 

@@ -1,6 +1,6 @@
 import type { Usage } from "@codex/agent";
 import type { ThreadMeta } from "@codex/agent/node";
-import { visibleText } from "../text/visible.js";
+import { visibleText } from "@codex/policy/display";
 import type { ReportedCall, ReportedCut, ReportedTurn, ThreadReport } from "./thread-report.js";
 
 /** Renders a report as text. Control characters are escaped. */

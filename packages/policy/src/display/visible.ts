@@ -4,6 +4,9 @@
  */
 export const visible = (text: string): string => text.replace(new RegExp(INVISIBLE, "gu"), escapeCharacter);
 
+/** The same for text that must stay on its line: line feeds and tabs are escaped as well. */
+export const visibleLine = (text: string): string => visible(text).replace(/[\n\t]/g, escapeCharacter);
+
 /**
  * Escapes control, format and bidirectional characters, for text to read: it must not control the terminal. Unlike
  * {@link visible} it keeps the spaces and joiners of any language; CRLF becomes LF.

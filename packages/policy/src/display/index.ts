@@ -1,0 +1,1 @@
+export { quoteWords, visible, visibleLine, visibleText } from "./visible.js";
