@@ -1,5 +1,7 @@
 import type { Clock } from "@codex/clock";
 import { createResponsesModel, ModelError, type ModelEvent, type ModelRequest, resolveProvider } from "@codex/model";
+import { type Script, startScriptedEndpoint } from "@codex/model/testing";
+import { onTestFinished } from "vitest";
 
 /** A clock on which pauses are over at once; what is longer than a minute (silences) never is, unless `elapse` says so. */
 export function createFastClock() {
@@ -72,3 +74,18 @@ export async function collect(
     return { events: seen, error };
   }
 }
+
+/** One streamed response of a scripted endpoint: its events, its error and the requests that it got. */
+export async function ask(script: Script, table: object = {}, more = {}) {
+  const endpoint = await startScriptedEndpoint(script);
+  onTestFinished(() => endpoint.close());
+  const { model, fast } = modelAt(endpoint.url, table);
+  const result = await collect(model.stream(request(more), { signal: new AbortController().signal }));
+  return { ...result, fast, requests: endpoint.requests };
+}
+
+export const itemsOf = (events: readonly ModelEvent[]) =>
+  events.flatMap((event) => (event.type === "item_done" ? [event.item] : []));
+
+export const textIn = (events: readonly ModelEvent[]) =>
+  events.map((event) => (event.type === "text_delta" ? event.text : "")).join("");
