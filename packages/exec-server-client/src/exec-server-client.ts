@@ -206,6 +206,6 @@ export class ExecServerClient {
       const ended = Promise.all(live.map((channel) => channel.ended));
       if (live.length > 0) await waitAtMost(clock, CLOSE_DEADLINE_MS, ended);
     }
-    await this.#link.close();
+    await Promise.all([this.#calls.close(), this.#link.close()]);
   }
 }

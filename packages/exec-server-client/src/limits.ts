@@ -74,5 +74,14 @@ export const CLOSE_DEADLINE_MS = 2_000;
 /** Milliseconds that a server command has to exit once its input is closed. */
 export const SERVER_GRACE_MS = 2_000;
 
+/**
+ * Connections for HTTP requests that a server can only cancel with their connection, as Codex 0.169.0; beyond them such requests
+ * share the main one.
+ */
+export const MAX_REQUEST_CONNECTIONS = 64;
+
+/** How many of them are kept for further requests. */
+export const MAX_IDLE_REQUEST_CONNECTIONS = 4;
+
 /** Unread bytes of a streamed HTTP body; beyond them the connection waits for the reader. */
 export const HTTP_WINDOW_BYTES = 256 * 1024;

@@ -59,3 +59,22 @@ export interface BodyDelta {
 /** Validates the parameters of `http/request`. @throws RpcError `invalidParams` */
 export const decodeHttpRequest = (params: unknown): HttpRequestParams =>
   decodeParams(httpRequestSchema, params, "HttpRequestParams");
+
+const httpCancelSchema = lazily(() =>
+  z.object({
+    /** Of the exchange to end. */
+    requestId: z.string(),
+  }),
+);
+/** Parameters of `http/cancel`. */
+export type HttpCancelParams = z.output<ReturnType<typeof httpCancelSchema>>;
+
+/** The response to `http/cancel`. */
+export interface HttpCancelResult {
+  /** False: no exchange of this id was under way. */
+  cancelled: boolean;
+}
+
+/** Validates the parameters of `http/cancel`. @throws RpcError `invalidParams` */
+export const decodeHttpCancel = (params: unknown): HttpCancelParams =>
+  decodeParams(httpCancelSchema, params, "HttpCancelParams");

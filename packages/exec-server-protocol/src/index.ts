@@ -63,7 +63,15 @@ export {
   resolvePath,
   toHostPath,
 } from "./host-path.js";
-export { type BodyDelta, decodeHttpRequest, type HttpHeader, type HttpRequestParams } from "./http.js";
+export {
+  type BodyDelta,
+  decodeHttpCancel,
+  decodeHttpRequest,
+  type HttpCancelParams,
+  type HttpCancelResult,
+  type HttpHeader,
+  type HttpRequestParams,
+} from "./http.js";
 export { decodeInitialize } from "./initialize.js";
 export { ERROR_CODES, EXEC_SERVER_SUBPROTOCOL, METHODS, NOTIFICATIONS } from "./methods.js";
 export { toNativeSandbox, toWireSandbox } from "./native-sandbox.js";

@@ -1,7 +1,7 @@
 /** Names this protocol in the handshake of a websocket (`Sec-WebSocket-Protocol`); optional for both ends, and unknown to Codex 0.169.0. */
 export const EXEC_SERVER_SUBPROTOCOL = "codex.exec-server.v1";
 
-/** Requests of a client. The last three are extensions of this project; Codex 0.169.0 rejects them with -32601. */
+/** Requests of a client. The last four are extensions of this project; Codex 0.169.0 rejects them with -32601. */
 export const METHODS = {
   initialize: "initialize",
   environmentInfo: "environment/info",
@@ -30,6 +30,7 @@ export const METHODS = {
   processList: "process/list",
   processResize: "process/resize",
   processCloseStdin: "process/closeStdin",
+  httpCancel: "http/cancel",
 } as const;
 
 /** Notifications: the first is the client's, the others the server's. */

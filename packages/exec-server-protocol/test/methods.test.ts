@@ -31,6 +31,7 @@ it("pins the names of requests", () => {
     "process/list",
     "process/resize",
     "process/closeStdin",
+    "http/cancel",
   ]);
 });
 

@@ -9,6 +9,8 @@ export interface EnvironmentLink {
    * why it cannot be reached.
    */
   open(signal: AbortSignal): Promise<OpenedChannel>;
+  /** `open` may also be called while another channel of it is open. Default false. */
+  readonly canOpenSeveral?: boolean;
   /** Releases resources such as a program. Idempotent; never rejects. */
   close?(): Promise<void>;
   /** Texts that must not appear in reasons and errors, such as a token. */

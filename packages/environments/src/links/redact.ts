@@ -42,6 +42,7 @@ export const redactLink = (link: EnvironmentLink): EnvironmentLink => ({
       throw error;
     }
   },
+  canOpenSeveral: link.canOpenSeveral ?? false,
   close: async () => link.close?.(),
 });
 

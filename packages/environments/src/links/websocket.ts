@@ -19,6 +19,7 @@ export interface WebSocketAddress {
 /** A link to an exec-server or executor that listens on a websocket. */
 export function createWebSocketLink({ url, token, ca, connectTimeoutMs }: WebSocketAddress): EnvironmentLink {
   return {
+    canOpenSeveral: true,
     secrets: [...listUrlSecrets(url), ...(typeof token === "string" ? [token] : [])],
     async open(signal) {
       const sent = typeof token === "function" ? await token() : token;

@@ -43,6 +43,7 @@ function createConnector(first: Channel, link: EnvironmentLink) {
   let opened: Channel | undefined = first;
   return {
     canReopen: true,
+    canOpenSeveral: link.canOpenSeveral ?? false,
     async open(signal: AbortSignal): Promise<Channel> {
       const given = opened;
       opened = undefined;

@@ -4,7 +4,6 @@ import type { ExecBackend } from "@codex/exec-backend";
 import {
   type ExecServerClient,
   RemoteFileSystem,
-  RemoteHttp,
   resolveRemotePath,
   toHostInfo,
   withDirectory,
@@ -32,6 +31,7 @@ import { connectRemote, type RemoteSide } from "./connect-remote.js";
 import { ExecutorSide } from "./executor-side.js";
 import type { HostTools } from "./host.js";
 import { createLazyBackend } from "./lazy-backend.js";
+import { createLazyHttp } from "./lazy-http.js";
 
 /** Options of `createRemoteEnvironment`. */
 export interface RemoteEnvironmentOptions {
@@ -92,7 +92,7 @@ class RemoteEnvironment implements Environment {
       call: async (method, params, callOptions) => (await getClient()).call(method, params, callOptions),
     };
     this.files = new RemoteFileSystem(calls);
-    this.http = new RemoteHttp(calls);
+    this.http = createLazyHttp(getClient);
     this.backend = createLazyBackend(getClient, telemetry);
   }
 

@@ -1,4 +1,4 @@
-import { type Channel, type ChannelEnd, Peer, type RequestOptions } from "@codex/channel";
+import { type Channel, type ChannelEnd, type CloseOptions, Peer, type RequestOptions } from "@codex/channel";
 import { type Clock, type Deadline, withDeadline } from "@codex/clock";
 import { METHODS, NOTIFICATIONS } from "@codex/exec-server-protocol";
 import { ClientError } from "../errors.js";
@@ -35,6 +35,8 @@ export interface ServerInfo {
   environmentInfo: unknown;
   /** A start with a sandbox is sandboxed or refused; only servers of this project report it. */
   sandboxedProcess: boolean;
+  /** An HTTP exchange can be cancelled without its connection; only servers of this project report it. */
+  httpCancel: boolean;
 }
 
 /** One connection to an exec-server after its handshake. Owns the channel. */
@@ -58,7 +60,7 @@ export class Connection {
       const response = await withDeadline(initializeDeadline(options), (signal) =>
         peer.request(METHODS.initialize, { clientName, resumeSessionId, outcomes: true }, { signal }),
       );
-      const { sessionId, environmentInfo, sandboxedProcess } = parseResponse(
+      const { sessionId, environmentInfo, sandboxedProcess, httpCancel } = parseResponse(
         initializeResponse,
         response,
         METHODS.initialize,
@@ -67,6 +69,7 @@ export class Connection {
       return new Connection(peer, listeners, sessionId, {
         environmentInfo,
         sandboxedProcess: sandboxedProcess ?? false,
+        httpCancel: httpCancel ?? false,
       });
     } catch (error) {
       void peer.close({ deadlineMs: 0 });
@@ -99,8 +102,8 @@ export class Connection {
   }
 
   /** Idempotent; never rejects. */
-  close(): Promise<void> {
-    return this.#peer.close();
+  close(options?: CloseOptions): Promise<void> {
+    return this.#peer.close(options);
   }
 }
 

@@ -6,6 +6,8 @@ export interface Connector {
   /** Opens a channel, which the caller owns. Called again after a disconnect only if `canReopen` is true. */
   open(signal: AbortSignal): Promise<Channel>;
   readonly canReopen: boolean;
+  /** `open` may also be called while another channel is open, for a session of its own. Default false. */
+  readonly canOpenSeveral?: boolean;
   /** Frees the resources behind the channels. Idempotent; never rejects. */
   close?(): Promise<void>;
 }
@@ -25,6 +27,7 @@ export interface WebSocketTarget {
 export function createWebSocketConnector(url: string, target: WebSocketTarget = {}): Connector {
   return {
     canReopen: true,
+    canOpenSeveral: true,
     async open(signal) {
       const { connectWebSocketChannel } = await import("@codex/channel/websocket");
       const token = typeof target.token === "function" ? await target.token() : target.token;

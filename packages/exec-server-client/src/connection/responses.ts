@@ -56,6 +56,7 @@ export const initializeResponse = z.object({
   sessionId: z.string(),
   environmentInfo: z.nullish(z.unknown()),
   sandboxedProcess: z.catch(z.nullish(z.boolean()), false),
+  httpCancel: z.catch(z.nullish(z.boolean()), false),
 });
 
 const exitedNotification = z.object({

@@ -4,6 +4,7 @@ import { HTTP_WINDOW_BYTES } from "../limits.js";
 /** Buffers a streamed body between the connection and its single reader. */
 export class HttpBody implements AsyncIterable<Buffer> {
   readonly #onOver: () => void;
+  readonly #signal: AbortSignal | undefined;
   readonly #pieces: Buffer[] = [];
   #bytes = 0;
   #lastSeq = 0;
@@ -13,9 +14,13 @@ export class HttpBody implements AsyncIterable<Buffer> {
   #wakeReader: (() => void) | undefined;
   #capacity: { promise: Promise<void>; resolve: () => void } | undefined;
 
-  /** @param onOver called once when the connection need not deliver more */
-  constructor(onOver: () => void) {
+  /**
+   * @param onOver called once when the connection need not deliver more
+   * @param signal reading rejects with its reason once it has aborted; whoever aborts calls `cancel`
+   */
+  constructor(onOver: () => void, signal?: AbortSignal) {
     this.#onOver = onOver;
+    this.#signal = signal;
   }
 
   /** Adds a chunk. Returns a promise for room for the next one, or undefined if there is room. */
@@ -59,6 +64,7 @@ export class HttpBody implements AsyncIterable<Buffer> {
   async *[Symbol.asyncIterator](): AsyncGenerator<Buffer> {
     try {
       for (;;) {
+        this.#signal?.throwIfAborted();
         const piece = this.#pieces.shift();
         if (piece !== undefined) {
           this.#bytes -= piece.length;

@@ -3,8 +3,8 @@ import { METHODS, NOTIFICATIONS } from "@codex/exec-server-protocol";
 import * as z from "zod/mini";
 import { parseBase64, parseResponse } from "../connection/responses.js";
 import { ClientError } from "../errors.js";
-import type { Calls } from "../session/calls.js";
 import { HttpBody } from "./http-body.js";
+import { type HttpCalls, HttpExchange } from "./http-exchange.js";
 
 /** A request that an exec-server makes from its host. */
 export interface RemoteHttpRequest {
@@ -18,6 +18,12 @@ export interface RemoteHttpRequest {
   timeoutMs?: number;
   /** Default `follow`. */
   redirectPolicy?: "follow" | "stop";
+  /**
+   * Ends the exchange, also while its body is read: what is under way rejects with the reason of the signal. The server ends it as well:
+   * one of this project at once, Codex 0.169.0 as it gets a websocket of its own for such a request. Over another connection to
+   * Codex only the wait ends here.
+   */
+  signal?: AbortSignal;
 }
 
 /** The response to a request made by an exec-server. Status codes of failure are responses, not errors. */
@@ -42,20 +48,23 @@ const bodyDelta = z.object({
 
 /**
  * HTTP from the host of an exec-server. A failed exchange rejects with RpcError -32603, one whose connection was lost with
- * ClientError `connection_lost`. Requests are never repeated.
+ * ClientError `connection_lost`, one that was aborted with the reason of its signal. Requests are never repeated.
  */
 export class RemoteHttp {
-  readonly #calls: Pick<Calls, "call">;
+  readonly #calls: HttpCalls;
   #requests = 0;
 
-  constructor(calls: Pick<Calls, "call">) {
+  constructor(calls: HttpCalls) {
     this.#calls = calls;
   }
 
   /** The whole body in one message, which ends the connection at 64 MiB of base64: stream what may be long. */
   async request(request: RemoteHttpRequest): Promise<RemoteHttpResponse<Buffer>> {
-    const params = { ...toParams(request), requestId: this.#nextId(), streamResponse: false };
-    const response = await this.#calls.call(METHODS.httpRequest, params, { unbounded: true });
+    const requestId = this.#nextId();
+    const params = { ...toParams(request), requestId, streamResponse: false };
+    const exchange = new HttpExchange(this.#calls, requestId, request.signal);
+    const response = await exchange.send(params);
+    exchange.end();
     const { status, headers, bodyBase64 } = parseResponse(responseSchema, response, METHODS.httpRequest);
     return { status, headers, body: parseBase64(bodyBase64 ?? "", METHODS.httpRequest) };
   }
@@ -69,17 +78,19 @@ export class RemoteHttp {
     const requestId = this.#nextId();
     const params = { ...toParams(request), requestId, streamResponse: true };
     let body: HttpBody | undefined;
+    const exchange = new HttpExchange(this.#calls, requestId, request.signal, () => body?.cancel());
     try {
-      const response = await this.#calls.call(METHODS.httpRequest, params, {
-        unbounded: true,
-        onSend({ connection }) {
-          const current = new HttpBody(() => stop());
-          const stop = connection.listen({
-            onNotification: (method, received) => takeDelta(current, requestId, method, received),
-            onEnd: (error) => current.fail(error),
-          });
-          body = current;
-        },
+      const response = await exchange.send(params, (connection) => {
+        const current = new HttpBody(() => stop(), request.signal);
+        const stopListening = connection.listen({
+          onNotification: (method, received) => takeDelta(current, exchange, requestId, method, received),
+          onEnd: (error) => current.fail(error),
+        });
+        const stop = () => {
+          stopListening();
+          exchange.cancel();
+        };
+        body = current;
       });
       const { status, headers } = parseResponse(responseSchema, response, METHODS.httpRequest);
       return { status, headers, body: body! };
@@ -95,11 +106,18 @@ export class RemoteHttp {
   }
 }
 
-function takeDelta(body: HttpBody, requestId: string, method: string, params: unknown): Promise<void> | undefined {
+function takeDelta(
+  body: HttpBody,
+  exchange: HttpExchange,
+  requestId: string,
+  method: string,
+  params: unknown,
+): Promise<void> | undefined {
   if (method !== NOTIFICATIONS.httpBodyDelta) return undefined;
   const delta = parseResponse(bodyDelta, params, method);
   if (delta.requestId !== requestId) return undefined;
   const taken = body.push(delta.seq, parseBase64(delta.deltaBase64, method));
+  if (delta.done) exchange.end();
   if (typeof delta.error === "string") body.fail(new ClientError("http_failed", delta.error));
   else if (delta.done) body.end();
   return taken;

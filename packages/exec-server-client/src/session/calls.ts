@@ -1,9 +1,12 @@
+import { waitUnlessAborted } from "@codex/clock";
 import type { TraceContext } from "@codex/telemetry";
 import { messageOf } from "@codex/telemetry";
+import type { Connection } from "../connection/connection.js";
 import { ClientError, isConnectionEnd } from "../errors.js";
 import { MAX_REQUESTS_IN_FLIGHT, MAX_SENDS } from "../limits.js";
 import type { ClientSession } from "./client-session.js";
 import { ConcurrencyLimit } from "./concurrency-limit.js";
+import { RequestConnections } from "./request-connections.js";
 import type { Attached, SessionLink } from "./session-link.js";
 
 /** How a request is sent. */
@@ -24,10 +27,12 @@ export interface CallOptions {
 /** Sends requests over the current connection. */
 export class Calls {
   readonly link: SessionLink;
+  readonly #others: RequestConnections;
   readonly #inFlight = new ConcurrencyLimit(MAX_REQUESTS_IN_FLIGHT);
 
   constructor(link: SessionLink) {
     this.link = link;
+    this.#others = new RequestConnections((signal) => link.openAnother(signal));
   }
 
   /**
@@ -42,7 +47,7 @@ export class Calls {
 
   async #call(method: string, params: unknown, options: CallOptions): Promise<unknown> {
     for (let sends = 1; ; sends += 1) {
-      const attached = await this.link.ready(options.session);
+      const attached = await this.#ready(options);
       try {
         options.onSend?.(attached);
         return await attached.connection.request(method, params, options.signal, options.trace);
@@ -54,5 +59,33 @@ export class Calls {
         throw new ClientError("connection_lost", text, { cause: error });
       }
     }
+  }
+
+  /**
+   * A connection for one HTTP request that may have to be cancelled; undefined where the shared one can cancel it, or no other can be
+   * opened. Rejects as `call` does.
+   */
+  async takeConnection(signal: AbortSignal): Promise<Connection | undefined> {
+    const { connection } = await this.#ready({ signal });
+    if (connection.serverInfo.httpCancel) return undefined;
+    return this.#others.take(signal).catch(() => undefined); // the request then shows whether the server can be reached
+  }
+
+  /** Returns a connection whose request has its whole response. */
+  giveBack(connection: Connection): void {
+    this.#others.giveBack(connection);
+  }
+
+  /** Closes the connections of single requests. Idempotent; never rejects. */
+  close(): Promise<void> {
+    return this.#others.close();
+  }
+
+  async #ready({ session, signal }: CallOptions): Promise<Attached> {
+    const ready = this.link.ready(session);
+    if (signal === undefined) return ready;
+    const attached = await waitUnlessAborted(signal, ready);
+    signal.throwIfAborted();
+    return attached!; // undefined only when the signal has aborted
   }
 }

@@ -97,6 +97,15 @@ export class SessionLink {
     }
   }
 
+  /**
+   * Opens another connection, with a session of its own and without processes; undefined where the connector cannot. The caller
+   * owns it. Rejects as `Connection.open`.
+   */
+  openAnother(signal: AbortSignal): Promise<Connection> | undefined {
+    if (this.#connector.canOpenSeveral !== true) return undefined;
+    return this.#connect(new ClientSession(() => {}), AbortSignal.any([signal, this.#abort.signal]));
+  }
+
   /** Called when a connection has ended: starts the recovery. Idempotent. */
   lose(connection: Connection): void {
     const state = this.#state;

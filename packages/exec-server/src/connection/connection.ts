@@ -136,8 +136,8 @@ export class Connection implements Holder {
       sessionId: id,
       environmentInfo: this.#context.environment.info,
       protocolVersion: FIRST_PROTOCOL_VERSION,
-      // An extension for clients of this project: a start with a sandbox is sandboxed or refused.
-      ...(outcomes ? { sandboxedProcess: true } : {}),
+      // Extensions for clients of this project: a start with a sandbox is sandboxed or refused, `http/cancel` is there.
+      ...(outcomes ? { sandboxedProcess: true, httpCancel: true } : {}),
     };
   };
 

@@ -38,6 +38,8 @@ export interface ConnectionHttp {
    * @throws RpcError -32602 for an invalid request, -32603 for a failed exchange
    */
   request(params: HttpRequestParams, signal?: AbortSignal): Promise<HttpResponse>;
+  /** Ends the exchanges of this id: their requests reject, and their streamed bodies end with an error. False if there is none. */
+  cancel(requestId: string): boolean;
   /** Ends every exchange; `onBodyDelta` is not called any more. Idempotent. */
   dispose(): void;
 }
@@ -73,7 +75,8 @@ interface Collaborators extends ConnectionHttpOptions {
 
 class Connection implements ConnectionHttp {
   readonly #with: Collaborators;
-  readonly #exchanges = new Set<Exchange>();
+  /** With their request ids; only those of streamed bodies are unique. */
+  readonly #exchanges = new Map<Exchange, string>();
   readonly #streams = new Set<string>();
   #gone = false;
 
@@ -101,9 +104,15 @@ class Connection implements ConnectionHttp {
     }
   }
 
+  cancel(requestId: string): boolean {
+    const found = [...this.#exchanges].filter(([, id]) => id === requestId);
+    for (const [exchange] of found) exchange.cancel(CANCELLED);
+    return found.length > 0;
+  }
+
   dispose(): void {
     this.#gone = true;
-    for (const exchange of this.#exchanges) exchange.cancel("the connection is gone");
+    for (const exchange of this.#exchanges.keys()) exchange.cancel("the connection is gone");
   }
 
   /** Registers an exchange until `end`. */
@@ -119,9 +128,9 @@ class Connection implements ConnectionHttp {
       throw new RpcError(ERROR_CODES.invalidParams, problem);
     }
     const exchange = new Exchange(senders, timeoutMs);
-    this.#exchanges.add(exchange);
+    this.#exchanges.set(exchange, requestId);
     if (streamResponse) this.#streams.add(requestId);
-    const cancel = () => exchange.cancel("the request was cancelled");
+    const cancel = () => exchange.cancel(CANCELLED);
     signal?.addEventListener("abort", cancel, { once: true });
     if (signal?.aborted) cancel();
     const end = () => {
@@ -165,3 +174,6 @@ class Connection implements ConnectionHttp {
     await sendDelta(Buffer.alloc(0), true, problem).catch(() => {});
   }
 }
+
+/** Reason in the errors of a cancelled exchange. */
+const CANCELLED = "the request was cancelled";

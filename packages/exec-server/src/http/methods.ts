@@ -1,12 +1,21 @@
 import { EncodedResponse } from "@codex/channel";
-import { decodeHttpRequest, encodeBytesResult, METHODS } from "@codex/exec-server-protocol";
+import {
+  decodeHttpCancel,
+  decodeHttpRequest,
+  encodeBytesResult,
+  type HttpCancelResult,
+  METHODS,
+} from "@codex/exec-server-protocol";
 import type { ConnectionHttp } from "./http-client.js";
 
 /** A request with decoded params: runs on the HTTP of the connection and resolves with the result. */
 export type HttpRequest = (http: ConnectionHttp, signal?: AbortSignal) => Promise<unknown>;
 
 /** Decoders of the `http/*` requests by method. Each throws RpcError for bad params; the returned request rejects with RpcError. */
-export const HTTP_REQUESTS: ReadonlyMap<string, (params: unknown) => HttpRequest> = new Map([
+export const HTTP_REQUESTS: ReadonlyMap<string, (params: unknown) => HttpRequest> = new Map<
+  string,
+  (params: unknown) => HttpRequest
+>([
   [
     METHODS.httpRequest,
     (params) => {
@@ -15,6 +24,13 @@ export const HTTP_REQUESTS: ReadonlyMap<string, (params: unknown) => HttpRequest
         const { status, headers, body } = await http.request(decoded, signal);
         return new EncodedResponse((id) => encodeBytesResult(id, "bodyBase64", body, { status, headers }));
       };
+    },
+  ],
+  [
+    METHODS.httpCancel,
+    (params) => {
+      const { requestId } = decodeHttpCancel(params);
+      return async (http): Promise<HttpCancelResult> => ({ cancelled: http.cancel(requestId) });
     },
   ],
 ]);

@@ -121,6 +121,23 @@ it("is cancelled by its signal, before and within the body", async () => {
   expect(connection.deltas.at(-1)?.error).toMatch(/the request was cancelled$/);
 });
 
+it("is cancelled by its request id, before and within the body", async () => {
+  const silent = await servers.serve(() => {});
+  const open = await servers.serve((_, response) => response.writeHead(200).write("part"));
+  const connection = servers.connect();
+  expect(connection.http.cancel("s")).toBe(false);
+  const waiting = [1, 2].map(() => connection.call({ url: silent, requestId: "b" }));
+  await connection.call({ url: open, ...STREAM });
+  expect(connection.http.cancel("b")).toBe(true);
+  for (const { code, message } of await Promise.all(waiting)) {
+    expect([code, message]).toEqual([-32603, expect.stringMatching(/the request was cancelled$/)]);
+  }
+  expect(connection.http.cancel("s")).toBe(true);
+  await connection.ended("s");
+  expect(connection.deltas.at(-1)?.error).toMatch(/the request was cancelled$/);
+  expect(connection.http.cancel("b")).toBe(false);
+});
+
 it("ends with its connection, and tells nothing more", async () => {
   let closed: Promise<unknown> | undefined;
   const url = await servers.serve((request, response) => {

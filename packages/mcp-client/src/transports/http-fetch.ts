@@ -5,8 +5,7 @@ import { HTTP_HANDSHAKE_MS } from "../limits.js";
 /**
  * A `fetch` for `StreamableHTTPClientTransport` whose requests are made by the host of an environment. Resolves when the headers arrive,
  * with the body as a stream. Requests of the MCP handshake time out after 30 s, others do not. Headers, including secret
- * ones, are sent to that host. An abort ends the wait here at once; the exec-server protocol has no message to cancel an exchange, so
- * the host continues until it is complete or the connection to the host ends.
+ * ones, are sent to that host. An abort ends the wait here at once, and the exchange of the host as `RemoteHttpRequest.signal` says.
  */
 export function createEnvironmentFetch(http: Pick<EnvironmentHttp, "stream">): FetchLike {
   return async (url, init = {}) => {
@@ -24,6 +23,7 @@ export function createEnvironmentFetch(http: Pick<EnvironmentHttp, "stream">): F
       ...(body === undefined ? {} : { body }),
       ...(isHandshake(body) ? { timeoutMs: HTTP_HANDSHAKE_MS } : {}),
       redirectPolicy: redirect === "follow" ? "follow" : "stop",
+      ...(signal == null ? {} : { signal }),
     });
     const response = await unlessAborted(exchange, signal);
     const isRedirect = response.status >= 300 && response.status < 400 && response.status !== 304;
