@@ -60,6 +60,8 @@ export interface BinaryFrames {
    * channel owns the body until `onWritten` is called; not every channel calls it, and none does for a body that was not sent.
    */
   send(head: Uint8Array, body: Uint8Array, onWritten?: () => void): Promise<void>;
+  /** `onWritten` is called for every body that was sent, once the channel no longer reads it, and its receiver has a copy. */
+  readonly reportsWritten: boolean;
 }
 
 /** `malformed`: one frame was not JSON or exceeded a limit; it was skipped, and the channel stays open. */

@@ -38,12 +38,11 @@ export {
   MAX_WRITE_BYTES,
   type OutputLogLimits,
 } from "./limits.js";
+export type { LogHold, LogHost, LogPin } from "./output-log/log-host.js";
 export type { OutputChunk } from "./output-log/output-chunk.js";
 export {
   createOutputLog,
   type FollowOptions,
-  type LogHold,
-  type LogHost,
   type LogSlice,
   type OutputLog,
   RetainedLog,

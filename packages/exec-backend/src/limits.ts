@@ -11,7 +11,10 @@ export interface OutputLogLimits {
   spillBytes: number;
   /** Directory of the spill file. */
   spillDir: string;
-  /** Followers must not use the bytes of a chunk after they ask for the next one: the memory is reused. */
+  /**
+   * The memory of an evicted chunk is reused once all followers, holds and pins have passed it. Followers must not use the bytes of
+   * a chunk after they ask for the next one.
+   */
   lendsChunks?: boolean;
 }
 
@@ -34,6 +37,9 @@ export const MAX_SPILL_IN_FLIGHT_BYTES = 4 * 1024 * 1024;
 
 /** Bytes a follower may lag behind before the process is paused. Must stay below `tailBytes`. */
 export const DEFAULT_FOLLOW_WINDOW_BYTES = 256 * 1024;
+
+/** Evicted bytes of one log that wait until their memory can be reused; older ones are left to the garbage collector. */
+export const MAX_LENT_BYTES = 1024 * 1024;
 
 /** Most bytes of one `write`; longer input takes several writes. */
 export const MAX_WRITE_BYTES = 64 * 1024 * 1024;

@@ -267,7 +267,6 @@ class LocalChild implements LocalProcess, LaunchEvents, LogHost {
 
   onDropped(bytes: Buffer): void {
     const { chunks, largeChunks } = this.#context.native.readMemory;
-    // Where both have the same size, a slab must not be given to two.
     if (!chunks.release(bytes)) largeChunks.release(bytes);
   }
 

@@ -38,6 +38,7 @@ class MemoryChannel implements Channel {
         checkSize(body.length, this.#limits);
         return { kind: "bytes", head: Buffer.from(head), at: 0, bytes: asBuffer(body), isLast: true };
       }),
+    reportsWritten: false,
   };
 
   constructor(limits: ChannelLimits) {

@@ -36,6 +36,11 @@ export class LineWriter {
     this.#onWritten = onWritten;
   }
 
+  /** Whether every `onWritten` is called: a stream of this process may pass on the memory itself. */
+  get reportsWritten(): boolean {
+    return this.#output instanceof Socket;
+  }
+
   /** Bytes waiting to be written. */
   get backlog(): number {
     return this.#pageEnd - this.#pageStart + this.#output.writableLength;
@@ -63,7 +68,7 @@ export class LineWriter {
   /** `onWritten` is called once `json` is no longer read; only a write to a socket reports that. */
   writeEncoded(json: Uint8Array, onWritten?: () => void): void {
     if (json.length > MAX_COPIED_BYTES) {
-      this.#writeThrough([json, LINE_END], this.#output instanceof Socket ? onWritten : undefined);
+      this.#writeThrough([json, LINE_END], this.reportsWritten ? onWritten : undefined);
       return;
     }
     this.#reserve(json.length + 1);
@@ -91,7 +96,7 @@ export class LineWriter {
     this.#cork.hold(body.length);
     this.flush();
     this.#output.write(start);
-    const freed = this.#output instanceof Socket ? onWritten : undefined;
+    const freed = this.reportsWritten ? onWritten : undefined;
     this.#output.write(body, (error) => this.#afterWrite(error, freed));
   }
 

@@ -40,10 +40,7 @@ class StdioChannel implements Channel {
   /** Set once nothing can be sent any more. */
   #sendError: ChannelError | undefined;
   #closing: Promise<void> | undefined;
-  readonly binary: BinaryFrames = {
-    accept: () => this.#splitter.acceptFrames(),
-    send: (head, body, onWritten) => this.#deliver(() => this.#writer.writeFrame(head, body, onWritten)),
-  };
+  readonly binary: BinaryFrames;
 
   constructor(input: Readable, output: Writable, limits: ChannelLimits) {
     this.#input = input;
@@ -51,6 +48,11 @@ class StdioChannel implements Channel {
     this.#limits = limits;
     this.#splitter = new LineSplitter(limits.maxMessageBytes);
     this.#writer = new LineWriter(output, limits, () => this.#gate.release());
+    this.binary = {
+      accept: () => this.#splitter.acceptFrames(),
+      send: (head, body, onWritten) => this.#deliver(() => this.#writer.writeFrame(head, body, onWritten)),
+      reportsWritten: this.#writer.reportsWritten,
+    };
     this.#gate = new SendGate({
       isFull: () => this.#writer.backlog >= limits.highWaterBytes,
       hasRoom: () => this.#writer.backlog <= limits.highWaterBytes / 2,

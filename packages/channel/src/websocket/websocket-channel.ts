@@ -56,6 +56,7 @@ export class WebSocketChannel implements Channel {
   readonly binary: BinaryFrames = {
     accept: () => this.#frames.acceptBinary(),
     send: (head, body, onWritten) => this.#sendFrame(head, body, onWritten),
+    reportsWritten: true,
   };
 
   /**

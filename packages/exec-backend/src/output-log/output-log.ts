@@ -3,6 +3,8 @@ import type { OutputLogLimits } from "../limits.js";
 import { DEFAULT_FOLLOW_WINDOW_BYTES, MAX_TAIL_CHUNKS } from "../limits.js";
 import { ChunkQueue } from "./chunk-queue.js";
 import { cutChunk, findChunk, findGaps, findIndex, pushCut } from "./chunks.js";
+import { LentChunks } from "./lent-chunks.js";
+import type { LogHold, LogHost, LogPin } from "./log-host.js";
 import type { OutputChunk } from "./output-chunk.js";
 import { createSpillFile, type SpillFile } from "./spill-file.js";
 
@@ -38,6 +40,8 @@ export interface OutputLog {
   follow(options?: FollowOptions): AsyncIterable<OutputChunk>;
   /** Pauses the process like a follower that does not advance: while there are more than `windowBytes` after `from`. */
   hold(from: number, windowBytes: number): LogHold;
+  /** With `lendsChunks`, keeps the memory of chunks from this offset on from being reused. Never pauses the process. */
+  pin?(from: number): LogPin;
   /** Bytes of output in memory; undefined where that is not known. */
   readonly heldBytes?: number;
   /**
@@ -47,14 +51,6 @@ export interface OutputLog {
   shrink?(tailBytes: number): void;
   /** Offset of the byte after chunk `seq`; when that chunk is not in memory, of the oldest later byte that is. */
   offsetAfter(seq: number): number;
-}
-
-/** Back-pressure without reading; see `OutputLog.hold`. */
-export interface LogHold {
-  /** Advances to this offset. */
-  move(from: number): void;
-  /** Ends the hold. Idempotent. */
-  release(): void;
 }
 
 /** Where and how to follow an output log. */
@@ -100,13 +96,6 @@ export const createOutputLog = (
   onDropped: (bytes: Buffer) => void = ignore,
 ): WritableOutputLog => new RetainedLog(limits, { onPressure, now, onDropped });
 
-/** The owner of a log; see the parameters of `createOutputLog`. */
-export interface LogHost {
-  onPressure(pause: boolean): void;
-  now(): number;
-  onDropped(bytes: Buffer): void;
-}
-
 /** Members are created when needed: there may be thousands of logs, most of them small and complete. */
 export class RetainedLog implements WritableOutputLog {
   readonly #limits: OutputLogLimits;
@@ -124,8 +113,7 @@ export class RetainedLog implements WritableOutputLog {
   #complete = false;
   #closed = false;
   #isPaused = false;
-  /** Chunks up to this one were returned by `read`, whose caller may keep them. */
-  #lastSeqRead = 0;
+  #lent: LentChunks | undefined;
 
   constructor(limits: OutputLogLimits, host: LogHost) {
     this.#limits = limits;
@@ -211,7 +199,7 @@ export class RetainedLog implements WritableOutputLog {
       if (rest[index]!.offset >= limit) break;
       pushCut(chunks, rest[index]!, start, limit);
     }
-    this.#lastSeqRead = Math.max(this.#lastSeqRead, chunks.at(-1)?.seq ?? 0);
+    this.#getLent()?.noteRead(chunks.at(-1)?.seq ?? 0);
     return { chunks, evicted: findGaps(chunks, from, limit) };
   }
 
@@ -278,6 +266,10 @@ export class RetainedLog implements WritableOutputLog {
     };
   }
 
+  pin(from: number): LogPin {
+    return this.#getLent()?.pin(from) ?? NO_PIN;
+  }
+
   offsetAfter(seq: number): number {
     if (seq <= 0) return 0;
     const chunks = seq <= (this.#head?.at(-1)?.seq ?? 0) ? this.#head! : this.#tail.chunks;
@@ -313,19 +305,19 @@ export class RetainedLog implements WritableOutputLog {
     while (tail.size > 1 && (tail.bytes > this.#tailBytes || tail.size > MAX_TAIL_CHUNKS)) {
       const chunk = tail.shift();
       if (spillBytes === 0 || this.#closed) {
-        this.#drop(chunk);
+        this.#getLent()?.add(chunk);
         continue;
       }
       const onIdle = () => this.#updatePressure();
       this.#spill ??= createSpillFile({ directory: spillDir, maxBytes: spillBytes, onIdle });
-      if (!this.#spill.append(chunk)) this.#drop(chunk);
+      if (!this.#spill.append(chunk)) this.#getLent()?.add(chunk);
     }
   }
 
-  #drop({ seq, offset, bytes }: OutputChunk): void {
-    if (this.#limits.lendsChunks !== true || seq <= this.#lastSeqRead) return;
-    for (const { position } of this.#followers ?? []) if (position < offset + bytes.length) return;
-    this.#host.onDropped(bytes);
+  #getLent(): LentChunks | undefined {
+    if (this.#limits.lendsChunks !== true) return undefined;
+    this.#lent ??= new LentChunks(this.#host, () => this.#followers);
+    return this.#lent;
   }
 
   #addFollower(follower: Follower): void {
@@ -388,6 +380,7 @@ export class RetainedLog implements WritableOutputLog {
 }
 
 const ignore = (): void => {};
+const NO_PIN: LogPin = { move: ignore, release: ignore, keepAll: ignore };
 const readClock = (): number => performance.now();
 
 /** A function, because the compiler assumes that the value does not change while a generator is suspended. */

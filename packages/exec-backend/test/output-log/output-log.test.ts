@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { joinBytes } from "../../../process-host/test/support.js";
-import type { OutputLogLimits } from "../../src/limits.js";
+import { MAX_LENT_BYTES, type OutputLogLimits } from "../../src/limits.js";
 import { createOutputLog, type WritableOutputLog } from "../../src/output-log/output-log.js";
 
 let spillDir: string;
@@ -161,8 +161,43 @@ describe("an output log", () => {
       await follower.next();
       await follower.next();
       fill(log, 16);
-      expect(dropped).toEqual([4]);
+      expect(dropped).toEqual([0, 4]);
       await follower.return?.();
+    });
+
+    it("returns the memory of evicted chunks as a pin passes them, and of all at its end", () => {
+      const { log, dropped } = open();
+      const pin = log.pin?.(0);
+      fill(log, 24);
+      expect(dropped).toEqual([]);
+      expect(log.isPaused).toBe(false);
+      pin?.move(7);
+      expect(dropped).toEqual([0]);
+      pin?.move(8);
+      expect(dropped).toEqual([0, 4]);
+      pin?.release();
+      expect(dropped).toEqual([0, 4, 8, 12]);
+    });
+
+    it("returns no memory any more where what a pin kept is never known to be unused", () => {
+      const { log, dropped } = open();
+      const pin = log.pin?.(0);
+      fill(log, 16);
+      pin?.keepAll();
+      pin?.release();
+      fill(log, 24);
+      expect(dropped).toEqual([]);
+    });
+
+    it("leaves what waits for a pin to the garbage collector beyond a limit", () => {
+      const dropped: number[] = [];
+      const unlimited = { headBytes: 0, tailBytes: 1, spillBytes: 0, spillDir: "", lendsChunks: true };
+      const log = createOutputLog(unlimited, undefined, undefined, ({ length }) => dropped.push(length));
+      const pin = log.pin?.(0);
+      const chunk = Buffer.alloc(1024);
+      for (let bytes = 0; bytes < 2 * MAX_LENT_BYTES; bytes += chunk.length) log.append("stdout", chunk);
+      pin?.release();
+      expect(dropped).toHaveLength(MAX_LENT_BYTES / chunk.length);
     });
 
     it("returns no memory without lendsChunks", () => {

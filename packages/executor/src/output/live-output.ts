@@ -1,6 +1,7 @@
 import type { Clock } from "@codex/clock";
 import type { OutputChunk, OutputLog } from "@codex/exec-backend";
 import type { OutputStream } from "@codex/executor-protocol";
+import { Unwritten } from "./unwritten.js";
 import { getIncompleteTail } from "./utf8.js";
 
 /** One piece of live output. `offset` is that of its first byte in the session's log, `seq` counts pieces from 1. */
@@ -15,14 +16,19 @@ export interface OutputDelta {
 
 /** Where live output is sent. */
 export interface LiveReceiver {
-  /** Rejects when the channel has ended; until then it resolves when there is room for the next one. */
-  sendOutput(delta: OutputDelta): Promise<void>;
+  /**
+   * Rejects when the channel has ended; until then it resolves when there is room for the next one. `onWritten` is called once
+   * the bytes are no longer read, if the receiver can know that.
+   */
+  sendOutput(delta: OutputDelta, onWritten: () => void): Promise<void>;
   /** After a rejection: true once there is another channel, false when there will be none or `signal` has aborted. */
   recover(error: unknown, signal: AbortSignal): Promise<boolean>;
   /** Whether it acknowledges what it has received. */
   readonly acknowledges: boolean;
   /** Most bytes of one `sendOutput`. */
   readonly maxDeltaBytes: number;
+  /** Whether it calls `onWritten` for everything that was sent. */
+  readonly reportsWritten: boolean;
 }
 
 export interface LiveOptions {
@@ -31,6 +37,8 @@ export interface LiveOptions {
   receiver: LiveReceiver;
   /** Bytes that may be in flight to a receiver that acknowledges; may change. */
   getWindow: () => number;
+  /** The log reuses the memory of its chunks, which must not happen before they are written. */
+  pinsUnwritten?: boolean;
   /** Called when more is known to have been received. */
   onReceived?: () => void;
 }
@@ -73,12 +81,14 @@ export class LiveOutputSender {
   /** Evicted ranges between the two offsets: never sent, so not in flight. */
   #gaps: { from: number; to: number }[] = [];
   #seq = 0;
+  #unwritten: Unwritten | undefined;
   /** Counts rewinds: an attempt of an earlier generation starts over. */
   #generation = 0;
   #working = false;
 
   constructor(options: LiveOptions) {
     this.#options = options;
+    if (options.pinsUnwritten === true) this.#unwritten = new Unwritten(options.log);
   }
 
   /** Offset up to which it was received, as far as that can be known. */
@@ -145,6 +155,7 @@ export class LiveOutputSender {
     this.#offset = Math.min(offset, this.#offset);
     this.#acknowledged = this.#offset;
     this.#gaps = [];
+    this.#unwritten?.rewind(this.#offset);
     this.#generation += 1;
     this.#deliveries[0]?.attempt.abort(ENOUGH);
     this.#notifyReceived();
@@ -171,6 +182,7 @@ export class LiveOutputSender {
 
   async #work(): Promise<void> {
     this.#working = true;
+    this.#unwritten?.begin(this.#offset);
     for (let [first] = this.#deliveries; first !== undefined; [first] = this.#deliveries) {
       const generation = this.#generation;
       const goesOn = await this.#attempt(first);
@@ -179,6 +191,7 @@ export class LiveOutputSender {
       first.end();
     }
     this.#working = false;
+    this.#unwritten?.finish();
   }
 
   /** True when the channel was lost meanwhile, and there is another. Never rejects. */
@@ -221,7 +234,8 @@ export class LiveOutputSender {
       if (!this.#hasRoom) await this.#waitForRoom(signal);
       if (generation !== this.#generation || part.offset >= delivery.limit) return;
       this.#seq += 1;
-      const sent = receiver.sendOutput({ requestId: delivery.requestId, processId, seq: this.#seq, ...part });
+      const written = this.#noteUnwritten(part);
+      const sent = receiver.sendOutput({ requestId: delivery.requestId, processId, seq: this.#seq, ...part }, written);
       if (part.offset > this.#offset) this.#gaps.push({ from: this.#offset, to: part.offset });
       // It is in flight, and may be acknowledged before `sent` resolves.
       this.#offset = part.offset + part.bytes.length;
@@ -229,6 +243,14 @@ export class LiveOutputSender {
       await sent;
       if (!receiver.acknowledges) this.#options.onReceived?.();
     }
+  }
+
+  #noteUnwritten({ offset, bytes }: Piece): () => void {
+    if (this.#unwritten === undefined) return ignore;
+    if (this.#options.receiver.reportsWritten) return this.#unwritten.add(offset, offset + bytes.length);
+    this.#unwritten.keepAll();
+    this.#unwritten = undefined;
+    return ignore;
   }
 
   /** Whether more may be in flight. */
@@ -266,6 +288,8 @@ export class LiveOutputSender {
     return (held === undefined ? this.#offset : held.offset + held.bytes.length) >= limit;
   }
 }
+
+const ignore = (): void => {};
 
 export interface LiveFollower {
   /** Resolves when everything up to this offset was sent, or nothing can be sent any more. Sends nothing beyond it. */

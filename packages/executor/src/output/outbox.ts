@@ -85,6 +85,10 @@ export class Outbox implements LiveReceiver {
     return this.#binary ? this.#maxBinaryDeltaBytes : MAX_DELTA_BYTES;
   }
 
+  get reportsWritten(): boolean {
+    return !this.#binary || this.#channel?.binary?.reportsWritten === true;
+  }
+
   get acknowledges(): boolean {
     return this.#acknowledged;
   }
@@ -95,21 +99,23 @@ export class Outbox implements LiveReceiver {
   }
 
   /** Live output. @throws when the channel has ended. */
-  async sendOutput(delta: OutputDelta): Promise<void> {
+  async sendOutput(delta: OutputDelta, onWritten: () => void): Promise<void> {
     const channel = this.#channel;
     if (channel === undefined) throw new ChannelError("closed", "there is no channel");
     try {
-      await this.#sendDelta(channel, delta);
+      await this.#sendDelta(channel, delta, onWritten);
     } catch (error) {
       if (isOver(error)) this.detach(channel);
       throw error;
     }
   }
 
-  #sendDelta(channel: Channel, delta: OutputDelta): Promise<void> {
+  #sendDelta(channel: Channel, delta: OutputDelta, onWritten: () => void): Promise<void> {
     const head = this.#binary ? encodeOutputHead(delta) : undefined;
-    if (head === undefined || channel.binary === undefined) return channel.sendEncoded(encodeDelta(delta));
-    return channel.binary.send(head, delta.bytes);
+    if (head !== undefined && channel.binary !== undefined) return channel.binary.send(head, delta.bytes, onWritten);
+    const json = encodeDelta(delta); // a copy
+    onWritten();
+    return channel.sendEncoded(json);
   }
 
   /** After `sendOutput` threw: resolves with true once there is a channel again, with false when there will be none. */

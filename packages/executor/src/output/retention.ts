@@ -1,6 +1,7 @@
 import { DEFAULT_LOG_LIMITS, type OutputLogLimits } from "@codex/exec-backend";
 import type { WhenFull } from "@codex/executor-protocol";
 import { MAX_PAUSED_OUTPUT_BYTES, MAX_UNACKNOWLEDGED_OUTPUT_BYTES } from "../limits.js";
+import type { LiveReceiver } from "./live-output.js";
 
 /** What is kept of one session's output, bytes. */
 export interface Retention {
@@ -13,23 +14,28 @@ export interface Retention {
   memoryWindowBytes: number;
   /** How far the program may be ahead of the receiver of its output; undefined where it is not paused for that. */
   pauseBytes: number | undefined;
+  /** The memory of output is reused once the channel has written it. */
+  pinsUnwritten: boolean;
 }
 
-/** @param acknowledges whether the receiver of the output acknowledges it. */
+/** @param receiver of the live output, if there is one */
 export function getRetention(
-  { lendsChunks = false, ...limits }: Partial<OutputLogLimits>,
+  { lendsChunks: lendsInProcess = false, ...limits }: Partial<OutputLogLimits>,
   whenFull: WhenFull = "spill",
-  acknowledges = false,
+  { acknowledges, reportsWritten }: Pick<LiveReceiver, "acknowledges" | "reportsWritten"> = NO_RECEIVER,
 ): Retention {
-  // Only then all that is not acknowledged is held: what is under way is not written over.
-  const lends = lendsChunks && acknowledges && whenFull === "pause" ? { lendsChunks } : {};
+  // In this process a session that is paused holds all output that is not acknowledged, so none of that is overwritten.
+  const lendsChunks = reportsWritten || (lendsInProcess && acknowledges && whenFull === "pause");
+  const lends = lendsChunks ? { lendsChunks } : {};
   const chosen = { ...limits, ...lends, ...(whenFull === "drop" ? { spillBytes: 0 } : {}) };
   const log = { ...DEFAULT_LOG_LIMITS, ...chosen };
   const memory = Math.floor(log.tailBytes / 2);
   const windowBytes = Math.min(MAX_UNACKNOWLEDGED_OUTPUT_BYTES, Math.max(memory, Math.floor(log.spillBytes / 2)));
   const pauseBytes = whenFull === "pause" ? Math.min(MAX_PAUSED_OUTPUT_BYTES, memory) : undefined;
-  return { log, chosen, windowBytes, memoryWindowBytes: memory, pauseBytes };
+  return { log, chosen, windowBytes, memoryWindowBytes: memory, pauseBytes, pinsUnwritten: reportsWritten };
 }
+
+const NO_RECEIVER = { acknowledges: false, reportsWritten: false };
 
 /** How often an orchestrator has to acknowledge so that no window closes, bytes. */
 export function getAckBytes(limits: Partial<OutputLogLimits>): number {

@@ -51,7 +51,7 @@ export class SessionStarter {
   ): Promise<Session> {
     const { clock, limits, receiver, telemetry } = this.#options;
     const stdio = getStdio(request);
-    const retention = getRetention(limits.log, request.whenFull, receiver.acknowledges);
+    const retention = getRetention(limits.log, request.whenFull, receiver);
     const { process, startup } = await this.#spawn(request, { stdio, log: retention.chosen, trace });
     telemetry.log.info?.("session started", { requestId, sessionId: id, pid: process.pid });
     void process.exited.then(() => {

@@ -97,6 +97,7 @@ export class Session {
       processId: start.id,
       receiver,
       getWindow: () => (process.log.spillProblem === undefined ? retention.windowBytes : retention.memoryWindowBytes),
+      pinsUnwritten: retention.pinsUnwritten,
       onReceived: () => this.release(),
     });
     this.#explainEviction = () => explainEviction(retention, start.whenFull, process.log.spillProblem);

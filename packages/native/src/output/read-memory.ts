@@ -9,7 +9,7 @@ export interface ReadMemory {
   readonly pipeBuffer: Buffer;
   readonly terminalBuffer: Buffer;
   readonly chunks: ChunkMemory;
-  /** For reads of an enlarged pipe. */
+  /** The size of `pipeBuffer`; the same as `chunks` unless pipes are enlarged. */
   readonly largeChunks: ChunkMemory;
   /** read(2): the number of bytes read, at most `bytes`; 0 or less when there were none, or at the end. */
   read(fd: number, into: Uint8Array, bytes: number): number;
@@ -28,12 +28,15 @@ export const createReadMemory = (
   openBurstReader: OpenBurstReader,
   turns: ReadTurns,
   outputPipeBytes: number,
-): ReadMemory => ({
-  pipeBuffer: Buffer.allocUnsafeSlow(outputPipeBytes),
-  terminalBuffer: Buffer.allocUnsafeSlow(TERMINAL_READ_BYTES),
-  chunks: new ChunkMemory(CHUNK_SLAB_BYTES),
-  largeChunks: new ChunkMemory(outputPipeBytes),
-  read,
-  openBurstReader,
-  turns,
-});
+): ReadMemory => {
+  const chunks = new ChunkMemory(CHUNK_SLAB_BYTES);
+  return {
+    pipeBuffer: Buffer.allocUnsafeSlow(outputPipeBytes),
+    terminalBuffer: Buffer.allocUnsafeSlow(TERMINAL_READ_BYTES),
+    chunks,
+    largeChunks: outputPipeBytes === CHUNK_SLAB_BYTES ? chunks : new ChunkMemory(outputPipeBytes),
+    read,
+    openBurstReader,
+    turns,
+  };
+};

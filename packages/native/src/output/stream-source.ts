@@ -1,23 +1,24 @@
 import { Socket } from "node:net";
 import type { Readable } from "node:stream";
-import { CHUNK_SLAB_BYTES } from "../limits.js";
 import type { ByteSink, ByteSource } from "./byte-source.js";
+import { PipeBuffer } from "./pipe-buffer.js";
 import { PIPE_BYTES, type ReadMemory } from "./read-memory.js";
 import type { ReadTurns } from "./read-turns.js";
 
 /** Reads a pipe. Takes ownership of the descriptor. */
 export function readPipe(fd: number, memory: ReadMemory, sink: ByteSink): ByteSource {
-  const { pipeBuffer, turns } = memory;
-  const onRead = (size: number, buffer: Uint8Array) => {
-    const chunks = size > CHUNK_SLAB_BYTES ? memory.largeChunks : memory.chunks;
-    sink.onBytes(chunks.copy(buffer.subarray(0, size)));
-    source.onRead(size, buffer.length);
+  const buffer = new PipeBuffer(memory);
+  const onRead = (size: number, into: Buffer) => {
+    sink.onBytes(buffer.take(into, size));
+    source.onRead(size, into.length);
     return true;
   };
-  const onread = { buffer: pipeBuffer, callback: onRead };
+  // Node calls `buffer` before the first read and after each one.
+  const onread = { buffer: () => buffer.next(), callback: onRead };
   // The types lack `onread` for a socket created from a descriptor.
   const socket = new Socket({ fd, readable: true, writable: false, onread } as ConstructorParameters<typeof Socket>[0]);
-  const source = new StreamSource(socket, sink, turns);
+  socket.once("close", () => buffer.release());
+  const source = new StreamSource(socket, sink, memory.turns);
   socket.resume();
   return source;
 }
