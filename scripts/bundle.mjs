@@ -5,6 +5,7 @@ import { once } from "node:events";
 import {
   chmodSync,
   existsSync,
+  mkdtempSync,
   readdirSync,
   readFileSync,
   renameSync,
@@ -13,7 +14,8 @@ import {
   utimesSync,
   writeFileSync,
 } from "node:fs";
-import { dirname, resolve } from "node:path";
+import { tmpdir } from "node:os";
+import { dirname, join, resolve } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
@@ -21,6 +23,7 @@ import {
   buildChunks,
   compileAhead,
   lightWebSockets,
+  listChunks,
   ownZodForMcp,
   requireAscii,
   WRAPPER,
@@ -103,12 +106,24 @@ await compileAhead(`${parts}/exec-server.cjs`, {
   input: '{"id":1,"method":"initialize","params":{"clientName":"build"}}\n',
 });
 const packs = {};
-await addPack("run", runOf("run", {}, ["true"]));
-await addPack("tools-list", runOf("tools list"));
-await withExecutor((executor) => addPack("run-remote", runOf("run", { executor }, ["true"])));
-await withModel(({ env, directory }) =>
-  addPack("exec", runOf("exec", { cd: directory, skipGitRepoCheck: true, stdin: false }, ["Do nothing."]), env),
-);
+const homes = [];
+await withExecutor(async (executor) => {
+  const [plain, configured] = [openHome(), openHome(executor)];
+  const run = runOf("run", {}, ["true"]);
+  await addPack("run", run, plain, [
+    { name: "configured", run, env: configured },
+    { name: "environment", run: runOf("run", { environment: "build" }, ["true"]), env: configured },
+  ]);
+  const list = runOf("tools list");
+  await addPack("tools-list", list, plain, [{ name: "configured", run: list, env: configured }]);
+  await addPack("run-remote", runOf("run", { executor }, ["true"]), plain);
+  await withModel(async (config) => {
+    const [alone, several] = [openHome(undefined, config), openHome(executor, config)];
+    const exec = runOf("exec", { cd: alone.CODEX_HOME, skipGitRepoCheck: true, stdin: false }, ["Do nothing."]);
+    await addPack("exec", exec, alone, [{ name: "configured", run: exec, env: several }]);
+  });
+});
+for (const home of homes) rmSync(home, { recursive: true, force: true });
 rmSync(loader);
 // For the tests: the chunks that a command loads.
 writeFileSync(`${outdir}/packs.json`, JSON.stringify(packs, null, 2));
@@ -118,8 +133,37 @@ chmodSync(`${outdir}/codex.js`, 0o755);
 // Changes made during the build may not be in it.
 utimesSync(`${outdir}/codex.js`, began, began);
 
-async function addPack(name, run, env = process.env) {
-  packs[name] = await writePack(`${parts}/${name}.pack.cjs`, chunks, { runs: [run], env });
+/**
+ * Adds the pack of a command.
+ * @param further `{ name, run, env }`: runs that need more, which is in a pack of its own
+ */
+async function addPack(name, run, env, further = []) {
+  const wanted = [{ pack: name, run, env }, ...further.map((each) => ({ ...each, pack: `${name}-${each.name}` }))];
+  const packOf = new Map();
+  for (const each of wanted) {
+    const all = await listChunks(parts, { runs: [each.run], env: each.env });
+    each.names = all.filter((chunk) => !packOf.has(chunk));
+    for (const chunk of each.names) packOf.set(chunk, `${each.pack}.pack.cjs`);
+  }
+  const [own, ...others] = wanted;
+  const elsewhere = Object.fromEntries([...packOf].filter(([chunk]) => !own.names.includes(chunk)));
+  for (const { pack, names } of wanted)
+    packs[pack] = writePack(`${parts}/${pack}.pack.cjs`, chunks, names, pack === name ? elsewhere : {});
+  const base = `${parts}/${name}.pack.cjs`;
+  await compileAhead(base, { runs: [run], env });
+  for (const each of others)
+    await compileAhead(`${parts}/${each.pack}.pack.cjs`, { runs: [each.run], env: each.env, base });
+}
+
+/** An environment with a `CODEX_HOME` of its own. @param url of the configured environment `build` */
+function openHome(url, config = "") {
+  const home = mkdtempSync(join(tmpdir(), "codex-build-"));
+  homes.push(home);
+  writeFileSync(join(home, "config.toml"), config);
+  if (url !== undefined)
+    writeFileSync(join(home, "environments.toml"), `[[environments]]\nid = "build"\nurl = "${url}"\n`);
+  const others = Object.entries(process.env).filter(([name]) => !name.startsWith("CODEX_"));
+  return { ...Object.fromEntries(others), CODEX_HOME: home };
 }
 
 /** The arguments with which `main.ts` would call the part of a command. */

@@ -136,28 +136,37 @@ export function requireAscii(file) {
   if (found !== null) throw new Error(`${file}: write \\u and its number for the last character of ${found[0]}`);
 }
 
-/**
- * Writes the pack of a part: the chunks that these runs load.
- * @param runs `{ part, name, options, words }`: what the part is called with
- * @returns its size, and the packages that it has code of
- */
-export async function writePack(file, chunks, { runs, env }) {
-  const list = `${file}.list`;
+/** The names of the chunks that these runs load. @param runs `{ part, name, options, words }`: what the part is called with */
+export async function listChunks(parts, { runs, env }) {
+  const list = `${parts}/chunks.list`;
   await runAhead({ mode: "list", output: list, runs, env });
   const names = JSON.parse(readFileSync(list, "utf8"));
   rmSync(list);
-  const members = names.map((name) => `${JSON.stringify(`./${name}`)}:function${PARAMETERS}{${chunks.get(name).code}}`);
+  return names;
+}
+
+/**
+ * Writes a pack.
+ * @param names of its chunks
+ * @param elsewhere by the name of a chunk the file of the pack that has it
+ * @returns its size, and the packages that it has code of
+ */
+export function writePack(file, chunks, names, elsewhere = {}) {
+  const members = [
+    ...names.map((name) => `${JSON.stringify(`./${name}`)}:function${PARAMETERS}{${chunks.get(name).code}}`),
+    ...Object.entries(elsewhere).map(([name, pack]) => `${JSON.stringify(`./${name}`)}:${JSON.stringify(pack)}`),
+  ];
   const text = `({${members.join(",")}})`;
   writeFileSync(file, text);
-  await compileAhead(file, { runs, env });
   return { bytes: text.length, packages: [...new Set(names.flatMap((name) => chunks.get(name).packages))].sort() };
 }
 
-/** Keeps what V8 compiles until the runs have come to their end, beside the file, for the same version of V8. `input` is what a client sends. */
-export async function compileAhead(file, { runs, env, input }) {
+/** Keeps what V8 compiles until the runs have come to their end, beside the file, for the same version of V8. `input` is what a client sends, `base` a pack that the file adds to. */
+export async function compileAhead(file, { runs, env, input, base }) {
   await runAhead({
     mode: "compile",
     file,
+    base,
     output: `${file}.${process.versions.v8}-${process.arch}.cache`,
     runs,
     env,

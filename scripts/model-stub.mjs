@@ -1,8 +1,5 @@
 import { once } from "node:events";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 
 const CALL = {
   type: "function_call",
@@ -14,7 +11,7 @@ const MESSAGE = { type: "message", role: "assistant", content: [{ type: "output_
 
 /**
  * Runs `use` while a model on this host answers each first request of a thread with a command, and each second one with a message.
- * @param use receives an environment in which `codex exec` uses that model, and a directory to work in
+ * @param use receives the `config.toml` with which `codex exec` uses that model
  */
 export async function withModel(use) {
   const server = createServer(async (request, response) => {
@@ -35,15 +32,13 @@ export async function withModel(use) {
     response.end();
   });
   await once(server.listen(0, "127.0.0.1"), "listening");
-  const directory = mkdtempSync(join(tmpdir(), "codex-build-"));
   const url = `http://127.0.0.1:${server.address().port}/v1`;
-  const config = `model = "model"\nmodel_provider = "build"\n[model_providers.build]\nname = "build"\nbase_url = "${url}"\n`;
-  writeFileSync(join(directory, "config.toml"), config);
   try {
-    await use({ env: { ...process.env, CODEX_HOME: directory }, directory });
+    await use(
+      `model = "model"\nmodel_provider = "build"\n[model_providers.build]\nname = "build"\nbase_url = "${url}"\n`,
+    );
   } finally {
     server.closeAllConnections();
     server.close();
-    rmSync(directory, { recursive: true, force: true });
   }
 }

@@ -6,17 +6,21 @@ import v8 from "node:v8";
 import { constants, Script } from "node:vm";
 import { createChunkLoader } from "../packages/cli/dist/chunks.mjs";
 
-const { mode, file, output, runs } = JSON.parse(process.argv[2]);
+const { mode, file, base, output, runs } = JSON.parse(process.argv[2]);
 const parts = dirname(output);
 // V8 takes compiled code only where its flags are those that it was compiled with, and commands change flags while they run.
 v8.setFlagsFromString = () => {};
 const names = [];
 const script = file === undefined ? undefined : compile(file);
 const value = script?.runInThisContext() ?? {};
-const packed = typeof value === "function" ? { [`./${runs[0].part}.cjs`]: value } : value;
-const load = createChunkLoader(parts, packed, (path) => {
-  names.push(path.slice(parts.length + 1));
-  return compile(path).runInThisContext();
+const own = typeof value === "function" ? { [`./${runs[0].part}.cjs`]: value } : value;
+const packed = base === undefined ? own : { ...compile(base).runInThisContext(), ...own };
+const load = createChunkLoader(parts, packed, {
+  readChunk(path) {
+    names.push(path.slice(parts.length + 1));
+    return compile(path).runInThisContext();
+  },
+  readPack: (path) => compile(path).runInThisContext(),
 });
 process.on("exit", () => writeFileSync(output, mode === "list" ? JSON.stringify(names) : script.createCachedData()));
 for (const { part, name, options, words = [] } of runs) await load(`./${part}.cjs`).run(name, options, words);

@@ -10,8 +10,14 @@ export type Chunk = (
   dirname: string,
 ) => void;
 
-/** By the name with which they require each other, such as `./chunk-ABC.cjs`. */
-export type Chunks = Readonly<Record<string, Chunk>>;
+/** By the name with which they require each other, such as `./chunk-ABC.cjs`; a string is the file of the pack that has the chunk. */
+export type Chunks = Readonly<Record<string, Chunk | string>>;
+
+/** Reads the files of the build. */
+export interface ChunkFiles {
+  readChunk(file: string): Chunk;
+  readPack(file: string): Chunks;
+}
 
 /**
  * A `require` for chunks, each evaluated once: from `packed` where it is there, else from its file. So a class that two
@@ -20,16 +26,24 @@ export type Chunks = Readonly<Record<string, Chunk>>;
 export function createChunkLoader(
   directory: string,
   packed: Chunks,
-  readChunk: (file: string) => Chunk,
+  { readChunk, readPack }: ChunkFiles,
 ): (name: string) => unknown {
+  const packs = new Map<string, Chunks>();
   const loaded = new Map<string, { exports: object }>();
   const requireOther = module.createRequire(join(directory, "."));
+  const find = (name: string): Chunk | undefined => {
+    const found = packed[name];
+    if (typeof found !== "string") return found;
+    const pack = packs.get(found) ?? readPack(join(directory, found));
+    packs.set(found, pack);
+    return pack[name] as Chunk; // a pack that is named has chunks only
+  };
   const load = (name: string): unknown => {
     const known = loaded.get(name);
     if (known !== undefined) return known.exports;
     if (!name.startsWith("./")) return requireOther(name);
     const file = join(directory, name);
-    const chunk = packed[name] ?? readChunk(file);
+    const chunk = find(name) ?? readChunk(file);
     const created = { exports: {} };
     loaded.set(name, created);
     chunk.call(created.exports, created.exports, requireChunk, created, file, directory);

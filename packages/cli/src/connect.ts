@@ -56,9 +56,12 @@ export async function choosePlace(
     return chooseRegistered({ registryUrl: registry, environmentId: environment, token, ca }, exitCode);
   }
   if (executor !== undefined || (environment === undefined && !areEnvironmentsConfigured())) return undefined;
+  const { isThisHost, loadChecked } = await import("./configured-environments.js");
+  const config = await loadChecked(exitCode);
+  if (isThisHost(config, environment)) return undefined;
   const { chooseDefault, chooseEnvironment } = await import("./environments.js");
-  if (startsWithoutDefault && environment === undefined) return chooseDefault();
-  return chooseEnvironment(environment, exitCode);
+  if (startsWithoutDefault && environment === undefined) return chooseDefault(config);
+  return chooseEnvironment(config, environment, exitCode);
 }
 
 /** Whether nothing names another place than this host, before anything is connected. */

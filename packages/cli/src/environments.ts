@@ -11,8 +11,6 @@ import {
   type EnvironmentLink,
   type Environments,
   type EnvironmentsConfig,
-  EnvironmentsConfigError,
-  loadEnvironments,
   openKnownExecutors,
   readSshUrl,
   type UsedEnvironment,
@@ -34,22 +32,18 @@ export interface ChosenEnvironment extends UsedEnvironment {
 /** The keys of executors that this user trusts. */
 export const knownExecutorsFile = (): string => join(codexHome(), "known-executors.json");
 
-/** The configuration of environments of this user. @throws EnvironmentsConfigError */
-export const loadConfigured = (): Promise<EnvironmentsConfig> =>
-  loadEnvironments({ home: codexHome(), env: process.env });
-
 /**
  * Connects the environment that is named, or the default; one that is not configured may be given as an `ssh://` URL. Undefined: it is
  * this host. Says where it runs when that is a fallback.
  * @throws CommandError, EnvironmentsConfigError
  */
 export async function chooseEnvironment(
+  configured: EnvironmentsConfig,
   named: string | undefined,
   exitCode: number,
 ): Promise<ChosenEnvironment | undefined> {
-  const { config, id } = addAddress(await loadChecked(exitCode), named);
+  const { config, id } = addAddress(configured, named);
   if (id === undefined) throw new CommandError(describeDisabled(config), exitCode);
-  if (id === "local" && config.includeLocal) return undefined;
   const environments = openEnvironments(config);
   try {
     const used = await environments.use(id);
@@ -67,14 +61,9 @@ export async function chooseEnvironment(
   }
 }
 
-/**
- * The default of a run, not connected yet; in the place of none, one that cannot be. Undefined: it is this host.
- * @throws CommandError where the configuration is invalid
- */
-export async function chooseDefault(): Promise<ChosenEnvironment | undefined> {
-  const config = await loadChecked(EXIT.failure);
+/** The default of a run, not connected yet; in the place of none, one that cannot be. */
+export function chooseDefault(config: EnvironmentsConfig): ChosenEnvironment {
   const { default: id, environments: configured } = config;
-  if (id === "local" && config.includeLocal) return undefined;
   if (id === undefined) {
     const open = () => Promise.reject(new Error(describeDisabled(config)));
     const environment = createRemoteEnvironment({ id: "none", kind: "none", link: { open } });
@@ -107,16 +96,6 @@ export async function chooseRegistered(
 
 /** Characters of the name of an executor. */
 const MAX_NAME_LENGTH = 64;
-
-async function loadChecked(exitCode: number): Promise<EnvironmentsConfig> {
-  try {
-    return await loadConfigured();
-  } catch (error) {
-    throw error instanceof EnvironmentsConfigError
-      ? new CommandError(error.message, exitCode, { cause: error })
-      : error;
-  }
-}
 
 /** All environments of a configuration, unconnected. The caller closes them. */
 export function openEnvironments(config: EnvironmentsConfig, local = createLocalEnvironment): Environments {

@@ -75,14 +75,25 @@ function fileOf(name: string): string {
  */
 function load(name: string, packs: readonly string[]): unknown {
   for (const file of [...packs.map((pack) => fileOf(`${pack}.pack.cjs`)), fileOf(`${name}.cjs`)]) {
-    const compiled = `${file}.${process.versions.v8}-${process.arch}.cache`;
-    if (!existsSync(compiled)) continue;
-    const value = runScript(file, { cachedData: readFileSync(compiled) });
+    if (!existsSync(compiledOf(file))) continue;
+    const value = runCompiled(file);
     const chunks = typeof value === "function" ? { [`./${name}.cjs`]: value } : value;
-    return createChunkLoader(fileOf("."), chunks, (path) => runScript(path) as Chunk)(`./${name}.cjs`);
+    const files = {
+      readChunk: (path: string) => runScript(path) as Chunk,
+      readPack: (path: string) => runCompiled(path) as Chunks,
+    };
+    return createChunkLoader(fileOf("."), chunks, files)(`./${name}.cjs`);
   }
   keepCompiledCode();
   return require(fileOf(`${name}.cjs`));
+}
+
+function compiledOf(file: string): string {
+  return `${file}.${process.versions.v8}-${process.arch}.cache`;
+}
+
+function runCompiled(file: string): Chunk | Chunks {
+  return runScript(file, { cachedData: readFileSync(compiledOf(file)) });
 }
 
 /** @returns the function of a file with one chunk, or those of a pack. The build emits ASCII only: one byte per character in memory. */

@@ -1,8 +1,8 @@
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it, onTestFinished } from "vitest";
@@ -21,6 +21,14 @@ describe.each([
   { name: "run", maxBytes: 415_000, without: [...NEVER, "ws"] },
   { name: "run-remote", maxBytes: 270_000, without: [...NEVER, ...HOST] },
   { name: "tools-list", maxBytes: 402_000, without: [...NEVER, "ws"] },
+  {
+    name: "run-configured",
+    maxBytes: 37_000,
+    without: [...NEVER.filter((each) => !/toml/.test(each)), ...HOST, "ws", "zod"],
+  },
+  { name: "tools-list-configured", maxBytes: 37_000, without: [...HOST, "ws", "zod"] },
+  { name: "run-environment", maxBytes: 262_000, without: ["agent", "commander", "policy", "starlark"] },
+  { name: "exec-configured", maxBytes: 31_000, without: ["commander", "ws"] },
   { name: "exec", maxBytes: 1_065_000, without: ["commander", "doctor", "mcp-client", "ws"] },
 ])("what codex $name loads", ({ name, maxBytes, without }) => {
   it("has no code of packages that it does not need", () => {
@@ -33,11 +41,12 @@ describe.each([
   });
 });
 
-describe("the code that the build has compiled", () => {
-  const parts = fileURLToPath(new URL("../dist/parts/", import.meta.url));
-  const ending = `.${process.versions.v8}-${process.arch}.cache`;
-  const compiled = readdirSync(parts).filter((file) => file.endsWith(ending));
+const parts = fileURLToPath(new URL("../dist/parts/", import.meta.url));
+const ending = `.${process.versions.v8}-${process.arch}.cache`;
+const compiled = readdirSync(parts).filter((file) => file.endsWith(ending));
+const OTHER_BUILD = compiled.length === 0 ? " (skipped: another version of Node has built the command)" : "";
 
+describe.skipIf(OTHER_BUILD !== "")(`the code that the build has compiled${OTHER_BUILD}`, () => {
   it("is there for each pack", () => {
     expect(compiled).toEqual(expect.arrayContaining(Object.keys(packs).map((name) => `${name}.pack.cjs${ending}`)));
   });
@@ -54,6 +63,47 @@ describe("the code that the build has compiled", () => {
       "false",
     );
   });
+});
+
+describe.skipIf(OTHER_BUILD !== "")(`the files that are read of the build${OTHER_BUILD}`, () => {
+  /** Those in `parts`, without compiled code, in order. */
+  function readBy(args: readonly string[], environments?: string): string[] {
+    const directory = mkdtempSync(join(tmpdir(), "codex reads-"));
+    onTestFinished(() => rmSync(directory, { recursive: true }));
+    const [hook, list, home] = [join(directory, "hook.cjs"), join(directory, "list"), join(directory, "home")];
+    mkdirSync(home);
+    if (environments !== undefined) writeFileSync(join(home, "environments.toml"), environments);
+    const program = `
+      const fs = require("fs");
+      const { readFileSync } = fs;
+      fs.readFileSync = (file, ...rest) => {
+        if (/[\\\\/]parts[\\\\/][^\\\\/]+\\.cjs$/.test(String(file))) fs.appendFileSync(${JSON.stringify(list)}, file + "\\n");
+        return readFileSync(file, ...rest);
+      };`;
+    writeFileSync(hook, program);
+    const env = { ...process.env, CODEX_HOME: home };
+    execFileSync(process.execPath, ["-r", hook, codex, ...args], { stdio: "ignore", env, cwd: directory });
+    return readFileSync(list, "utf8")
+      .trimEnd()
+      .split("\n")
+      .map((file) => basename(file));
+  }
+
+  const DOWN = Array.from(
+    { length: 20 },
+    (_, index) => `[[environments]]\nid = "e${index}"\nurl = "ws://127.0.0.1:9"\n`,
+  ).join("");
+
+  it.each([
+    ["run", ["run", "--", "true"]],
+    ["tools-list", ["tools", "list"]],
+  ])(
+    "are the pack of %s, and one more where environments are configured and this host is the default",
+    (name, args) => {
+      expect(readBy(args)).toEqual([`${name}.pack.cjs`]);
+      expect(readBy(args, DOWN)).toEqual([`${name}.pack.cjs`, `${name}-configured.pack.cjs`]);
+    },
+  );
 });
 
 /** Modules of Node that a command has loaded when it ends, beyond those that Node loads by itself. */

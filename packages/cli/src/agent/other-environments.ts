@@ -14,7 +14,8 @@ export async function addOtherEnvironments(
   policy: PolicyOptions,
 ) {
   if (executor !== undefined || environment !== undefined || !areEnvironmentsConfigured()) return undefined;
-  const { loadConfigured, openEnvironments } = await import("../environments.js");
+  const { loadConfigured } = await import("../configured-environments.js");
+  const { openEnvironments } = await import("../environments.js");
   const config = await loadConfigured();
   const environments = openEnvironments(config, () => createOwnEnvironment());
   const list = environments.list().filter(({ id }) => id !== primary);

@@ -1,7 +1,8 @@
 import { resolve } from "node:path";
 import { codexHome } from "@codex/config";
 import { addEnvironment, removeEnvironment, trustConfigured } from "@codex/environments";
-import { knownExecutorsFile, loadConfigured } from "../environments.js";
+import { loadConfigured } from "../configured-environments.js";
+import { knownExecutorsFile } from "../environments.js";
 import { CommandError, EXIT } from "../exit-codes.js";
 
 export interface EnvironmentAddOptions {

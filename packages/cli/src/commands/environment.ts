@@ -7,7 +7,8 @@ import {
   EnvironmentError,
   listConfigured,
 } from "@codex/environments";
-import { loadConfigured, openEnvironments } from "../environments.js";
+import { loadConfigured } from "../configured-environments.js";
+import { openEnvironments } from "../environments.js";
 import { CommandError, EXIT } from "../exit-codes.js";
 
 interface OutputOptions {
