@@ -41,13 +41,16 @@ export async function buildChunks(options, parts) {
   for (const { path, text } of outputFiles) {
     const form = { format: "cjs", platform: "node", target: options.target, minify: true };
     const { code: converted } = await transform(markImports(requireChunks(text)), form);
-    const code = loadOnUse(converted, path);
+    const code = loadOnUse(escapeRegExps(converted), path);
     chunks.set(basename(path), { code, packages: packagesIn(metafile, path) });
     writeFileSync(path, `${WRAPPER.banner}${code}${WRAPPER.footer}`);
-    requireAscii(path);
   }
   return chunks;
 }
+
+/** `main.ts` reads a chunk with a byte for each character. esbuild escapes others, but not in regular expressions, where `\\u` means the same. */
+const escapeRegExps = (code) =>
+  code.replace(/[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
 
 function packagesIn(metafile, path) {
   const [, { inputs }] = Object.entries(metafile.outputs).find(([name]) => basename(name) === basename(path));

@@ -67,9 +67,9 @@ export class Entrances {
     }
   }
 
-  #enterExecutor({ route, query, accept }: SocketRequest, transports: readonly Transport[]): void {
+  async #enterExecutor({ route, query, accept }: SocketRequest, transports: readonly Transport[]): Promise<void> {
     const { registry, registrations, log } = this.#options;
-    const registration = registry.admitExecutor(route.environmentId, query.get("ticket") ?? "");
+    const registration = await registry.admitExecutor(route.environmentId, query.get("ticket") ?? "");
     const { transport, environmentId } = registration;
     if (!transports.includes(transport)) {
       throw new Refusal("registration_unknown", `the registration is for ${transport}`);

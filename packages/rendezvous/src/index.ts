@@ -7,4 +7,5 @@ export type { SignedRequest } from "./auth/sigv4.js";
 export { createTokenList, entryOf, type TokenEntry } from "./auth/token-list.js";
 export { DEFAULT_RENDEZVOUS_LIMITS, type RendezvousLimits } from "./limits.js";
 export { type ListenOptions, listenRendezvous, type RendezvousListener } from "./listen.js";
+export type { Cluster, LocalNode, NodeRequest } from "./registry/cluster.js";
 export { Rendezvous, type RendezvousOptions } from "./rendezvous.js";

@@ -55,8 +55,18 @@ export interface RendezvousLimits {
   probeMs: number;
   /** How long an upgrade waits for an unencrypted executor to connect. */
   holdMs: number;
-  /** Waiting upgrades of one environment; further ones get 503. */
+  /** How long `connect` waits for a registered executor that is not connected. */
+  connectHoldMs: number;
+  /** Waiting upgrades and `connect` requests of one environment; further ones get 503. */
   maxHeld: number;
+  /** How long a harness is sent to the same executor of a pool after its last `connect`. */
+  stickyMs: number;
+  /** How long a harness waits for its disconnected executor of a pool before it gets another one. */
+  stickyAwayMs: number;
+  /** Harnesses with a remembered executor. */
+  maxSticky: number;
+  /** Timeout of a request to another node. */
+  nodeTimeoutMs: number;
   /** On shutdown: time from the close frames until connections are terminated. */
   closeMs: number;
 }
@@ -91,7 +101,12 @@ export const DEFAULT_RENDEZVOUS_LIMITS: RendezvousLimits = {
   silenceMs: 45_000,
   probeMs: 5_000,
   holdMs: 25_000,
+  connectHoldMs: 2_000,
   maxHeld: 32,
+  stickyMs: 600_000,
+  stickyAwayMs: 45_000,
+  maxSticky: 100_000,
+  nodeTimeoutMs: 2_000,
   closeMs: 2_000,
 };
 
@@ -108,6 +123,28 @@ export function resolveLimits(limits: Partial<RendezvousLimits> = {}): Rendezvou
 
 /** Longest environment id, characters: what Codex allows. */
 export const MAX_ENVIRONMENT_ID_CHARS = 256;
+
+/** Registrations that a node writes at the same time. */
+export const MAX_WRITES_AT_ONCE = 64;
+
+/** How long a harness that was sent to an executor counts as its load, milliseconds: until the load itself shows it. */
+export const SEND_COUNTS_MS = 2_000;
+
+/** A request from another node, characters. */
+export const MAX_NODE_MESSAGE_BYTES = 64 * 1024;
+
+/** Between two looks at what has to be written for the other nodes, milliseconds. */
+export const NODE_TICK_MS = 500;
+
+/** For the connection to NATS at the start, milliseconds. */
+export const NATS_CONNECT_MS = 5_000;
+
+/** Labels of one executor, and the longest value, characters; a name has at most 64. */
+export const MAX_LABELS = 32;
+export const MAX_LABEL_CHARS = 256;
+
+/** Longest name or version of an executor, characters. */
+export const MAX_NAME_CHARS = 128;
 
 /** Longest bearer token, bytes. */
 export const MAX_BEARER_BYTES = 8 * 1024;

@@ -18,6 +18,8 @@ export interface ListenOptions {
   isBehindProxy?: boolean;
   /** `http://…` or `https://…` for clients. Default: the `Host` of their request. */
   publicUrl?: string;
+  /** `http://…` or `https://…` under which harnesses reach this node alone, where there are others. Default: as bound. */
+  nodeUrl?: string;
   /** Called with each new connection. */
   onConnection?: (socket: Socket) => void;
 }
@@ -56,6 +58,12 @@ export async function listenRendezvous(
     closing ??= shutDown(rendezvous, server, drainMs);
     return closing;
   };
+  try {
+    await rendezvous.join(toSocketUrl(options.nodeUrl ?? url));
+  } catch (error) {
+    await close();
+    throw error;
+  }
   return { url, close, [Symbol.asyncDispose]: () => close() };
 }
 
@@ -123,12 +131,14 @@ function createPublicUrl(
   { tls, isBehindProxy = false, publicUrl }: ListenOptions,
 ): (request: IncomingMessage) => string {
   if (publicUrl !== undefined) {
-    const fixed = publicUrl.replace(/^http/, "ws").replace(/\/+$/, "");
+    const fixed = toSocketUrl(publicUrl);
     return () => fixed;
   }
   const scheme = tls !== undefined || isBehindProxy ? "wss" : "ws";
   return ({ headers }) => `${scheme}://${/^[\w.:[\]-]{1,255}$/.exec(headers.host ?? "")?.[0] ?? new URL(url).host}`;
 }
+
+const toSocketUrl = (url: string): string => url.replace(/^http/, "ws").replace(/\/+$/, "");
 
 async function shutDown(rendezvous: Rendezvous, server: Server, drainMs: number): Promise<void> {
   rendezvous.drain();

@@ -24,6 +24,7 @@ export const REFUSAL_STATUS = {
   too_many_harnesses: 429,
   internal: 500,
   executor_away: 503,
+  nodes_away: 503,
   too_many_waiting: 503,
   too_busy: 503,
   draining: 503,

@@ -1,4 +1,4 @@
-import { randomBytes, randomUUID } from "node:crypto";
+import { randomUUID } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { Socket } from "node:net";
 import type { Duplex } from "node:stream";
@@ -15,6 +15,7 @@ import { isSocketRoute, parseRoute, type Route } from "./http/route.js";
 import { type RendezvousLimits, resolveLimits } from "./limits.js";
 import { createMetrics, type RendezvousMetrics } from "./metrics.js";
 import { ConnectionGone, Refusal } from "./refusal.js";
+import { type Cluster, createSingleNode } from "./registry/cluster.js";
 import { Registrations } from "./registry/registrations.js";
 import { Registry, type RegistryRequest } from "./registry/registry.js";
 import { CLOSE } from "./sockets/close-code.js";
@@ -29,8 +30,10 @@ export interface RendezvousOptions {
   access?: Access;
   /** Refuses unencrypted executors and harnesses. Default false. */
   noiseOnly?: boolean;
-  /** Key of the tickets, at least 32 bytes. Default: a random one, with which nothing survives a restart. */
+  /** Key of the tickets, at least 32 bytes. Default: a random one, with which nothing survives a restart. Not with `cluster`. */
   ticketKey?: Uint8Array;
+  /** Other nodes of the same rendezvous; the rendezvous owns it. Default: none. */
+  cluster?: Cluster;
   limits?: Partial<RendezvousLimits>;
   telemetry?: Telemetry;
   clock?: Clock;
@@ -54,11 +57,14 @@ export class Rendezvous {
   readonly #registry: Registry;
   readonly #entrances: Entrances;
   readonly #heartbeat: Heartbeat;
+  readonly #cluster: Cluster;
   readonly #connections = new Set<Connection>();
   /** Websocket servers by maximum message size. */
   readonly #upgraders = new Map<number, WebSocketServer>();
   #requests = 0;
   #isDraining = false;
+  /** Where there are other nodes: until what they know is known here. */
+  #isJoining: boolean;
 
   constructor(options: RendezvousOptions = {}) {
     const { noiseOnly = false, clock = systemClock, wallClock = Date.now, telemetry = {} } = options;
@@ -80,8 +86,12 @@ export class Rendezvous {
         metrics.silent.value += 1;
       },
     });
+    this.#cluster = options.cluster ?? createSingleNode(limits, () => clock.now(), options.ticketKey);
+    this.#isJoining = options.cluster !== undefined;
     this.#registrations = new Registrations({
       clock,
+      wallClock,
+      mayExpire: () => this.#cluster.isConnected,
       leaseMs: limits.leaseMs,
       max: limits.maxRegistrations,
       onReplaced: ({ environmentId }) => {
@@ -91,7 +101,8 @@ export class Rendezvous {
     });
     this.#registry = new Registry({
       registrations: this.#registrations,
-      tickets: createTicketOffice(options.ticketKey ?? randomBytes(32)),
+      cluster: this.#cluster,
+      tickets: createTicketOffice(this.#cluster.ticketKey),
       usedTickets: createUsedTickets(wallClock, limits.maxUsedTickets),
       limits,
       metrics,
@@ -111,6 +122,25 @@ export class Rendezvous {
       log,
       noiseOnly,
     });
+  }
+
+  /**
+   * Joins the cluster, if there is one; until then requests get 503. Call once.
+   * @param nodeUrl `ws://…` URL of this node for harnesses
+   * @throws Error if the cluster cannot be reached
+   */
+  async join(nodeUrl: string): Promise<void> {
+    if (!this.#isJoining) return;
+    this.#registry.nodeUrl = nodeUrl;
+    await this.#cluster.join({
+      registrations: this.#registrations,
+      limits: this.limits,
+      answer: (request) => {
+        if (this.#isDraining) throw new Refusal("executor_away", "the node is shutting down", 1);
+        return this.#registry.answerNode(request);
+      },
+    });
+    this.#isJoining = false;
   }
 
   /** Handles a request. Never throws. @param publicUrl `ws://…` URL of this rendezvous for the client */
@@ -137,7 +167,7 @@ export class Rendezvous {
       const route = this.#findRoute(request);
       if (!isSocketRoute(route)) throw new Refusal("bad_request", "this path is not one of a websocket");
       checkUpgrade(request);
-      if (this.#isDraining) throw new Refusal("draining", "the rendezvous is shutting down", 1);
+      this.#requireOpen();
       await this.#entrances.enter({
         route,
         request,
@@ -172,6 +202,7 @@ export class Rendezvous {
     );
     for (const connection of this.#connections) connection.close(CLOSE.draining, "the rendezvous is shutting down");
     await Promise.all(gone);
+    await this.#cluster.close();
   }
 
   async #answer(request: IncomingMessage, response: ServerResponse, publicUrl: string): Promise<void> {
@@ -187,7 +218,7 @@ export class Rendezvous {
       case "health":
         return sendText(response, 200, "text/plain", "ok\n");
       case "ready":
-        if (this.#isDraining) throw new Refusal("draining", "the rendezvous is shutting down", 1);
+        this.#requireOpen();
         return sendText(response, 200, "text/plain", "ready\n");
       case "metrics":
         await this.#access.requireMetrics(request.headers);
@@ -203,7 +234,7 @@ export class Rendezvous {
     publicUrl: string,
   ): Promise<object> {
     const { maxRequests, maxBodyBytes, bodyDeadlineMs } = this.limits;
-    if (this.#isDraining) throw new Refusal("draining", "the rendezvous is shutting down", 1);
+    this.#requireOpen();
     if (this.#requests > maxRequests) throw new Refusal("too_busy", "too many requests are being answered", 1);
     const action = kind === "connect" ? "connect" : "register";
     const { headers } = request;
@@ -218,6 +249,12 @@ export class Rendezvous {
     if (kind === "connect") return this.#registry.connect(asked);
     const streamId = request.headers["x-codex-noise-stream-id"];
     return this.#registry.validate(asked, typeof streamId === "string" ? streamId : undefined);
+  }
+
+  /** @throws Refusal `draining`, `nodes_away` */
+  #requireOpen(): void {
+    if (this.#isDraining) throw new Refusal("draining", "the rendezvous is shutting down", 1);
+    if (this.#isJoining) throw new Refusal("nodes_away", "the node has not met the others yet", 1);
   }
 
   /** @throws Refusal */

@@ -15,6 +15,8 @@ export interface RendezvousCommandOptions extends TelemetryArguments, TlsArgumen
   jwtIssuer?: string;
   jwtAudience?: string;
   noiseOnly: boolean;
+  nats?: string;
+  nodeUrl?: string;
   /** Seconds. */
   drain?: number;
 }
@@ -22,7 +24,9 @@ export interface RendezvousCommandOptions extends TelemetryArguments, TlsArgumen
 /** Serves registry and relay until a signal. */
 export async function runRendezvous(options: RendezvousCommandOptions): Promise<void> {
   const address = parseHttpListenUrl(options.listen);
-  const publicUrl = checkPublicUrl(options.publicUrl);
+  const publicUrl = checkUrl("--public-url", options.publicUrl);
+  const nodeUrl = checkUrl("--node-url", options.nodeUrl);
+  if (nodeUrl !== undefined && options.nats === undefined) throw usage("--node-url needs --nats");
   const tls = readTlsIdentity(options);
   if (address.isTls && tls === undefined) throw usage("--listen https:// needs --tls-cert and --tls-key");
   const telemetry = await openTelemetry("rendezvous", { ...options, metrics: true }, true);
@@ -34,12 +38,15 @@ export async function runRendezvous(options: RendezvousCommandOptions): Promise<
       requireGuard(access, options.listen, tls !== undefined || isBehindProxy);
     // Before the address is printed, since a signal may follow immediately.
     const stopped = new Promise<void>((resolve) => void onStopSignal(resolve));
-    const rendezvous = new Rendezvous({ access, noiseOnly, telemetry });
+    const nats = options.nats === undefined ? undefined : await import("@codex/rendezvous/nats");
+    const cluster = await nats?.openNatsCluster({ url: options.nats ?? "", log });
+    const rendezvous = new Rendezvous({ access, noiseOnly, telemetry, ...(cluster && { cluster }) });
     const listener = await listenRendezvous(rendezvous, {
       ...address,
       isBehindProxy,
       ...(tls === undefined ? {} : { tls }),
       ...(publicUrl === undefined ? {} : { publicUrl }),
+      ...(nodeUrl === undefined ? {} : { nodeUrl }),
     });
     process.stdout.write(`${listener.url}\n`);
     log.info?.("listening", { url: listener.url });
@@ -51,10 +58,10 @@ export async function runRendezvous(options: RendezvousCommandOptions): Promise<
   }
 }
 
-function checkPublicUrl(text: string | undefined): string | undefined {
+function checkUrl(option: string, text: string | undefined): string | undefined {
   if (text === undefined || (/^https?:\/\/[^?#@]+$/.test(text) && URL.canParse(text))) return text;
   throw usage(
-    `--public-url ${JSON.stringify(text)}: expected http://HOST or https://HOST, with a port and a path perhaps`,
+    `${option} ${JSON.stringify(text)}: expected http://HOST or https://HOST, with a port and a path perhaps`,
   );
 }
 

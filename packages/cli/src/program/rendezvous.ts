@@ -19,6 +19,11 @@ export function addRendezvous(program: Command): void {
     .option("--jwks-file <path>", "Accept JWTs signed by these public keys (JWKS); read again when it changes")
     .option("--jwt-issuer <issuer>", "Required `iss` of the JWTs")
     .option("--jwt-audience <audience>", "Required `aud` of the JWTs")
+    .option(
+      "--nats <url>",
+      "Be one of several nodes, which meet at this NATS: nats://[USER:PASSWORD@]HOST[:PORT][/NAME]",
+    )
+    .option("--node-url <url>", "With --nats: URL under which harnesses reach this node alone, if another")
     .option("--noise-only", "Refuse executors and harnesses in clear text: direct and legacy ones", false)
     .option("--drain <seconds>", "On a signal, refuse new work for so long before connections are closed", parseSeconds)
     .addOption(new Option("--metrics").hideHelp());

@@ -1,4 +1,5 @@
 import * as z from "zod/mini";
+import { MAX_LABEL_CHARS, MAX_LABELS, MAX_NAME_CHARS } from "../limits.js";
 import { Refusal } from "../refusal.js";
 import { publicKeySchema, SECURITY_PROFILE } from "./public-key.js";
 
@@ -8,17 +9,32 @@ export const DIRECT_TRANSPORT = "direct_jsonrpc_v1";
 /** Longest authorization, bytes; the limit is Codex's. */
 const MAX_AUTHORIZATION_CHARS = 4096;
 
-/** Body of `register` with Noise. */
+/** Labels of an executor, or those that a harness wants. */
+export const labelsSchema = z
+  .record(
+    z.string().check(z.regex(/^[\w.-]{1,64}$/)),
+    z.string().check(z.maxLength(MAX_LABEL_CHARS), z.regex(/^[^\p{Cc}]*$/u)),
+  )
+  .check(z.refine((labels) => Object.keys(labels).length <= MAX_LABELS));
+
+export type Labels = z.output<typeof labelsSchema>;
+
+const word = z.string().check(z.maxLength(MAX_NAME_CHARS), z.regex(/^[^\p{Cc}]*$/u));
+
+/** Body of `register` with Noise; what follows the key is not Codex's. */
 export const registerSchema = z.object({
   security_profile: z.string(),
   executor_public_key: publicKeySchema,
+  name: z.optional(word),
+  version: z.optional(word),
+  labels: z.optional(labelsSchema),
 });
 
 /** Body of `direct/register`. */
 export const directRegisterSchema = z.object({ transport: z.string() });
 
 /** Body of `connect`. */
-export const connectSchema = z.object({ harness_public_key: publicKeySchema });
+export const connectSchema = z.object({ harness_public_key: publicKeySchema, labels: z.optional(labelsSchema) });
 
 /** Body of `validate`. */
 export const validateSchema = z.object({

@@ -1,6 +1,8 @@
+import { createHash } from "node:crypto";
 import type { Clock } from "@codex/clock";
 import type { Transport } from "../metrics.js";
 import { Refusal } from "../refusal.js";
+import type { Labels } from "./messages.js";
 import type { PublicKey } from "./public-key.js";
 
 /** Why the rendezvous closes the connection of an executor or harness. */
@@ -19,6 +21,8 @@ export interface ExecutorLink {
 export interface Registration {
   readonly id: string;
   readonly environmentId: string;
+  /** Which executor of its environment it is: a newer registration of the same member replaces it. Empty for the only one. */
+  readonly member: string;
   readonly transport: Transport;
   /** Of Noise. */
   readonly key: PublicKey | undefined;
@@ -26,28 +30,70 @@ export interface Registration {
   readonly expiresAt: number | undefined;
   /** Milliseconds since 1970. */
   readonly registeredAt: number;
+  /** For people; empty where the executor sent none. */
+  readonly name: string;
+  readonly version: string;
+  readonly labels: Labels;
+}
+
+/** Another node that holds the connection of an executor. */
+export interface Place {
+  readonly nodeId: string;
+  /** Harnesses that the executor served when this was last published. */
+  readonly load: number;
+  /** Milliseconds since 1970 since when it has been connected there. */
+  readonly since: number;
+}
+
+/** A registration and where its executor is connected, if it is: here (`link`) or at another node (`place`). */
+export interface Entry {
+  readonly registration: Registration;
+  readonly link: ExecutorLink | undefined;
+  readonly place: Place | undefined;
+  /** Milliseconds since 1970 since when `link` has been there. */
+  readonly since: number | undefined;
+  /** When the connection was lost, on the clock; undefined where there is one, or never was. */
+  readonly lostAt: number | undefined;
+}
+
+/** Gets what changes here, so that other nodes learn of it. */
+export interface RegistrationsObserver {
+  /** A registration was added or has its connection here now. Other nodes are to take this over what they know. */
+  onClaimed(entry: Entry): void;
+  /** The connection was lost. */
+  onReleased(entry: Entry): void;
 }
 
 /** Collaborators of `Registrations`. */
 export interface RegistrationsOptions {
-  clock: Pick<Clock, "after">;
+  clock: Pick<Clock, "now" | "after">;
+  /** Milliseconds since 1970. */
+  wallClock: () => number;
   /** How long a registration without a connection is kept, milliseconds. */
   leaseMs: number;
   max: number;
   onReplaced: (registration: Registration) => void;
+  /** Whether leases run out: not while it cannot be known if another node renews them. Default true. */
+  mayExpire?: () => boolean;
 }
 
-interface Entry {
+interface MutableEntry extends Entry {
   registration: Registration;
   link: ExecutorLink | undefined;
+  place: Place | undefined;
+  since: number | undefined;
+  lostAt: number | undefined;
   cancelLease: () => void;
 }
 
-/** The executors of all environments. One environment has one executor: the one that registered last. */
+/** The executors of all environments. A member of an environment has one executor: the one that registered last. */
 export class Registrations {
+  /** Set once, by what shares the registrations with other nodes. */
+  observer: RegistrationsObserver | undefined;
   readonly #options: RegistrationsOptions;
-  readonly #entries = new Map<string, Entry>();
+  readonly #environments = new Map<string, Map<string, MutableEntry>>();
   readonly #waiting = new Map<string, Set<() => void>>();
+  #size = 0;
   #isClosed = false;
 
   constructor(options: RegistrationsOptions) {
@@ -55,63 +101,120 @@ export class Registrations {
   }
 
   get size(): number {
-    return this.#entries.size;
+    return this.#size;
+  }
+
+  /** All entries. */
+  *all(): Generator<Entry> {
+    for (const members of this.#environments.values()) yield* members.values();
+  }
+
+  /** The executors of an environment. */
+  list(environmentId: string): readonly Entry[] {
+    return [...(this.#environments.get(environmentId)?.values() ?? [])];
   }
 
   /**
-   * Replaces the registration of the environment, and closes its connection.
+   * Replaces the registration of the member, and closes its connection. One with Noise replaces those in clear text as well.
    * @throws Refusal `too_busy` at the limit; `registration_conflict` for clear text while an executor with Noise is connected
    */
   add(registration: Registration): void {
-    const { environmentId, transport } = registration;
-    const old = this.#entries.get(environmentId);
-    if (old?.registration.transport === "noise" && old.link !== undefined && transport !== "noise") {
+    const { environmentId, member, transport } = registration;
+    const others = this.list(environmentId);
+    if (
+      transport !== "noise" &&
+      others.some((other) => other.registration.transport === "noise" && isConnected(other))
+    ) {
       throw new Refusal(
         "registration_conflict",
         "an executor with Noise serves this environment; clear text cannot replace it",
       );
     }
     const { max } = this.#options;
-    if (old === undefined && this.#entries.size >= max) {
+    if (this.#find(environmentId, member) === undefined && this.#size >= max) {
       throw new Refusal("too_busy", `the limit of ${max} registrations is reached`, 30);
     }
-    const entry: Entry = { registration, link: undefined, cancelLease: () => {} };
-    this.#entries.set(environmentId, entry);
-    this.#startLease(entry);
-    if (old === undefined) return;
-    old.cancelLease();
-    this.#options.onReplaced(old.registration);
-    old.link?.close("replaced");
+    for (const other of others) {
+      const isClear = transport === "noise" && other.registration.transport !== "noise";
+      if (isClear && other.registration.member !== member) this.#remove(this.#entryOf(other.registration));
+    }
+    const entry = this.#put(registration);
+    this.observer?.onClaimed(entry);
   }
 
-  /** The registration that harnesses of the environment are sent to. */
+  /**
+   * The registration that harnesses are sent to where nothing else decides: of an executor that is connected here, else elsewhere,
+   * else of one that is not.
+   */
   get(environmentId: string): Registration | undefined {
-    return this.#entries.get(environmentId)?.registration;
+    const entries = this.list(environmentId);
+    const entry = entries.find(({ link }) => link !== undefined) ?? entries.find(isConnected) ?? entries[0];
+    return entry?.registration;
   }
 
-  /** The connection of a registration, if it has one and was not replaced. */
+  /** The entry of a registration that was not replaced. */
+  find(environmentId: string, id: string): Entry | undefined {
+    return this.list(environmentId).find(({ registration }) => registration.id === id);
+  }
+
+  /** The connection of a registration, if it has one here and was not replaced. */
   getLink({ environmentId, id }: Pick<Registration, "environmentId" | "id">): ExecutorLink | undefined {
-    const entry = this.#entries.get(environmentId);
-    return entry?.registration.id === id ? entry.link : undefined;
+    return this.find(environmentId, id)?.link;
   }
 
   /** Connects an executor; a former connection of the registration is closed: it may be dead without anybody knowing. */
   attach(registration: Registration, link: ExecutorLink): void {
-    const entry = this.#entries.get(registration.environmentId);
-    if (entry?.registration !== registration) return link.close("replaced");
+    const entry = this.#entryOf(registration);
+    if (entry === undefined) return link.close("replaced");
     entry.cancelLease();
     const old = entry.link;
     entry.link = link;
+    entry.place = undefined;
+    entry.since = this.#options.wallClock();
+    entry.lostAt = undefined;
     old?.close("replaced");
-    for (const resume of [...(this.#waiting.get(registration.environmentId) ?? [])]) resume();
+    this.observer?.onClaimed(entry);
+    this.#wake(registration.environmentId);
   }
 
   /** Its lease begins. Nothing happens where the registration or its connection is another by now. */
   detach(registration: Registration, link: ExecutorLink): void {
-    const entry = this.#entries.get(registration.environmentId);
-    if (entry?.registration !== registration || entry.link !== link) return;
-    entry.link = undefined;
+    const entry = this.#entryOf(registration);
+    if (entry === undefined || entry.link !== link) return;
+    this.#lose(entry);
     this.#startLease(entry);
+    this.observer?.onReleased(entry);
+  }
+
+  /** Takes over what another node has published: the registration of a member, and where its executor is connected. */
+  learn(registration: Registration, place: Place | undefined): void {
+    const known = this.#find(registration.environmentId, registration.member);
+    const entry = known?.registration.id === registration.id ? known : this.#put(registration);
+    const old = entry.link;
+    if (old !== undefined) {
+      this.#lose(entry);
+      old.close("replaced");
+    }
+    if (place === undefined && entry.place !== undefined) this.#lose(entry);
+    entry.place = place;
+    if (place !== undefined) entry.lostAt = undefined;
+    this.#startLease(entry);
+    if (place !== undefined) this.#wake(registration.environmentId);
+  }
+
+  /**
+   * The node that holds a connection does not answer, or does not have it. Nothing happens where another place is known by now.
+   * @param retryMs after which the node may be asked again: it may only have been slow; undefined where the connection is gone
+   */
+  forget(registration: Registration, place: Place, retryMs?: number): void {
+    const entry = this.#entryOf(registration);
+    if (entry === undefined || entry.place !== place) return;
+    this.#lose(entry);
+    if (retryMs === undefined || this.#isClosed) return;
+    this.#options.clock.after(retryMs, () => {
+      const isStillLost = this.#entryOf(registration) === entry && !isConnected(entry);
+      if (isStillLost) this.learn(registration, place);
+    });
   }
 
   /** Calls `run` whenever an executor of the environment has connected. Returns a function that stops it. */
@@ -132,7 +235,7 @@ export class Registrations {
   /** Stops all leases, and refuses those that wait. */
   close(): void {
     this.#isClosed = true;
-    for (const { cancelLease } of this.#entries.values()) cancelLease();
+    for (const members of this.#environments.values()) for (const { cancelLease } of members.values()) cancelLease();
     for (const waiting of this.#waiting.values()) for (const resume of [...waiting]) resume();
   }
 
@@ -141,11 +244,79 @@ export class Registrations {
     if (this.#isClosed) throw new Refusal("draining", "the rendezvous is shutting down", 1);
   }
 
-  #startLease(entry: Entry): void {
+  #put(registration: Registration): MutableEntry {
+    const { environmentId, member } = registration;
+    const members = this.#environments.get(environmentId) ?? new Map<string, MutableEntry>();
+    this.#environments.set(environmentId, members);
+    const old = members.get(member);
+    const entry: MutableEntry = {
+      registration,
+      link: undefined,
+      place: undefined,
+      since: undefined,
+      lostAt: undefined,
+      cancelLease: () => {},
+    };
+    members.set(member, entry);
+    this.#startLease(entry);
+    if (old === undefined) {
+      this.#size += 1;
+      return entry;
+    }
+    old.cancelLease();
+    this.#options.onReplaced(old.registration);
+    old.link?.close("replaced");
+    return entry;
+  }
+
+  #find(environmentId: string, member: string): MutableEntry | undefined {
+    return this.#environments.get(environmentId)?.get(member);
+  }
+
+  #entryOf({ environmentId, member, id }: Registration): MutableEntry | undefined {
+    const entry = this.#find(environmentId, member);
+    return entry?.registration.id === id ? entry : undefined;
+  }
+
+  #lose(entry: MutableEntry): void {
+    entry.link = undefined;
+    entry.place = undefined;
+    entry.since = undefined;
+    entry.lostAt = this.#options.clock.now();
+  }
+
+  #remove(entry: MutableEntry | undefined): void {
+    if (entry === undefined) return;
+    const { environmentId, member } = entry.registration;
+    const members = this.#environments.get(environmentId);
+    entry.cancelLease();
+    if (members?.delete(member) === true) this.#size -= 1;
+    if (members?.size === 0) this.#environments.delete(environmentId);
+    entry.link?.close("replaced");
+  }
+
+  #startLease(entry: MutableEntry): void {
+    entry.cancelLease();
     if (this.#isClosed) return;
-    entry.cancelLease = this.#options.clock.after(this.#options.leaseMs, () => {
-      const { environmentId } = entry.registration;
-      if (this.#entries.get(environmentId) === entry && entry.link === undefined) this.#entries.delete(environmentId);
+    const { clock, leaseMs, mayExpire = () => true } = this.#options;
+    entry.cancelLease = clock.after(leaseMs, () => {
+      if (this.#entryOf(entry.registration) !== entry || entry.link !== undefined) return;
+      if (mayExpire()) this.#remove(entry);
+      else this.#startLease(entry);
     });
   }
+
+  #wake(environmentId: string): void {
+    for (const resume of [...(this.#waiting.get(environmentId) ?? [])]) resume();
+  }
 }
+
+/** Whether an executor is connected, here or at another node. */
+export const isConnected = ({ link, place }: Entry): boolean => link !== undefined || place !== undefined;
+
+/** Harnesses of an executor, as far as is known. */
+export const loadOf = ({ link, place }: Entry): number => link?.load ?? place?.load ?? 0;
+
+/** A member as a part of a key: of letters, digits, `-` and `_`. */
+export const memberKeyOf = (member: string): string =>
+  member === "" ? "_" : createHash("sha256").update(member).digest("base64url").slice(0, 22);

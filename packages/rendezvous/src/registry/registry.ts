@@ -5,10 +5,13 @@ import type { RendezvousMetrics, Transport } from "../metrics.js";
 import { Refusal } from "../refusal.js";
 import type { Ticket, TicketOffice, TicketUse } from "../tickets/ticket.js";
 import type { UsedTickets } from "../tickets/used-tickets.js";
+import { chooseExecutor } from "./choose.js";
+import { type Cluster, NodeGone, type NodeRequest } from "./cluster.js";
 import {
   connectSchema,
   DIRECT_TRANSPORT,
   directRegisterSchema,
+  type Labels,
   parseBody,
   registerSchema,
   requireDirect,
@@ -17,16 +20,18 @@ import {
 } from "./messages.js";
 import { hashKey, type PublicKey, SECURITY_PROFILE } from "./public-key.js";
 import { Rate } from "./rate.js";
-import type { ExecutorLink, Registration, Registrations } from "./registrations.js";
+import { RecentSends } from "./recent-sends.js";
+import { type Entry, type ExecutorLink, memberKeyOf, type Registration, type Registrations } from "./registrations.js";
 
 /** Collaborators of `Registry`. */
 export interface RegistryOptions {
   registrations: Registrations;
+  cluster: Cluster;
   tickets: TicketOffice;
   usedTickets: UsedTickets;
   limits: RendezvousLimits;
   metrics: RendezvousMetrics;
-  clock: Pick<Clock, "now">;
+  clock: Pick<Clock, "now" | "after">;
   /** Milliseconds since 1970. */
   wallClock: () => number;
   createId: () => string;
@@ -45,61 +50,215 @@ export interface RegistryRequest {
 
 /** Registers executors, sends harnesses to them, and confirms harnesses to executors. Each method returns the JSON of its answer. */
 export class Registry {
+  /** `ws://…` or `wss://…` of this node alone; undefined where it is reached as the request that asks was. */
+  nodeUrl: string | undefined;
   readonly #options: RegistryOptions;
   readonly #rates = new WeakMap<Registration, Rate>();
+  readonly #sends: RecentSends;
 
   constructor(options: RegistryOptions) {
     this.#options = options;
+    this.#sends = new RecentSends(() => options.clock.now());
   }
 
   /** With Noise; an empty body registers an executor that speaks clear relay frames. @throws Refusal */
-  register(request: RegistryRequest): object {
+  async register(request: RegistryRequest): Promise<object> {
     const { environmentId, body } = request;
     if (body === "") {
-      const { url } = this.#add(request, "legacy", undefined);
+      const { url } = await this.#add(request, { transport: "legacy" });
       return { environment_id: environmentId, url };
     }
-    const { security_profile, executor_public_key } = parseBody(registerSchema, body);
-    requireProfile(security_profile);
-    const { url, id } = this.#add(request, "noise", executor_public_key);
+    const message = parseBody(registerSchema, body);
+    requireProfile(message.security_profile);
+    const { executor_public_key: key, name = "", version = "", labels = {} } = message;
+    // Without a name each of several executors with labels is a member of its own; Codex's sends neither.
+    const member = name === "" && Object.keys(labels).length > 0 ? hashKey(key) : name;
+    const { url, id } = await this.#add(request, { transport: "noise", key, member, name, version, labels });
     return {
       environment_id: environmentId,
       url,
-      security_profile,
+      security_profile: message.security_profile,
       executor_registration_id: id,
       lease_ms: this.#options.limits.leaseMs,
     };
   }
 
   /** @throws Refusal */
-  registerDirect(request: RegistryRequest): object {
+  async registerDirect(request: RegistryRequest): Promise<object> {
     requireDirect(parseBody(directRegisterSchema, request.body).transport);
-    const { url, id } = this.#add(request, "direct", undefined);
+    const { url, id } = await this.#add(request, { transport: "direct" });
     return { environment_id: request.environmentId, transport: DIRECT_TRANSPORT, registration_id: id, url };
   }
 
-  /** @throws Refusal `executor_away` also where the environment was never seen: its executor may be about to register */
-  connect({ environmentId, body, principal, publicUrl }: RegistryRequest): object {
-    const { registrations, limits, metrics, createId, wallClock } = this.#options;
-    const { harness_public_key } = parseBody(connectSchema, body);
-    const registration = registrations.get(environmentId);
-    const link = registration === undefined ? undefined : registrations.getLink(registration);
-    if (registration === undefined || link === undefined) {
-      throw new Refusal("executor_away", `no executor of ${environmentId} is connected`, 1);
+  /**
+   * Sends a harness to an executor of the environment, at the node that holds its connection.
+   * @throws Refusal `executor_away` also where the environment was never seen: its executor may be about to register
+   */
+  async connect(request: RegistryRequest): Promise<object> {
+    const { environmentId, body, principal, publicUrl } = request;
+    const { registrations, cluster, clock, limits } = this.#options;
+    const { harness_public_key, labels = {} } = parseBody(connectSchema, body);
+    const keyHash = hashKey(harness_public_key);
+    const until = clock.now() + limits.connectHoldMs;
+    for (;;) {
+      const entry = await this.#choose(environmentId, labels, keyHash);
+      if (entry === undefined) {
+        await this.#waitForExecutor(environmentId, until);
+        continue;
+      }
+      const { registration, place, link } = entry;
+      try {
+        if (link !== undefined) return this.#connectHere(registration, keyHash, principal.expiresAt, publicUrl);
+        const asked = { kind: "connect", environmentId, registrationId: registration.id, body } as const;
+        return await cluster.ask(place?.nodeId ?? "", { ...asked, expiresAt: principal.expiresAt });
+      } catch (error) {
+        const isMoved = error instanceof Refusal && error.code === "executor_away";
+        if (place === undefined || (!isMoved && !(error instanceof NodeGone))) throw error;
+        const isSlow = error instanceof NodeGone && !error.isCertain;
+        registrations.forget(registration, place, isSlow ? limits.nodeTimeoutMs : undefined);
+      }
     }
-    if (registration.key === undefined) {
+  }
+
+  /**
+   * Whether the harness may be admitted; each authorization once.
+   * @param streamId on which it came, where the executor says so
+   * @throws Refusal for a request that is not the current executor's
+   */
+  async validate(request: RegistryRequest, streamId: string | undefined): Promise<object> {
+    const { environmentId, body } = request;
+    const { tickets, cluster } = this.#options;
+    const nodeId = tickets.read(parseBody(validateSchema, body).harness_key_authorization)?.nodeId ?? cluster.nodeId;
+    if (nodeId === cluster.nodeId) return this.#validateHere(environmentId, body, streamId);
+    try {
+      return await cluster.ask(nodeId, { kind: "validate", environmentId, body, streamId });
+    } catch (error) {
+      if (!(error instanceof NodeGone)) throw error;
+      return this.#judge("ticket_expired");
+    }
+  }
+
+  /** What another node asks of this one. @throws Refusal */
+  answerNode({ kind, environmentId, registrationId = "", body, expiresAt, streamId }: NodeRequest): object {
+    if (kind === "validate") return this.#validateHere(environmentId, body, streamId);
+    const entry = this.#options.registrations.find(environmentId, registrationId);
+    if (entry?.link === undefined) throw createAway(environmentId);
+    const { harness_public_key } = parseBody(connectSchema, body);
+    return this.#connectHere(entry.registration, hashKey(harness_public_key), expiresAt, "");
+  }
+
+  /**
+   * The registration whose executor connects with a ticket.
+   * @throws Refusal `registration_unknown` for all that is wrong with it: what makes Codex register again
+   */
+  async admitExecutor(environmentId: string, text: string): Promise<Registration> {
+    const { tickets, registrations, cluster, wallClock } = this.#options;
+    const ticket = tickets.read(text);
+    if (ticket?.use === "executor" && ticket.environmentId === environmentId) {
+      const find = () => registrations.find(environmentId, ticket.registrationId)?.registration;
+      if (find() === undefined) await cluster.refresh(environmentId, memberKeyOf(ticket.member ?? ""));
+      const registration = find();
+      const isValid = (registration?.expiresAt ?? Number.POSITIVE_INFINITY) > wallClock();
+      if (registration !== undefined && isValid) return registration;
+      // It may be known to the others.
+      if (registration === undefined && !cluster.isConnected) {
+        throw new Refusal("nodes_away", "the other nodes cannot be asked about the registration", 1);
+      }
+    }
+    throw new Refusal("registration_unknown", "the registration is not known or was replaced; register again");
+  }
+
+  /** The registration to which a harness connects with a ticket, which is used up. @throws Refusal */
+  admitHarness(environmentId: string, text: string): { registration: Registration; ticketId: string } {
+    const { tickets, registrations, cluster, limits } = this.#options;
+    const ticket = tickets.read(text);
+    if (ticket === undefined) throw new Refusal("ticket_invalid", "the ticket is not valid; connect again");
+    if (ticket.use !== "harness" || ticket.environmentId !== environmentId) {
+      throw new Refusal("ticket_foreign", "the ticket is for something else");
+    }
+    if ((ticket.nodeId ?? "") !== cluster.nodeId) {
+      throw new Refusal("executor_away", "the ticket is for another node; connect again", 1);
+    }
+    const entry = registrations.find(environmentId, ticket.registrationId);
+    if (entry === undefined) {
+      throw new Refusal("executor_away", "the executor of the ticket was replaced; connect again", 1);
+    }
+    if (entry.link === undefined) throw createAway(environmentId);
+    requireRoom(entry.link, limits.maxHarnesses);
+    this.#spend(ticket);
+    return { registration: entry.registration, ticketId: ticket.id };
+  }
+
+  /** The executor for a harness; undefined where one may come. @throws Refusal where there is none, or none with room */
+  async #choose(environmentId: string, labels: Labels, keyHash: string): Promise<Entry | undefined> {
+    const { registrations, cluster, clock, limits } = this.#options;
+    const entries = registrations.list(environmentId);
+    const isPool = entries.length > 1;
+    const harness = `${environmentId}.${keyHash}`;
+    const former = isPool ? await cluster.recall(harness) : undefined;
+    const chosen = chooseExecutor(isPool ? registrations.list(environmentId) : entries, {
+      former,
+      labels,
+      now: clock.now(),
+      awayMs: limits.stickyAwayMs,
+      maxHarnesses: limits.maxHarnesses,
+      countSent: ({ registration }) => this.#sends.count(registration),
+    });
+    if (chosen === undefined) throw createAway(environmentId);
+    if (chosen === "full") throw createFull(limits.maxHarnesses);
+    if (chosen === "wait") return undefined;
+    if (chosen.registration.key === undefined) {
       throw new Refusal("clear_transport", `the executor of ${environmentId} does not speak Noise`);
     }
+    if (isPool) {
+      this.#sends.note(chosen.registration);
+      cluster.remember(harness, chosen.registration.member);
+    }
+    return chosen;
+  }
+
+  /** Until an executor has connected. @throws Refusal after the time */
+  #waitForExecutor(environmentId: string, until: number): Promise<void> {
+    const { registrations, clock, limits } = this.#options;
+    const ms = until - clock.now();
+    if (ms <= 0 || registrations.countWaiting(environmentId) >= limits.maxHeld) {
+      return Promise.reject(createAway(environmentId));
+    }
+    return new Promise<void>((resolve, reject) => {
+      const cancel = clock.after(ms, () => {
+        stop();
+        reject(createAway(environmentId));
+      });
+      const stop = registrations.onAttach(environmentId, () => {
+        stop();
+        cancel();
+        resolve();
+      });
+    }).then(() => registrations.requireOpen());
+  }
+
+  #connectHere(
+    registration: Registration,
+    keyHash: string,
+    credentialExpiresAt: number | undefined,
+    publicUrl: string,
+  ): object {
+    const { registrations, limits, metrics, createId, wallClock, cluster } = this.#options;
+    const { environmentId } = registration;
+    const link = registrations.getLink(registration);
+    if (link === undefined) throw createAway(environmentId);
     requireRoom(link, limits.maxHarnesses);
     if (!this.#rateOf(registration).take()) {
       throw new Refusal("too_many_connects", `too many connects to ${environmentId}`, 1);
     }
-    const expiresAt = Math.min(wallClock() + limits.ticketMs, principal.expiresAt ?? Number.POSITIVE_INFINITY);
-    const ticket = { id: createId(), keyHash: hashKey(harness_public_key), expiresAt };
+    const expiresAt = Math.min(wallClock() + limits.ticketMs, credentialExpiresAt ?? Number.POSITIVE_INFINITY);
+    const nodeId = cluster.nodeId === "" ? undefined : cluster.nodeId;
+    const ticket = { id: createId(), keyHash, expiresAt, nodeId };
     metrics.connects.value += 1;
+    const base = this.nodeUrl ?? publicUrl;
     return {
       environment_id: environmentId,
-      url: `${publicUrl}/relay/${environmentId}/harness?ticket=${this.#sign(registration, "harness", ticket)}`,
+      url: `${base}/relay/${environmentId}/harness?ticket=${this.#sign(registration, "harness", ticket)}`,
       security_profile: SECURITY_PROFILE,
       executor_registration_id: registration.id,
       executor_public_key: registration.key,
@@ -108,75 +267,47 @@ export class Registry {
     };
   }
 
-  /**
-   * Whether the harness may be admitted; each authorization once.
-   * @param streamId on which it came, where the executor says so
-   * @throws Refusal for a request that is not the current executor's
-   */
-  validate({ environmentId, body }: RegistryRequest, streamId: string | undefined): object {
-    const { metrics, registrations } = this.#options;
+  #validateHere(environmentId: string, body: string, streamId: string | undefined): object {
     const message = parseBody(validateSchema, body);
-    const registration = registrations.get(environmentId);
-    if (registration?.id !== message.executor_registration_id) {
+    const entry = this.#options.registrations.find(environmentId, message.executor_registration_id);
+    if (entry === undefined) {
       throw new Refusal("registration_unknown", "the registration is not the current one of the environment");
     }
-    const reason = this.#findProblem(registration, message, streamId);
-    metrics.validations[reason === undefined ? "admitted" : "refused"].value += 1;
+    return this.#judge(this.#findProblem(entry.registration, message, streamId));
+  }
+
+  #judge(reason: string | undefined): object {
+    this.#options.metrics.validations[reason === undefined ? "admitted" : "refused"].value += 1;
     return reason === undefined ? { valid: true } : { valid: false, reason };
   }
 
-  /**
-   * The registration whose executor connects with a ticket.
-   * @throws Refusal `registration_unknown` for all that is wrong with it: what makes Codex register again
-   */
-  admitExecutor(environmentId: string, text: string): Registration {
-    const ticket = this.#options.tickets.read(text);
-    const registration = this.#options.registrations.get(environmentId);
-    const isCurrent =
-      ticket?.use === "executor" &&
-      ticket.environmentId === environmentId &&
-      registration?.id === ticket.registrationId &&
-      (registration.expiresAt === undefined || registration.expiresAt > this.#options.wallClock());
-    if (isCurrent) return registration;
-    throw new Refusal("registration_unknown", "the registration is not known or was replaced; register again");
-  }
-
-  /** The registration to which a harness connects with a ticket, which is used up. @throws Refusal */
-  admitHarness(environmentId: string, text: string): { registration: Registration; ticketId: string } {
-    const { tickets, registrations, limits } = this.#options;
-    const ticket = tickets.read(text);
-    if (ticket === undefined) throw new Refusal("ticket_invalid", "the ticket is not valid; connect again");
-    if (ticket.use !== "harness" || ticket.environmentId !== environmentId) {
-      throw new Refusal("ticket_foreign", "the ticket is for something else");
-    }
-    const registration = registrations.get(environmentId);
-    if (registration?.id !== ticket.registrationId) {
-      throw new Refusal("executor_away", "the executor of the ticket was replaced; connect again", 1);
-    }
-    const link = registrations.getLink(registration);
-    if (link === undefined) throw new Refusal("executor_away", `the executor of ${environmentId} is not connected`, 1);
-    requireRoom(link, limits.maxHarnesses);
-    this.#spend(ticket);
-    return { registration, ticketId: ticket.id };
-  }
-
-  #add(request: RegistryRequest, transport: Transport, key: PublicKey | undefined): { url: string; id: string } {
-    const { environmentId, principal, publicUrl } = request;
-    const { registrations, createId, wallClock, metrics, noiseOnly } = this.#options;
+  async #add(
+    { environmentId, principal, publicUrl }: RegistryRequest,
+    what: { transport: Transport } & Partial<Registration>,
+  ): Promise<{ url: string; id: string }> {
+    const { registrations, createId, wallClock, metrics, noiseOnly, cluster } = this.#options;
+    const { transport } = what;
     if (noiseOnly && transport !== "noise") {
       throw new Refusal("clear_transport", "executors have to speak Noise here; clear text is not accepted");
     }
     const { expiresAt } = principal;
     const id = createId();
-    const registration = { id, environmentId, transport, key, expiresAt, registeredAt: wallClock() };
+    const common = { member: "", key: undefined, name: "", version: "", labels: {} };
+    const registration = { ...common, ...what, id, environmentId, expiresAt, registeredAt: wallClock() };
     registrations.add(registration);
     metrics.registrations[transport].value += 1;
+    await cluster.publish(registration);
     const path = transport === "direct" ? "direct" : "relay";
-    const ticket = this.#sign(registration, "executor", { id: createId() });
+    const member = registration.member === "" ? undefined : registration.member;
+    const ticket = this.#sign(registration, "executor", { id: createId(), member });
     return { id, url: `${publicUrl}/${path}/${environmentId}/executor?ticket=${ticket}` };
   }
 
-  #sign({ id, environmentId }: Registration, use: TicketUse, rest: Pick<Ticket, "id" | "keyHash" | "expiresAt">) {
+  #sign(
+    { id, environmentId }: Registration,
+    use: TicketUse,
+    rest: Omit<Ticket, "use" | "environmentId" | "registrationId">,
+  ) {
     return this.#options.tickets.sign({ use, environmentId, registrationId: id, ...rest });
   }
 
@@ -191,6 +322,7 @@ export class Registry {
       ticket.use !== "authorization" ||
       ticket.environmentId !== registration.environmentId ||
       ticket.registrationId !== registration.id ||
+      (ticket.nodeId ?? "") !== this.#options.cluster.nodeId ||
       ticket.keyHash !== hashKey(message.harness_public_key);
     if (isForeign) return "ticket_foreign";
     // A stream that is known came from a connection that was opened with a ticket: it has to be of the same connect.
@@ -225,5 +357,10 @@ export class Registry {
 
 /** @throws Refusal `too_many_harnesses` */
 export function requireRoom({ load }: ExecutorLink, max: number): void {
-  if (load >= max) throw new Refusal("too_many_harnesses", `the executor has its most harnesses, ${max}`, 5);
+  if (load >= max) throw createFull(max);
 }
+
+const createFull = (max: number) => new Refusal("too_many_harnesses", `the executor has its most harnesses, ${max}`, 5);
+
+const createAway = (environmentId: string) =>
+  new Refusal("executor_away", `no executor of ${environmentId} is connected`, 1);

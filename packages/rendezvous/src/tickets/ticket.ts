@@ -17,6 +17,10 @@ export interface Ticket {
   environmentId: string;
   /** Id of the executor's registration. */
   registrationId: string;
+  /** Id of the node where it is used; undefined for any. */
+  nodeId?: string | undefined;
+  /** Member of the environment that the registration is of; of an executor. */
+  member?: string | undefined;
   /** Unique among tickets; both tickets of one `connect` share it. */
   id: string;
   /** Fingerprint of the harness's public key; undefined for an executor. */
@@ -38,6 +42,8 @@ const schema = z.strictObject({
   u: z.enum(["executor", "harness", "authorization"]),
   e: z.string(),
   r: z.string(),
+  n: z.optional(z.string()),
+  m: z.optional(z.string()),
   i: z.string(),
   k: z.optional(z.string()),
   x: z.optional(z.number()),
@@ -48,8 +54,17 @@ export function createTicketOffice(key: Uint8Array): TicketOffice {
   if (key.length < 32) throw new RangeError(`the key of tickets has ${key.length} bytes; it needs 32 at least`);
   const mac = (payload: string): Buffer => createHmac("sha256", key).update(LABEL).update(payload).digest();
   return {
-    sign({ use, environmentId, registrationId, id, keyHash, expiresAt }) {
-      const claims = { u: use, e: environmentId, r: registrationId, i: id, k: keyHash, x: expiresAt };
+    sign({ use, environmentId, registrationId, nodeId, member, id, keyHash, expiresAt }) {
+      const claims = {
+        u: use,
+        e: environmentId,
+        r: registrationId,
+        n: nodeId,
+        m: member,
+        i: id,
+        k: keyHash,
+        x: expiresAt,
+      };
       const payload = Buffer.from(JSON.stringify(claims)).toString("base64url");
       return `v1.${payload}.${mac(payload).toString("base64url")}`;
     },
@@ -60,8 +75,8 @@ export function createTicketOffice(key: Uint8Array): TicketOffice {
       // Compare the text, so that each signature has exactly one encoding.
       const expected = Buffer.from(mac(payload).toString("base64url"));
       if (!timingSafeEqual(Buffer.from(signature), expected)) return undefined;
-      const { u, e, r, i, k, x } = schema.parse(JSON.parse(Buffer.from(payload, "base64url").toString()));
-      return { use: u, environmentId: e, registrationId: r, id: i, keyHash: k, expiresAt: x };
+      const { u, e, r, n, m, i, k, x } = schema.parse(JSON.parse(Buffer.from(payload, "base64url").toString()));
+      return { use: u, environmentId: e, registrationId: r, nodeId: n, member: m, id: i, keyHash: k, expiresAt: x };
     },
   };
 }

@@ -4,11 +4,15 @@ import { FakeClock } from "../fake-clock.js";
 
 function start() {
   const clock = new FakeClock();
-  const registrations = new Registrations({ clock, leaseMs: 1000, max: 10, onReplaced: () => {} });
+  const registrations = new Registrations({ clock, wallClock: () => 0, leaseMs: 1000, max: 10, onReplaced: () => {} });
   const register = (id: string): Registration => {
     const registration = {
       id,
       environmentId: "e",
+      member: "",
+      name: "",
+      version: "",
+      labels: {},
       transport: "noise" as const,
       key: undefined,
       expiresAt: undefined,

@@ -1,0 +1,1 @@
+export { type NatsClusterOptions, openNatsCluster } from "./nats-cluster.js";

@@ -1,0 +1,175 @@
+// Several nodes on NATS. RENDEZVOUS_EXECUTORS=300 RENDEZVOUS_HARNESSES=600 is the run whose figures docs/scale.md gives.
+import { createIdentity, loadMlKem, openNoiseChannel, serveExecutorRelay } from "@codex/relay";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { connect, dial, makeKey, registerBody, send } from "../support.js";
+import { hasNats, startBalancer, startNats, startNode } from "./nodes.js";
+
+const EXECUTORS = Number(process.env.RENDEZVOUS_EXECUTORS ?? 9);
+const HARNESSES = Number(process.env.RENDEZVOUS_HARNESSES ?? 18);
+
+const registryOf = (url: string, environmentId: string) => ({
+  url,
+  environmentId,
+  authorize: () => ({ authorization: "Bearer any" }),
+});
+
+/** Posts to one node. */
+const postTo = (url: string) => ({
+  post: (path: string, body: unknown, headers: Record<string, string> = {}) =>
+    send(url, { method: "POST", path, body: JSON.stringify(body), headers }),
+});
+
+describe.skipIf(!hasNats)("nodes that share registrations (needs nats-server)", () => {
+  it("send a harness to the node that holds the executor, wherever both have asked", async () => {
+    const nats = await startNats();
+    const [a, b, c] = [await startNode(nats.url), await startNode(nats.url), await startNode(nats.url)];
+    const answer = await postTo(a.url).post("/cloud/environment/env-1/register", registerBody());
+    expect(answer.status).toBe(200);
+    // The executor dials another node than the one where it has registered, as behind a load balancer.
+    const executor = await dial(answer.body.url!.replace(new URL(a.url).host, new URL(b.url).host));
+    const harnesses = [];
+    for (const node of [a, b, c]) {
+      const meeting = await connect(postTo(node.url) as never);
+      expect(new URL(meeting.url).host).toBe(new URL(b.url).host);
+      const harness = await dial(meeting.url);
+      harness.send(`s-${harnesses.length}`, { kind: "heartbeat" });
+      expect((await executor.nextFrame()).streamId).toBe(`s-${harnesses.length}`);
+      // The executor asks about it at any node; each authorization is good once.
+      const validation = {
+        executor_registration_id: answer.body.executor_registration_id,
+        harness_public_key: meeting.key,
+        harness_key_authorization: meeting.authorization,
+      };
+      const stream = { "x-codex-noise-stream-id": `s-${harnesses.length}` };
+      for (const [other, body] of [
+        [c, { valid: true }],
+        [a, { valid: false, reason: "ticket_used" }],
+        [b, { valid: false, reason: "ticket_used" }],
+      ] as const) {
+        expect((await postTo(other.url).post("/cloud/environment/env-1/validate", validation, stream)).body).toEqual(
+          body,
+        );
+      }
+      // The ticket of its connection is for that node, and used up.
+      await expect(dial(meeting.url)).rejects.toThrow("409 ticket_used");
+      await expect(dial(meeting.url.replace(new URL(b.url).host, new URL(c.url).host))).rejects.toThrow("503");
+      harnesses.push(harness);
+    }
+  });
+
+  it("take over an executor that comes to another one: its former connection is closed, and so is that of a replaced one", async () => {
+    const nats = await startNats();
+    const [a, b] = [await startNode(nats.url), await startNode(nats.url)];
+    const { body } = await postTo(a.url).post("/cloud/environment/env-1/register", registerBody());
+    const first = await dial(body.url!);
+    const second = await dial(body.url!.replace(new URL(a.url).host, new URL(b.url).host));
+    expect(await first.closed).toBe(4409);
+    const newer = await postTo(a.url).post("/cloud/environment/env-1/register", registerBody());
+    expect(await second.closed).toBe(4409);
+    await expect(dial(body.url!)).rejects.toThrow("409 registration_unknown");
+    await dial(newer.body.url!);
+    // Nothing connected there, and nobody ever registered: both are answered, none by 404.
+    const asked = await postTo(b.url).post("/cloud/environment/env-2/connect", { harness_public_key: makeKey() });
+    expect([asked.status, asked.body.error?.code]).toEqual([503, "executor_away"]);
+  });
+
+  it("go on without NATS, and meet again when it is back with nothing in it", async () => {
+    const nats = await startNats();
+    const [a, b] = [await startNode(nats.url), await startNode(nats.url)];
+    const { body } = await postTo(a.url).post("/cloud/environment/env-1/register", registerBody());
+    await dial(body.url!);
+    const port = new URL(nats.url).port;
+    nats.child.kill("SIGKILL");
+    // The node that holds the executor needs nobody.
+    await dial((await connect(postTo(a.url) as never)).url);
+    await startNats(Number(port));
+    for (;;) {
+      const asked = await postTo(b.url).post("/cloud/environment/env-1/connect", { harness_public_key: makeKey() });
+      if (asked.status === 200) break;
+      expect(asked.status).toBe(503);
+    }
+  });
+
+  it(`${EXECUTORS} executors and ${HARNESSES} harnesses outlive the death of one of three nodes: nothing is lost or repeated`, {
+    timeout: 300_000,
+  }, async () => {
+    const nats = await startNats();
+    const nodes = [await startNode(nats.url), await startNode(nats.url), await startNode(nats.url)];
+    const balancer = await startBalancer(nodes);
+    const mlKem = await loadMlKem();
+    const executors = await Promise.all(
+      Array.from({ length: EXECUTORS }, async (_, n) => {
+        const executor = await serveExecutorRelay({
+          registry: registryOf(balancer.url, `env-${n}`),
+          identity: createIdentity(mlKem),
+          onStream: async (channel) => {
+            for (let item = await channel.receive(); item?.kind === "value"; item = await channel.receive()) {
+              await channel.send(item.value);
+            }
+          },
+        });
+        onTestFinished(() => executor.close());
+        return executor;
+      }),
+    );
+    while (executors.some(({ isConnected }) => !isConnected)) await new Promise((resolve) => setTimeout(resolve, 20));
+    // Each sends the next number when the last one is back, so that every loss and every repetition shows.
+    let isOver = false;
+    let killedAt = Number.POSITIVE_INFINITY;
+    const back: number[] = [];
+    let ready = 0;
+    const drive = async (n: number) => {
+      let isLost = false;
+      const channel = await openNoiseChannel({
+        registry: registryOf(balancer.url, `env-${n % EXECUTORS}`),
+        log: {
+          warn: () => {
+            isLost = true;
+          },
+        },
+      });
+      onTestFinished(() => channel.close({ deadlineMs: 0 }));
+      let count = 0;
+      for (; !isOver; count += 1) {
+        await channel.send({ n, count });
+        const item = await channel.receive();
+        if (item?.kind !== "value")
+          throw new Error(`harness ${n} ended after ${count} messages: ${JSON.stringify(item)}`);
+        expect(item.value).toEqual({ n, count });
+        if (isLost) back.push(performance.now() - killedAt);
+        isLost = false;
+        // Before its first answer a stream cannot go on elsewhere: the other end may be Codex.
+        if (count === 0) ready += 1;
+        await new Promise((resolve) => setTimeout(resolve, 250));
+      }
+      return count;
+    };
+    const driven: Promise<number>[] = [];
+    for (let n = 0; n < HARNESSES; n += 1) {
+      driven.push(drive(n));
+      while (driven.length - ready >= 16)
+        await Promise.race([new Promise((resolve) => setTimeout(resolve, 10)), ...driven]);
+    }
+    while (ready < HARNESSES) await Promise.race([new Promise((resolve) => setTimeout(resolve, 10)), ...driven]);
+    const before = balancer.accepted;
+    killedAt = performance.now();
+    nodes[1]!.kill();
+    await Promise.race([new Promise((resolve) => setTimeout(resolve, 7_000)), ...driven]);
+    isOver = true;
+    const counts = await Promise.all(driven);
+    const isLarge = process.env.RENDEZVOUS_EXECUTORS !== undefined;
+    if (isLarge) report(back, balancer.accepted - before);
+    expect(Math.min(...counts)).toBeGreaterThan(0);
+    expect(back.length).toBeGreaterThan(0);
+    expect(executors.map(({ isConnected }) => isConnected)).toEqual(Array(EXECUTORS).fill(true));
+  });
+});
+
+/** Prints how long those were cut off that had their stream at the node which died. */
+function report(back: number[], dials: number): void {
+  back.sort((x, y) => x - y);
+  const at = (share: number) => `${Math.round(back[Math.floor((back.length - 1) * share)] ?? 0)} ms`;
+  console.info(
+    `${back.length} of ${HARNESSES} harnesses were cut off: median ${at(0.5)}, 95 % ${at(0.95)}, longest ${at(1)}; ${dials} dials`,
+  );
+}
