@@ -170,6 +170,10 @@ class AgentThread implements Thread {
     return this.#state.usage;
   }
 
+  get lastTokens(): number {
+    return this.#state.lastTokens;
+  }
+
   run(prompt: string | readonly ContentPart[], options: RunOptions = {}): TurnRun {
     return this.#run(typeof prompt === "string" ? createMessage("user", prompt) : promptOf(prompt), options);
   }

@@ -41,6 +41,9 @@ export const DEFAULT_THREAD_LIMITS: ThreadLimits = {
   listedThreads: 20_000,
 };
 
+/** Threads named in an error about the beginning of an id that several have. */
+export const MAX_NAMED_THREADS = 5;
+
 /** Total bytes of the files of one patch, before it is applied. */
 export const MAX_PATCHED_BYTES = 128 * 1024 * 1024;
 

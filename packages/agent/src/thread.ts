@@ -29,6 +29,8 @@ export interface Thread {
   readonly items: readonly Item[];
   /** Sum over all turns. */
   readonly usage: Usage;
+  /** Total tokens of its last response; 0 when unknown. */
+  readonly lastTokens: number;
   /** Starts a turn. @throws Error while another turn runs */
   run(prompt: string | readonly ContentPart[], options?: RunOptions): TurnRun;
   /** Starts a turn that only compacts the history. @throws Error while another turn runs */

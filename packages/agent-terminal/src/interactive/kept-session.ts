@@ -1,5 +1,5 @@
 import type { Agent, AgentOptions, Thread } from "@codex/agent";
-import type { NewThread, OpenedThread, ThreadFile, ThreadStore } from "@codex/agent/node";
+import type { NewThread, OpenedThread, ThreadFile, ThreadMeta, ThreadStore } from "@codex/agent/node";
 import { type Clock, waitAtMost } from "@codex/clock";
 import { END_SESSION_MS, LISTED_THREADS, SESSIONS_MS } from "../limits.js";
 import { listThreads } from "../threads/list-threads.js";
@@ -79,15 +79,18 @@ export async function createKeptSession(options: KeptSessionOptions): Promise<Ag
       file = undefined;
     },
     async resumeThread(id) {
-      if (thread?.id === id) return thread;
-      return take(await store.open(id));
+      const { meta } = await store.find(id);
+      if (thread?.id === meta.id) return thread;
+      checkPlace(meta, newThread);
+      return take(await store.open(meta.id));
     },
     listThreads: () => listThreads(store, { cwd: newThread.cwd, limit: LISTED_THREADS }),
     async setModel(name) {
       agent = options.createAgent(name);
       model = name;
       if (thread === undefined) return;
-      const saved = { id: thread.id, items: thread.items, usage: thread.usage };
+      const { id, items, usage, lastTokens } = thread;
+      const saved = { id, items, usage, lastTokens };
       thread = await agent.resumeThread(saved, file === undefined ? {} : { recorder: file });
     },
     describeApprovals: () => options.approvals,
@@ -106,6 +109,20 @@ export async function createKeptSession(options: KeptSessionOptions): Promise<Ag
       await options.close();
     },
   };
+}
+
+/**
+ * A thread goes on where its commands ran: its paths mean something else in another directory or environment.
+ * @throws Error naming both places
+ */
+function checkPlace({ id, environment, cwd }: ThreadMeta, here: NewThread): void {
+  const isElsewhere = environment !== undefined && here.environment !== undefined && environment !== here.environment;
+  if (!isElsewhere && (cwd === "" || cwd === here.cwd)) return;
+  const there = isElsewhere ? `environment \`${environment}\`` : cwd;
+  const now = isElsewhere ? `environment \`${here.environment}\`` : here.cwd;
+  throw new Error(
+    `the commands of this thread ran in ${there}, and this conversation is in ${now}; codex resume ${id} goes on there`,
+  );
 }
 
 /** Reads a running session from an executor's list. */

@@ -2,7 +2,7 @@ import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { ThreadEntry } from "../history/thread-entry.js";
 import { createUuid7 } from "../ids.js";
-import { DEFAULT_THREAD_LIMITS, type ThreadLimits } from "../limits.js";
+import { DEFAULT_THREAD_LIMITS, MAX_NAMED_THREADS, type ThreadLimits } from "../limits.js";
 import type { SavedThread } from "../thread.js";
 import { readLines, readMetaOf, readRollout } from "./read-rollout.js";
 import { parseEntry, parseLine, type ThreadLine, type ThreadMeta } from "./rollout-line.js";
@@ -10,7 +10,7 @@ import { openThreadFile, type ThreadFile } from "./thread-file.js";
 
 /** A thread is unknown or unreadable. */
 export class ThreadStoreError extends Error {
-  readonly code: "unknown_thread" | "no_thread" | "bad_thread";
+  readonly code: "unknown_thread" | "ambiguous_thread" | "no_thread" | "bad_thread";
 
   constructor(code: ThreadStoreError["code"], message: string) {
     super(message);
@@ -55,7 +55,7 @@ export interface ListedThread {
   readonly changedAt: number;
 }
 
-/** Stores threads in a home directory, in files that Codex can read. */
+/** Stores threads in a home directory, in files that Codex can read. Instead of an id, its first 6 or more characters do if they are unique. */
 export interface ThreadStore {
   /** Creates the file of a new thread. */
   create(thread: NewThread): Promise<{ id: string; file: ThreadFile }>;
@@ -101,10 +101,26 @@ export function createThreadStore(options: ThreadStoreOptions): ThreadStore {
   };
 
   const find = async (id: string): Promise<string> => {
-    if (THREAD_ID.test(id)) {
-      for await (const path of listFiles(sessions)) if (path.endsWith(`-${id.toLowerCase()}.jsonl`)) return path;
+    const wanted = id.toLowerCase();
+    const paths: string[] = [];
+    if (ID_PREFIX.test(wanted)) {
+      for await (const path of listFiles(sessions)) {
+        const found = idOf(path);
+        if (found === wanted) return path;
+        if (found?.startsWith(wanted)) paths.push(path);
+      }
     }
-    throw new ThreadStoreError("unknown_thread", `no thread ${JSON.stringify(id)} below ${sessions}`);
+    const [path, ...others] = paths;
+    if (path === undefined) {
+      throw new ThreadStoreError("unknown_thread", `no thread ${JSON.stringify(id)} below ${sessions}`);
+    }
+    if (others.length === 0) return path;
+    const some = paths.slice(0, MAX_NAMED_THREADS).map(idOf).join(", ");
+    const rest = paths.length > MAX_NAMED_THREADS ? `, and ${paths.length - MAX_NAMED_THREADS} more` : "";
+    throw new ThreadStoreError(
+      "ambiguous_thread",
+      `${paths.length} threads begin with ${JSON.stringify(id)}: ${some}${rest}`,
+    );
   };
 
   const read = async (path: string) => {
@@ -187,12 +203,15 @@ export function createThreadStore(options: ThreadStoreOptions): ThreadStore {
 
 /** Whether a file's first line names the thread that its name does: an id of another thread, or none, cannot come in by a file. */
 const isMetaOf = (path: string, meta: ThreadMeta | undefined): meta is ThreadMeta =>
-  meta !== undefined && path.endsWith(`-${meta.id.toLowerCase()}.jsonl`) && THREAD_ID.test(meta.id);
+  meta !== undefined && idOf(path) === meta.id.toLowerCase();
 
 const createBadThread = (path: string) =>
   new ThreadStoreError("bad_thread", `${path}: its first line does not name the thread that its name does`);
 
-const THREAD_ID = /^[0-9a-f-]{36}$/i;
+/** The id in the name of a thread's file. */
+const idOf = (path: string): string | undefined => /-([0-9a-f-]{36})\.jsonl$/.exec(path)?.[1];
+
+const ID_PREFIX = /^[0-9a-f][0-9a-f-]{5,35}$/;
 
 /** `YYYY/MM/DD/rollout-<local time>-<id>.jsonl`. */
 function pathOf(sessions: string, id: string, at: Date): string {

@@ -196,6 +196,24 @@ describe("a store", () => {
     });
   });
 
+  it("finds a thread by the beginning of its id, where only one has it", async () => {
+    const { store } = setUp();
+    for (const id of [ID, `${ID.slice(0, -1)}d`]) await (await store.create({ ...NEW, id })).file.close();
+    const other = await store.create({ ...NEW, id: "019f8a95-0000-7000-8000-000000000000" });
+    await other.file.close();
+    expect((await store.find("019F8A95")).meta.id).toBe(other.id);
+    expect((await store.find(ID)).meta.id).toBe(ID);
+    const opened = await store.open("019f8a95-0");
+    await opened.file.close();
+    expect(opened.saved.id).toBe(other.id);
+    await expect(store.find("019f8a94")).rejects.toMatchObject({
+      code: "ambiguous_thread",
+      message: expect.stringMatching(/^2 threads begin with "019f8a94": 019f8a94-\S+, 019f8a94-\S+$/) as string,
+    });
+    for (const id of ["019f8", "", "-", "019f8a96", `${ID}0`, "......"])
+      await expect(store.find(id)).rejects.toMatchObject({ code: "unknown_thread" });
+  });
+
   it.each(["../../../../etc/passwd", "0199aaaa-0000-7000-8000-000000000000", "", `x${ID}`])(
     "does not take a file whose first line names %j for the thread of its name",
     async (id) => {

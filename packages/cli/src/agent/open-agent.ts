@@ -8,6 +8,7 @@ import { createOutages } from "@codex/foreground";
 import type { McpTools } from "@codex/mcp-client";
 import { type Approver, createOrchestrator, type Orchestrator } from "@codex/orchestrator";
 import { createLazyShellParser, createRuleSaver } from "@codex/policy";
+import type { CommandSandbox } from "@codex/sandbox";
 import { messageOf } from "@codex/telemetry";
 import { openAudit } from "../audit.js";
 import { choosePlace } from "../connect.js";
@@ -115,13 +116,14 @@ async function openAgentAt(
     ...createOutages(say, "Ctrl-C ends the turn").hooks,
   });
   let mcp: McpTools | undefined;
+  let opening: Promise<Place> | undefined;
   try {
     // Directories of --add-dir are those of the host where the calls run by default.
     const sandboxOfOthers = openSandbox(sandboxSettings, false);
     const others = { ...policy, sandbox: sandboxOfOthers };
     const own = { sandbox: hostSandbox, withoutSandbox: sandboxSettings.mode === "danger-full-access" };
-    const opening = openPlace(orchestrator, options, chosen, own, others);
-    mcp = await startMcp(config, workspace, isOwn, opening);
+    opening = openPlace(orchestrator, options, chosen, own, others);
+    mcp = await startMcp(config, workspace, hostSandbox, opening);
     const place = await opening;
     const { executor } = place;
     const { approvalPolicy } = config.settings;
@@ -171,6 +173,8 @@ async function openAgentAt(
   } catch (error) {
     await orchestrator.close();
     await mcp?.close();
+    const place = await opening?.catch(() => undefined);
+    await place?.close();
     throw error;
   }
 }
@@ -190,8 +194,13 @@ function checkEnvironment(
   );
 }
 
-/** They start while everything else is opened. */
-async function startMcp({ table }: LoadedConfig, workspace: Workspace, isOwn: boolean, opening: Promise<Place>) {
+/** They start while everything else is opened. @param sandbox of this host, where the calls run there */
+async function startMcp(
+  { table }: LoadedConfig,
+  workspace: Workspace,
+  sandbox: CommandSandbox | undefined,
+  opening: Promise<Place>,
+) {
   // Whoever opens the place learns of its failure.
   opening.catch(() => {});
   if (table.mcp_servers === undefined) return undefined;
@@ -199,7 +208,8 @@ async function startMcp({ table }: LoadedConfig, workspace: Workspace, isOwn: bo
   return openMcpServers(table, {
     getEnvironment: async (id) => (await opening).getEnvironment(id),
     // A directory that is given is one of where the calls run.
-    cwdOf: (id) => (id === "local" && !isOwn ? process.cwd() : workspace.cwd),
+    cwdOf: (id) => (id === "local" && sandbox === undefined ? process.cwd() : workspace.cwd),
+    sandbox,
   });
 }
 

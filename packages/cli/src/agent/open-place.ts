@@ -44,7 +44,11 @@ export async function openPlace(
 ): Promise<Place> {
   if (chosen?.default === "none") return { ...placeOf(chosen, orchestrator), ids: [] };
   const place = await openPrimary(orchestrator, options, chosen, own);
-  const others = await addOtherEnvironments(orchestrator, place.executor.name, options, policyOfOthers);
+  const adding = addOtherEnvironments(orchestrator, place.executor.name, options, policyOfOthers, own);
+  const others = await adding.catch(async (error: unknown) => {
+    await place.close();
+    throw error;
+  });
   const list = others?.list ?? [];
   return {
     ...place,

@@ -2,7 +2,7 @@ import type { Agent, Thread } from "@codex/agent";
 import { createThreadStore, type OpenedThread, type ThreadFile, ThreadStoreError } from "@codex/agent/node";
 import { codexHome } from "@codex/config";
 import { FileLockError } from "@codex/file-lock";
-import { CommandError } from "../exit-codes.js";
+import { CommandError, EXIT } from "../exit-codes.js";
 import { VERSION } from "../version.js";
 import type { ThreadChoice } from "./agent-options.js";
 
@@ -26,12 +26,18 @@ export async function chooseThread(choice: ThreadChoice, cwd: string): Promise<C
     const opened = await (choice.kind === "fork" ? store.fork(id) : store.open(id));
     return { id: opened.saved.id, file: opened.file, opened };
   } catch (cause) {
-    if (cause instanceof ThreadStoreError) throw new CommandError(cause.message, 1, { cause });
+    if (cause instanceof ThreadStoreError) throw describeUnknownThread(cause);
     if (cause instanceof FileLockError) {
       throw new CommandError(`the thread is being written by another process: ${cause.message}`, 1, { cause });
     }
     throw cause;
   }
+}
+
+/** The error of a command that names a thread which is not found: with the command that lists them. */
+export function describeUnknownThread(cause: ThreadStoreError): CommandError {
+  const hint = cause.code === "bad_thread" ? "" : "; codex threads list --all lists the threads of all directories";
+  return new CommandError(`${cause.message}${hint}`, EXIT.failure, { cause });
 }
 
 /** Metadata of a new thread. */

@@ -2,6 +2,7 @@ import type { Orchestrator } from "@codex/orchestrator";
 import type { PolicyOptions } from "@codex/policy";
 import { areEnvironmentsConfigured, type ConnectOptions } from "../connect.js";
 import { createOwnEnvironment } from "../own-environment.js";
+import type { OwnExecutorOptions } from "../own-executor.js";
 
 /**
  * Adds the other configured environments to an orchestrator, unless one was named for the run. Each is connected on first use.
@@ -12,12 +13,13 @@ export async function addOtherEnvironments(
   primary: string,
   { executor, environment }: ConnectOptions,
   policy: PolicyOptions,
+  own: OwnExecutorOptions,
 ) {
   if (executor !== undefined || environment !== undefined || !areEnvironmentsConfigured()) return undefined;
   const { loadConfigured } = await import("../configured-environments.js");
   const { openEnvironments } = await import("../environments.js");
   const config = await loadConfigured();
-  const environments = openEnvironments(config, () => createOwnEnvironment());
+  const environments = openEnvironments(config, () => createOwnEnvironment(own));
   const list = environments.list().filter(({ id }) => id !== primary);
   for (const other of list) {
     const fallback = config.environments.find(({ id }) => id === other.id)?.fallback;

@@ -1,6 +1,7 @@
 import { createThreadStore, ThreadStoreError } from "@codex/agent/node";
 import { listThreads, readThreadReport, renderThreadReport, renderThreadRows } from "@codex/agent-terminal";
 import { codexHome } from "@codex/config";
+import { describeUnknownThread } from "../agent/open-thread.js";
 import { CommandError, EXIT } from "../exit-codes.js";
 import { say } from "../notice.js";
 import { VERSION } from "../version.js";
@@ -28,12 +29,12 @@ export async function runThreadsShow(id: string, { json }: { json: boolean }): P
   const store = createThreadStore({ home: codexHome(), version: VERSION });
   try {
     const { meta, path } = await store.find(id);
-    const report = await readThreadReport(store.readLines(id));
+    const report = await readThreadReport(store.readLines(meta.id));
     process.stdout.write(
       json ? `${JSON.stringify({ ...meta, path, ...report }, null, 2)}\n` : renderThreadReport(meta, report),
     );
   } catch (cause) {
     if (!(cause instanceof ThreadStoreError)) throw cause;
-    throw new CommandError(cause.message, 1, { cause });
+    throw describeUnknownThread(cause);
   }
 }

@@ -1,5 +1,6 @@
 import type { Environment } from "@codex/environments";
 import { type McpTools, openMcpTools } from "@codex/mcp-client";
+import type { CommandSandbox } from "@codex/sandbox";
 import { createOwnEnvironment } from "../own-environment.js";
 
 /** What MCP servers are started with. */
@@ -8,6 +9,8 @@ export interface McpServerOptions {
   getEnvironment(id: string): Environment | Promise<Environment>;
   /** Directory of the work in an environment, absolute; undefined: the environment's own. */
   cwdOf(id: string): string | undefined;
+  /** Shared with the executor of this host; default its own. */
+  sandbox?: CommandSandbox | undefined;
   /** Name of the one tool that is called: only its server is started. */
   tool?: string | undefined;
 }
@@ -15,9 +18,9 @@ export interface McpServerOptions {
 /** Starts the MCP servers of a configuration without waiting; those without `environment_id` on this host, as Codex. @throws McpConfigError */
 export function openMcpServers(
   table: Readonly<Record<string, unknown>>,
-  { getEnvironment, cwdOf, tool }: McpServerOptions,
+  { getEnvironment, cwdOf, tool, sandbox }: McpServerOptions,
 ): McpTools {
-  const own = createOwnEnvironment();
+  const own = createOwnEnvironment({ sandbox });
   const tools = openMcpTools(table, {
     defaultEnvironment: own.id,
     getEnvironment: (id = own.id) => (id === own.id ? own : getEnvironment(id)),
