@@ -32,9 +32,9 @@ export function readCredentials({ tokenFile, caFile }: CredentialArguments): Cre
 }
 
 /** The token in a file, trimmed; undefined without a file. @throws CommandError */
-export function readToken(path: string | undefined): string | undefined {
+export function readToken(path: string | undefined, option = "--token-file"): string | undefined {
   if (path === undefined) return undefined;
-  const text = readText(path, "--token-file").trim();
+  const text = readText(path, option).trim();
   if (text === "") throw new CommandError(`the token file ${path} is empty`, EXIT.usage);
   return text;
 }

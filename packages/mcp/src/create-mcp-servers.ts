@@ -1,25 +1,14 @@
 import { randomBytes } from "node:crypto";
 import { systemClock, waitAtMost } from "@codex/clock";
 import type { Orchestrator } from "@codex/orchestrator";
-import { createRequestStateCodec, type McpRequestContext, McpServer } from "@modelcontextprotocol/server";
-import { ClientState } from "./client-state.js";
+import { createRequestStateCodec, McpServer } from "@modelcontextprotocol/server";
+import { ClientState } from "./calls/client-state.js";
+import { type CallState, createCallHandler } from "./calls/tool-call.js";
 import { ATTACH_WAIT_MS, DEFAULT_MAX_HOLD_MS, MAX_HOLD_MS, MIN_HOLD_MS } from "./limits.js";
+import type { McpServers } from "./mcp-servers.js";
 import type { McpServerOptions } from "./options.js";
-import { registerResources } from "./resources.js";
-import { type CallState, createCallHandler } from "./tool-call.js";
+import { registerResources } from "./resources/session-resources.js";
 import { describeTool } from "./tool-list.js";
-
-/** Creates the servers of one orchestrator, for `serveStdio` and similar functions. */
-export interface McpServers {
-  /** Creates a server for one connection or request; the servers of one client share its sessions, questions and notes. */
-  create(context: McpRequestContext, client?: string): McpServer;
-  /** Notifies connected clients that a tool was added or removed. */
-  toolsChanged(): void;
-  /** Withdraws the open questions of a client that has disconnected. Its sessions keep running. */
-  forget(client: string): void;
-  /** Withdraws all open questions. The orchestrator stays open. */
-  close(): void;
-}
 
 /** The client name of a server with a single client. */
 const ONLY_CLIENT = "mcp";
@@ -46,15 +35,17 @@ export function createMcpServers(orchestrator: Orchestrator, options: McpServerO
   const key = randomBytes(32);
   const clients = new Map<string, ClientState>();
   const connected = new Set<McpServer>();
+  const listeners = new Set<() => void>();
   let attaching: Promise<unknown> | undefined;
 
   const stateOf = (client: string): ClientState => {
-    const state = clients.get(client) ?? new ClientState(orchestrator.createConversation({ client }));
+    const state = clients.get(client) ?? new ClientState(orchestrator.createConversation({ client }), clock);
     clients.set(client, state);
     return state;
   };
   const toolsChanged = () => {
     for (const server of connected) if (server.isConnected()) server.sendToolListChanged();
+    for (const listener of listeners) listener();
   };
   /** Waits for a limited time for executors attached on first use; if they come later, clients are notified to list again. */
   const attached = async () => {
@@ -71,7 +62,7 @@ export function createMcpServers(orchestrator: Orchestrator, options: McpServerO
   };
 
   return {
-    create(_context, client = ONLY_CLIENT) {
+    create({ era, requestInfo }, client = ONLY_CLIENT) {
       const state = stateOf(client);
       const codec = createRequestStateCodec<CallState>({ key, bind: ({ mcpReq }) => `${mcpReq.method}\0${client}` });
       const mcp = new McpServer(
@@ -94,22 +85,39 @@ export function createMcpServers(orchestrator: Orchestrator, options: McpServerO
           structured,
           cwd,
           clock,
+          isPerRequest: era === "modern",
           capabilities: () => mcp.server.getClientCapabilities(),
           seal: (call, context) => codec.mint(call, context),
         }),
       );
-      registerResources(mcp, state.conversation);
+      registerResources(mcp, state.conversation, state.watches);
+      // A server of one HTTP request has nobody to notify.
+      if (era === "modern" && requestInfo !== undefined) return mcp;
       connected.add(mcp);
-      mcp.server.onclose = () => void connected.delete(mcp);
+      const { onclose } = mcp.server;
+      mcp.server.onclose = () => {
+        connected.delete(mcp);
+        onclose?.();
+      };
       return mcp;
     },
+    watch: (client = ONLY_CLIENT, uris, onUpdated) => stateOf(client).watches.watch(uris, onUpdated),
     toolsChanged,
+    onToolsChanged(listener) {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
     forget(client) {
-      clients.get(client)?.parked.cancelAll();
+      clients.get(client)?.close();
       clients.delete(client);
     },
+    async end(client) {
+      const state = clients.get(client);
+      this.forget(client);
+      await state?.endSessions();
+    },
     close() {
-      for (const { parked } of clients.values()) parked.cancelAll();
+      for (const state of clients.values()) state.close();
       clients.clear();
     },
   };

@@ -1,2 +1,5 @@
-export { createMcpServers, type McpServers } from "./create-mcp-servers.js";
+export { createMcpServers } from "./create-mcp-servers.js";
+export { type HostEntryTarget, type McpHost, renderHostEntry } from "./host-entry.js";
+export type { McpServers } from "./mcp-servers.js";
 export type { McpServerOptions, OnCancel } from "./options.js";
+export { type ServeMcpStdioOptions, serveMcpStdio } from "./serve-mcp-stdio.js";

@@ -18,3 +18,23 @@ export const PROGRESS_LINE_LENGTH = 200;
 export const MAX_NOTES = 16;
 /** Characters of a command in a question. */
 export const QUESTION_COMMAND_LENGTH = 4_000;
+/** Bytes of one HTTP request body. */
+export const MAX_BODY_BYTES = 4 * 1024 * 1024;
+/** HTTP requests of all clients at once, open streams included; further ones get 503. */
+export const MAX_HTTP_REQUESTS = 1_024;
+/** MCP sessions of one HTTP client; for one more, the longest unused one ends, and if all are in use it gets 503. */
+export const MAX_HTTP_SESSIONS = 64;
+/** Time after which an MCP session without a request or an open stream ends, milliseconds. */
+export const SESSION_IDLE_MS = 30 * 60_000;
+/** Bytes of the output of a session as a resource; of a longer one the end is kept. */
+export const MAX_RESOURCE_BYTES = 1024 * 1024;
+/** Characters of a recording, after which it ends. */
+export const MAX_RECORDING_LENGTH = 8 * 1024 * 1024;
+/** Shortest interval between two notifications about one session, milliseconds. */
+export const UPDATE_MS = 1_000;
+/** How long one read waits for output of a watched session, milliseconds; the next one follows. */
+export const WATCH_WAIT_MS = 60_000;
+/** Watched sessions of one client; further ones are not. Each occupies one call of the executor. */
+export const MAX_WATCHED_SESSIONS = 16;
+/** Subscriptions of one MCP session. */
+export const MAX_SUBSCRIPTIONS = 64;

@@ -42,7 +42,7 @@ export async function open({
   return { orchestrator, servers, connect };
 }
 
-function createClient(era: Era, decide?: Decide): Client {
+export function createClient(era: Era, decide?: Decide): Client {
   const capabilities = decide === undefined ? {} : { elicitation: { form: {} } };
   const client = new Client({ name: "test", version: "1" }, { versionNegotiation: NEGOTIATION[era], capabilities });
   if (decide === undefined) return client;
@@ -63,8 +63,11 @@ export const textOf = (result: { content?: unknown }): string =>
   ((result.content ?? []) as { text?: string }[]).map(({ text }) => text ?? "").join("");
 
 /** Ids of the sessions whose program is running. */
-export async function listRunning(orchestrator: Orchestrator): Promise<number[]> {
-  const { structured } = await orchestrator.callTool("list_sessions", {});
+export async function listRunning(
+  orchestrator: Orchestrator,
+  sessionScope: "own" | "executor" = "own",
+): Promise<number[]> {
+  const { structured } = await orchestrator.callTool("list_sessions", {}, { sessionScope });
   const { sessions } = structured as { sessions: { sessionId: number; state: string }[] }; // shape of the tool's result
   return sessions.filter(({ state }) => state === "running").map(({ sessionId }) => sessionId);
 }

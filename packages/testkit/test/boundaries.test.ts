@@ -56,7 +56,7 @@ const FLOORS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     foreground: "executor-protocol orchestrator recording telemetry",
     doctor: "config executor-protocol telemetry",
     local: "channel environments exec-server executor orchestrator policy process-host",
-    mcp: "clock orchestrator policy",
+    mcp: "clock executor-protocol orchestrator policy recording",
     "mcp-client": "channel clock environments exec-backend executor executor-protocol orchestrator telemetry",
     cli:
       "agent agent-terminal audit background channel clock completion config doctor environments exec-backend exec-server exec-server-client " +

@@ -1,13 +1,14 @@
-import type { ConfigFlags } from "@codex/config";
-import { createMcpServers, type OnCancel } from "@codex/mcp";
+import { createMcpServers, type McpHost, type McpServers, renderHostEntry, serveMcpStdio } from "@codex/mcp";
 import { createOrchestrator, type ExecutorAttachment } from "@codex/orchestrator";
 import { createRuleSaver } from "@codex/policy";
-import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import { openAudit } from "../audit.js";
 import { attachExecutor, type ConnectOptions, choosePlace, isOwnHost } from "../connect.js";
+import { readTlsIdentity, readToken, type TlsArguments } from "../credentials.js";
 import type { ChosenEnvironment } from "../environments.js";
+import { CommandError, EXIT } from "../exit-codes.js";
 import { onStopSignal } from "../host-process.js";
-import { type McpHost, renderHostEntry } from "../mcp-host-entry.js";
+import { isLoopback, parseHttpListenUrl } from "../listen-url.js";
+import { type EntryOptions, listEntryArguments } from "../mcp/entry-arguments.js";
 import { say } from "../notice.js";
 import { openConfig } from "../open-config.js";
 import { loadRules, savedRulesFile } from "../rule-files.js";
@@ -15,23 +16,27 @@ import { openSandbox } from "../sandbox-selector.js";
 import { compileGrammarSimply } from "../shell-parser.js";
 import { VERSION } from "../version.js";
 
-export interface McpServerCommandOptions extends ConnectOptions, ConfigFlags {
-  /** Absolute working directory of calls. */
-  cd?: string;
-  maxHold: number;
-  onCancel: OnCancel;
-  structured: boolean;
-  rules?: string[];
+export interface McpServerCommandOptions extends EntryOptions, TlsArguments {
+  /** `stdio://`, `http://HOST:PORT` or `https://HOST:PORT`. */
+  listen: string;
+  /** Files with the bearer tokens of HTTP clients, each of a client of its own. */
+  listenTokenFile?: string[];
+  /** Names by which HTTP clients reach the listener, in addition to its address. */
+  allowedHost?: string[];
   /** Print the entry for this host instead. */
   printConfig?: McpHost;
 }
 
-/** Serves the tools over stdin and stdout until stdin ends. Connects when tools are first listed or called. */
+/** Serves the tools over stdin and stdout until stdin ends, or over HTTP until a signal. Connects when tools are first listed or called. */
 export async function runMcpServer(options: McpServerCommandOptions): Promise<void> {
   const { printConfig } = options;
+  const address = isStdio(options.listen) ? undefined : readAddress(options);
   if (printConfig !== undefined) {
+    const url = address === undefined ? undefined : `${options.listen.replace(/\/$/, "")}/mcp`;
+    const hasToken = options.listenTokenFile !== undefined;
+    const target = url === undefined ? listEntryArguments(options) : ({ kind: "url", url, hasToken } as const);
     const timeoutS = Math.ceil(options.maxHold) + MARGIN_S;
-    return void process.stdout.write(renderHostEntry(printConfig, toArguments(options), timeoutS));
+    return void process.stdout.write(renderHostEntry(printConfig, target, timeoutS));
   }
   const config = await openConfig(options);
   for (const notice of config.notices) say(notice);
@@ -60,18 +65,57 @@ export async function runMcpServer(options: McpServerCommandOptions): Promise<vo
     attach: () => orchestrator.judge("list_sessions", {}),
     ...(options.cd === undefined ? {} : { cwd: options.cd }),
   });
+  try {
+    await (address === undefined ? serveStdio(servers) : serveHttp(servers, address));
+  } finally {
+    servers.close();
+    await orchestrator.close();
+    await place.close();
+  }
+}
+
+const isStdio = (listen: string): boolean => listen === "stdio" || listen === "stdio://";
+
+/** Where HTTP is served. @throws CommandError */
+function readAddress({ listen, listenTokenFile, allowedHost = [], ...tlsOptions }: McpServerCommandOptions) {
+  const { host, port, isTls } = parseHttpListenUrl(listen);
+  const tls = readTlsIdentity(tlsOptions);
+  if (isTls !== (tls !== undefined)) {
+    throw new CommandError("--listen https:// and --tls-cert with --tls-key need each other", EXIT.usage);
+  }
+  const tokens = listenTokenFile?.map((path, index) => ({
+    token: readToken(path, "--listen-token-file") ?? "",
+    client: `token-${index + 1}`,
+  }));
+  if (tokens === undefined && !isLoopback(host)) {
+    throw new CommandError(
+      `${host} can be reached from other machines, and an MCP client can run programs: give --listen-token-file`,
+      EXIT.usage,
+    );
+  }
+  return { host, port, ...(tls === undefined ? {} : { tls }), allowedHosts: allowedHost, ...(tokens && { tokens }) };
+}
+
+const onError = (error: Error) => say(`mcp: ${error.message}`);
+
+async function serveStdio(servers: McpServers): Promise<void> {
   const stopped = new Promise<void>((resolve) => {
     process.stdin.once("end", resolve).once("close", resolve);
     onStopSignal(resolve);
   });
-  const handle = serveStdio((context) => servers.create(context), {
-    onerror: (error) => say(`mcp: ${error.message}`),
-  });
+  const handle = serveMcpStdio(servers, { onerror: onError });
   await stopped;
   await handle.close();
-  servers.close();
-  await orchestrator.close();
-  await place.close();
+}
+
+async function serveHttp(servers: McpServers, address: ReturnType<typeof readAddress>): Promise<void> {
+  // Before the address is printed, since a signal may follow immediately.
+  const stopped = new Promise<void>((resolve) => void onStopSignal(resolve));
+  const { listenMcp } = await import("@codex/mcp/http");
+  const listener = await listenMcp(servers, address);
+  process.stdout.write(`${listener.url}\n`);
+  await stopped;
+  await listener.close();
 }
 
 /** The environment of the calls: connected on first use, and reconnected when lost. */
@@ -96,9 +140,3 @@ function createPlace(options: ConnectOptions) {
 
 /** Margin between the maximum wait of a call and the timeout of the MCP host, seconds. */
 const MARGIN_S = 30;
-
-/** Options to repeat in the entry of an MCP host. */
-const toArguments = ({ executor, environment, tokenFile, caFile, cd }: McpServerCommandOptions): string[] =>
-  Object.entries({ executor, environment, "token-file": tokenFile, "ca-file": caFile, cd }).flatMap(([name, value]) =>
-    value === undefined ? [] : [`--${name}`, value],
-  );

@@ -1,12 +1,31 @@
 import { type Command, Option } from "commander";
 import { addNotes } from "./help.js";
-import { addConfigOptions, addExecutorOptions, parseSeconds, rulesOption } from "./options.js";
+import { addConfigOptions, addExecutorOptions, append, listenOption, parseSeconds, rulesOption } from "./options.js";
 
 /** `codex mcp-server`. */
 export function addMcpServer(program: Command): void {
   const server = addExecutorOptions(
-    program.command("mcp-server").description("Offer the tools to an MCP host, on stdin and stdout"),
+    program.command("mcp-server").description("Offer the tools to MCP hosts, on stdin and stdout or over HTTP"),
   )
+    .addOption(
+      listenOption(
+        "Address to serve: stdio://, http://HOST:PORT or https://HOST:PORT (port 0: a free one)",
+        "stdio://",
+      ),
+    )
+    .addOption(
+      new Option(
+        "--listen-token-file <path>",
+        "HTTP: only clients with the bearer token in this file may connect; repeatable, each file is one client",
+      ).argParser(append),
+    )
+    .addOption(
+      new Option("--allowed-host <name>", "HTTP: a name by which clients reach this host, repeatable").argParser(
+        append,
+      ),
+    )
+    .option("--tls-cert <path>", "https: certificate (PEM, with its chain)")
+    .option("--tls-key <path>", "https: key of the certificate (PEM)")
     .option("-C, --cd <dir>", "Directory of the commands, absolute on their host")
     .addOption(
       new Option("--max-hold <seconds>", "Longest that one call is held, 0.25 to 300; its program goes on as a session")
@@ -31,9 +50,10 @@ export function addMcpServer(program: Command): void {
   addNotes(addConfigOptions(server), {
     text: [
       "Nothing is connected before a host lists or calls the tools. Approvals are asked of the host's user; a host that cannot ask is told the rule that would allow the command.",
+      "Over HTTP the bound address, with the path /mcp, is the one line on stdout. Beyond loopback tokens are required. Clients with different tokens do not see each other's sessions.",
     ],
     exitCodes: [
-      ["0", "stdin has ended"],
+      ["0", "stdin has ended, or a signal"],
       ["1", "an error"],
       ["2", "bad arguments"],
     ],

@@ -1,6 +1,6 @@
 import type { Clock } from "@codex/clock";
-import type { ApprovalAnswer, ApprovalRequest, Approver, ToolCallResult } from "@codex/orchestrator";
-import { DECISION_MS, MAX_PARKED_CALLS } from "./limits.js";
+import type { ApprovalAnswer, ApprovalRequest, Approver, LiveOutput, ToolCallResult } from "@codex/orchestrator";
+import { DECISION_MS, MAX_PARKED_CALLS } from "../limits.js";
 
 /** The outcome of one leg of a call: its result, or a question for the client, whose answer comes with the next leg. */
 export type Leg = { kind: "result"; result: ToolCallResult } | { kind: "question"; request: ApprovalRequest };
@@ -17,6 +17,8 @@ export class ParkedCall implements Approver {
   /** The open question. */
   #question: { request: ApprovalRequest; answer: (answer: ApprovalAnswer) => void } | undefined;
   #wake: (() => void) | undefined;
+  /** Receives the live output, if the call was started with it. */
+  onOutput: (output: LiveOutput) => void = () => {};
 
   /**
    * @param canAsk whether another question may be parked
@@ -25,11 +27,11 @@ export class ParkedCall implements Approver {
   constructor(
     clock: Clock,
     canAsk: () => boolean,
-    start: (approver: Approver, signal: AbortSignal) => Promise<ToolCallResult>,
+    start: (approver: Approver, signal: AbortSignal, onOutput: (output: LiveOutput) => void) => Promise<ToolCallResult>,
   ) {
     this.#clock = clock;
     this.#canAsk = canAsk;
-    this.#result = start(this, this.#abort.signal);
+    this.#result = start(this, this.#abort.signal, (output) => this.onOutput(output));
   }
 
   get question(): ApprovalRequest | undefined {

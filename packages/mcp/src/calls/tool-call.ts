@@ -12,8 +12,8 @@ import {
   ProtocolErrorCode,
   type ServerContext,
 } from "@modelcontextprotocol/server";
+import type { OnCancel } from "../options.js";
 import type { ClientState } from "./client-state.js";
-import type { OnCancel } from "./options.js";
 import { ParkedCall } from "./parked-calls.js";
 import { Progress } from "./progress.js";
 import { DECISION, describeChoices, describeQuestion, describeUnasked, readAnswer } from "./question.js";
@@ -30,6 +30,8 @@ export interface CallOptions {
   structured: boolean;
   cwd: string | undefined;
   clock: Clock;
+  /** A request is answered by a question, and the answer comes with another one. Otherwise one request stays open for both. */
+  isPerRequest: boolean;
   /** Declared once by clients of older revisions; newer ones declare them with each request. */
   capabilities: () => ClientCapabilities | undefined;
   seal: (state: CallState, context: ServerContext) => Promise<string>;
@@ -41,7 +43,12 @@ type CallHandler = (request: CallToolRequest, context: ServerContext) => Promise
 export function createCallHandler(state: ClientState, options: CallOptions): CallHandler {
   return async ({ params }, context) => {
     const call = takeParked(state, context) ?? startCall(state, params, context, options);
+    const progress = createProgress(context, options.clock);
+    call.onOutput = (output) => progress?.output(output);
     const leg = await call.wait(context.mcpReq.signal);
+    // While an older client's user decides, its request stays open; `inputRequired` answers that of a newer one.
+    if (leg.kind === "result" || options.isPerRequest) progress?.end();
+    else if (progress !== undefined) void call.result.finally(() => progress.end());
     if (leg.kind === "question") {
       state.parked.park(leg.request.id, call);
       const question = inputRequired.elicit({
@@ -51,10 +58,16 @@ export function createCallHandler(state: ClientState, options: CallOptions): Cal
       const requestState = await options.seal({ id: leg.request.id }, context);
       return inputRequired({ requestState, inputRequests: { [DECISION]: question } });
     }
-    if (!context.mcpReq.signal.aborted) return toResult(leg.result, state.takeNotes(), options.structured);
-    // The request was cancelled: this result is not delivered.
-    await followCancelled(leg.result, state, options.onCancel);
-    return toResult(leg.result, [], false);
+    if (context.mcpReq.signal.aborted) {
+      // The request was cancelled: this result is not delivered.
+      await followCancelled(leg.result, state, options.onCancel);
+      return toResult(leg.result, [], false);
+    }
+    if (isUndeliverable(context)) {
+      state.note(describeUndelivered(leg.result));
+      return toResult(leg.result, [], false);
+    }
+    return toResult(leg.result, state.takeNotes(), options.structured);
   };
 }
 
@@ -79,23 +92,20 @@ function startCall(
   { maxHoldMs, cwd, clock, capabilities }: CallOptions,
 ): ParkedCall {
   const { mcpReq } = context;
-  const progress = createProgress(context, clock);
   const canAsk = canElicit(context, capabilities());
-  const call = new ParkedCall(
+  return new ParkedCall(
     clock,
     () => !parked.isFull,
-    (approver, signal) =>
+    (approver, signal, onOutput) =>
       conversation.callTool(name, args ?? {}, {
         approver: canAsk ? approver : UNASKED,
         signal,
         maxWindowMs: maxHoldMs,
         ...(cwd === undefined ? {} : { cwd }),
         ...readKey(mcpReq._meta),
-        ...(progress === undefined ? {} : { onOutput: (output) => progress.output(output) }),
+        ...(mcpReq._meta?.progressToken === undefined ? {} : { onOutput }),
       }),
   );
-  if (progress !== undefined) void call.result.finally(() => progress.end());
-  return call;
 }
 
 /** Newer clients declare their capabilities with each request, older ones did so once. */
@@ -140,6 +150,17 @@ function toResult(result: ToolCallResult, notes: readonly string[], structured: 
     ...(details === undefined ? {} : { _meta: { "codex/result": details } }),
     ...(structured ? { structuredContent: { ...details, text } } : {}),
   };
+}
+
+/** Up to revision 2025-11-25 a disconnect over HTTP does not cancel a request, but its response cannot be sent any more. */
+const isUndeliverable = ({ http }: ServerContext): boolean => http?.req?.signal.aborted === true;
+
+function describeUndelivered({ text, structured }: ToolCallResult): string {
+  const session: unknown = Reflect.get(Object(structured), "processId");
+  const [first = ""] = text.split("\n").filter((line) => /^Process |^Exit|^Failed/.test(line));
+  return typeof session === "number"
+    ? `the result of an earlier call was not delivered, as its connection had ended; its program runs on as session ${session}, read_output reads what it wrote`
+    : `the result of an earlier call was not delivered, as its connection had ended: ${first}`;
 }
 
 /** Handles a call cancelled by its client: its session keeps running, unless configured otherwise. */

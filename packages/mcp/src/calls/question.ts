@@ -1,7 +1,7 @@
 import type { ApprovalAnswer, ApprovalDecision, ApprovalRequest } from "@codex/orchestrator";
 import { renderAllowRule } from "@codex/policy";
-import { visibleLine } from "@codex/policy/display";
-import { QUESTION_COMMAND_LENGTH } from "./limits.js";
+import { quoteWords, visibleLine } from "@codex/policy/display";
+import { QUESTION_COMMAND_LENGTH } from "../limits.js";
 
 /** The key of a question among the input requests of a result. */
 export const DECISION = "decision";
@@ -12,7 +12,7 @@ export function describeQuestion(request: ApprovalRequest): string {
   const rule = request.availableDecisions.includes("accept_and_save") ? proposedAmendment : null;
   const lines = [
     "Run this command?",
-    `command: ${cutMiddle(command.map(quoteWord).join(" "))}`,
+    `command: ${cutMiddle(quoteWords(command))}`,
     `directory: ${cwd}`,
     `environment: ${environment}`,
     `sandbox: ${sandbox === null ? "none" : sandbox.permissions.type}`,
@@ -60,10 +60,6 @@ export function describeUnasked({ proposedAmendment }: ApprovalRequest): string 
   const rule = proposedAmendment === null ? "" : `; this rule would allow it: ${renderAllowRule(proposedAmendment)}`;
   return `this MCP client cannot ask its user (it has no elicitation)${rule}`;
 }
-
-/** Quotes a word for a shell. */
-const quoteWord = (word: string): string =>
-  /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 
 /** Keeps both ends: a long middle must not hide how a command begins or ends. */
 function cutMiddle(text: string): string {

@@ -1,0 +1,44 @@
+import type { Clock } from "@codex/clock";
+import type { Conversation } from "@codex/orchestrator";
+import { MAX_NOTES } from "../limits.js";
+import { SessionWatches } from "../resources/session-watches.js";
+import { ParkedCalls } from "./parked-calls.js";
+
+/** The state of one client between its requests. */
+export class ClientState {
+  readonly conversation: Conversation;
+  readonly parked = new ParkedCalls();
+  readonly watches: SessionWatches;
+  readonly #notes: string[] = [];
+
+  constructor(conversation: Conversation, clock: Clock) {
+    this.conversation = conversation;
+    this.watches = new SessionWatches(conversation, clock);
+  }
+
+  /** Adds a note to the next result, about an event that the client has not seen. */
+  note(text: string): void {
+    this.#notes.push(text);
+    if (this.#notes.length > MAX_NOTES) this.#notes.shift();
+  }
+
+  takeNotes(): string[] {
+    return this.#notes.splice(0);
+  }
+
+  /** Withdraws open questions and stops notifications. Sessions keep running. */
+  close(): void {
+    this.parked.cancelAll();
+    this.watches.close();
+  }
+
+  /** Ends the running sessions. Never rejects. */
+  async endSessions(): Promise<void> {
+    const { structured } = await this.conversation.callTool("list_sessions", {});
+    const sessions: unknown = Reflect.get(Object(structured), "sessions");
+    if (!Array.isArray(sessions)) return;
+    const running = sessions.filter((session) => Reflect.get(Object(session), "state") === "running");
+    const end = (id: unknown) => this.conversation.callTool("kill_session", { session_id: id });
+    await Promise.all(running.map((session) => end(Reflect.get(session, "sessionId"))));
+  }
+}

@@ -1,0 +1,68 @@
+import { createServer, type RequestListener } from "node:http";
+import { createServer as createTlsServer } from "node:https";
+import type { AddressInfo } from "node:net";
+import type { McpServers } from "../mcp-servers.js";
+import { createMcpHttpServer, type McpHttpOptions } from "./create-mcp-http-server.js";
+import { toHostname } from "./guard.js";
+
+/** Where MCP is served over HTTP, and to whom. */
+export interface McpListenOptions extends McpHttpOptions {
+  /** IP address or name to bind. Default `127.0.0.1`. */
+  host?: string;
+  /** 0 for a free one, which is the default. */
+  port?: number;
+  /** Certificate and key, PEM: `https`. */
+  tls?: { cert: string; key: string };
+}
+
+/** A listener that serves MCP over HTTP. */
+export interface McpListener {
+  /** `http://ADDRESS:PORT/mcp` or `https://ADDRESS:PORT/mcp` as bound. */
+  readonly url: string;
+  /** Ends all MCP sessions and streams, and stops listening. Idempotent; never rejects. */
+  close(): Promise<void>;
+}
+
+/**
+ * Listens for MCP clients. An address beyond loopback requires `tokens`: a client can run programs.
+ * @throws Error if the address or the certificate cannot be used, or tokens are missing
+ */
+export async function listenMcp(servers: McpServers, options: McpListenOptions = {}): Promise<McpListener> {
+  const { host = "127.0.0.1", port = 0, tls, path = "/mcp", allowedHosts = [], ...rest } = options;
+  const names = [...allowedHosts, toHostname(host)];
+  const http = createMcpHttpServer(servers, { ...rest, path, allowedHosts: names });
+  const answer: RequestListener = (request, response) => void http.handle(request, response);
+  const server = tls === undefined ? createServer(answer) : createTlsServer({ ...tls, minVersion: "TLSv1.2" }, answer);
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", (cause: Error) => {
+      reject(new Error(`cannot listen on ${host} port ${port}: ${cause.message}`, { cause }));
+    });
+    server.listen({ host, port }, resolve);
+  });
+  // Such as too many open files: that connection is lost, the listener is not.
+  server.removeAllListeners("error").on("error", () => {});
+  // It listens on a port, so the address is not a path.
+  const bound = server.address() as AddressInfo;
+  if (options.tokens === undefined && !isLoopback(bound.address)) {
+    server.close();
+    throw new Error(
+      `${host} can be reached from other machines, and an MCP client can run programs: tokens are needed`,
+    );
+  }
+  let closing: Promise<void> | undefined;
+  const close = async () => {
+    const stopped = new Promise<void>((resolve) => server.close(() => resolve()));
+    await http.close();
+    server.closeAllConnections();
+    await stopped;
+  };
+  return {
+    url: `${tls === undefined ? "http" : "https"}://${toHostname(bound.address)}:${bound.port}${path}`,
+    close: () => {
+      closing ??= close();
+      return closing;
+    },
+  };
+}
+
+const isLoopback = (address: string): boolean => address === "::1" || /^(::ffff:)?127\./.test(address);
