@@ -31,16 +31,19 @@ import {
 } from "./chunks.mjs";
 import { directImports } from "./direct-imports.mjs";
 import { withModel } from "./model-stub.mjs";
+import { buildViewPage } from "./view-page.mjs";
 
 const path = (relative) => fileURLToPath(new URL(`../${relative}`, import.meta.url));
 const outdir = path("packages/cli/dist");
 const parts = `${outdir}/parts`;
 const began = new Date();
-const SCRIPTS = ["bundle.mjs", "chunks.mjs", "direct-imports.mjs", "model-stub.mjs", "run-ahead.mjs"];
+const SCRIPTS = ["bundle.mjs", "chunks.mjs", "direct-imports.mjs", "model-stub.mjs", "run-ahead.mjs", "view-page.mjs"];
 removeStaleOutputs();
 if (process.argv.includes("--if-stale") && !isStale()) process.exit(0);
 for (const part of ["codex.js", "parts", "packs.json", "package.json"])
   rmSync(`${outdir}/${part}`, { recursive: true, force: true });
+
+await buildViewPage();
 
 const shared = {
   outdir,
@@ -175,6 +178,7 @@ function runOf(name, options = {}, words = []) {
 function isStale() {
   const built = statSync(`${outdir}/codex.js`, { throwIfNoEntry: false })?.mtimeMs ?? 0;
   const sources = readdirSync(path("packages")).map((name) => path(`packages/${name}/src`));
+  sources.push(path("packages/view/page"));
   const files = sources.filter(existsSync).flatMap((source) => {
     return [source, ...readdirSync(source, { recursive: true }).map((name) => `${source}/${name}`)];
   });

@@ -1,0 +1,66 @@
+import { decodeFrame } from "../../src/wire/frame.ts";
+import type { PageMessage, ServerMessage } from "../../src/wire/messages.ts";
+
+/** What comes from the server. */
+export interface ConnectionEvents {
+  message(message: ServerMessage): void;
+  output(session: number, offset: number, bytes: Uint8Array): void;
+  state(state: "connected" | "connecting" | "ended" | "refused"): void;
+}
+
+/** Uses up the token of the link, if there is one, and clears it. False: this browser was not let in. */
+export async function enter(): Promise<boolean> {
+  const token = location.hash.slice(1);
+  if (token === "") return (await fetch("me")).ok;
+  history.replaceState(null, "", location.pathname);
+  const response = await fetch("enter", { method: "POST", body: token });
+  // The link may have been used by this browser before.
+  return response.ok || (await fetch("me")).ok;
+}
+
+/** One websocket, connected again while the server is there. */
+export class Connection {
+  readonly #events: ConnectionEvents;
+  #socket: WebSocket | undefined;
+  #attempts = 0;
+
+  constructor(events: ConnectionEvents) {
+    this.#events = events;
+  }
+
+  open(): void {
+    const socket = new WebSocket(`${location.protocol === "https:" ? "wss" : "ws"}://${location.host}/live`);
+    socket.binaryType = "arraybuffer";
+    this.#socket = socket;
+    this.#events.state("connecting");
+    socket.addEventListener("open", () => {
+      this.#attempts = 0;
+      this.#events.state("connected");
+    });
+    socket.addEventListener("message", ({ data }) => {
+      if (typeof data === "string") return this.#events.message(JSON.parse(data) as ServerMessage); // of our own server
+      const { session, offset, bytes } = decodeFrame(data as ArrayBuffer); // as `binaryType` says
+      this.#events.output(session, offset, bytes);
+    });
+    socket.addEventListener("close", () => void this.#again());
+  }
+
+  send(message: PageMessage): void {
+    if (this.#socket?.readyState === WebSocket.OPEN) this.#socket.send(JSON.stringify(message));
+  }
+
+  async #again(): Promise<void> {
+    this.#attempts += 1;
+    if (this.#attempts > MAX_ATTEMPTS) return this.#events.state("ended");
+    this.#events.state("connecting");
+    await new Promise((resolve) => setTimeout(resolve, Math.min(2000, 100 * 2 ** this.#attempts)));
+    const status = await fetch("me").then(
+      ({ status }) => status,
+      () => 0,
+    );
+    if (status === 401 || status === 403) return this.#events.state("refused");
+    this.open();
+  }
+}
+
+const MAX_ATTEMPTS = 6;

@@ -1,0 +1,37 @@
+import type { CommandContent } from "../../src/wire/entities.ts";
+import { h } from "../dom/element.ts";
+import { visible } from "../dom/visible.ts";
+
+/** A command: where it ran, who decided, its last lines and how it ended. */
+export function createCommandCard(content: CommandContent, openTerminal: (session: number) => void): Node[] {
+  const { command, cwd, environment, decision, rule, tail, status, outcome, range, omitted, session } = content;
+  const facts = [environment, cwd].filter((fact) => fact !== undefined && fact !== "").join(" · ");
+  const decided = [decision, rule].filter((fact) => fact !== undefined).join(": ");
+  const bytes = range === undefined ? "" : `bytes ${range.from}–${range.to}`;
+  const left = omitted.map(({ from, to }) => `${from}–${to}`).join(", ");
+  return [
+    h(
+      "header",
+      {},
+      h("pre", { class: "command", tabindex: "0" }, visible(command)),
+      h("span", { class: `status ${status}` }, visible(status === "completed" ? outcome : status)),
+    ),
+    h("p", { class: "facts faint" }, visible([facts, decided].filter((part) => part !== "").join(" — "))),
+    ...(tail === "" ? [] : [h("pre", { class: "tail", tabindex: "0", "aria-label": "Last lines" }, visible(tail))]),
+    h(
+      "footer",
+      {},
+      session !== undefined && h("button", { type: "button", onclick: () => openTerminal(session) }, "Open terminal"),
+      h(
+        "span",
+        { class: status === "declined" || status === "failed" ? "bad" : "faint" },
+        visible(status === "completed" || status === "running" ? "" : outcome),
+      ),
+      h(
+        "span",
+        { class: "faint" },
+        [bytes, left === "" ? "" : `the model was not given ${left}`].filter(Boolean).join("; "),
+      ),
+    ),
+  ];
+}

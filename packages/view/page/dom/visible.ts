@@ -1,0 +1,23 @@
+import { h } from "./element.ts";
+
+// Controls, and characters that hide themselves or turn the direction of the text around them.
+const HIDDEN = /[\p{Default_Ignorable_Code_Point}\p{Cf}\p{Zl}\p{Zp}]|(?![\n\t])\p{Cc}|(?! )\p{Zs}/gu;
+
+/** The text with hidden characters as marks such as `U+202E`. Line ends and tabs stay as they are. */
+export function visible(text: string): DocumentFragment {
+  const fragment = document.createDocumentFragment();
+  let end = 0;
+  for (const match of text.matchAll(HIDDEN)) {
+    fragment.append(text.slice(end, match.index));
+    fragment.append(h("mark", { class: "hidden-character", title: "hidden character" }, nameOf(match[0])));
+    end = match.index + match[0].length;
+  }
+  fragment.append(text.slice(end));
+  return fragment;
+}
+
+const nameOf = (character: string): string =>
+  `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}`;
+
+/** The same as plain text, for names that only assistive technology reads. */
+export const visibleText = (text: string): string => text.replace(HIDDEN, nameOf);

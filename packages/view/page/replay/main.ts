@@ -1,0 +1,3 @@
+import { h, panel } from "../dom/element.ts";
+
+document.body.append(h("main", {}, panel("Replay", "replay")));

@@ -1,0 +1,44 @@
+/** Pages that are connected at once. */
+export const MAX_VIEWERS = 256;
+/** Viewers that were let in and may come back, such as by reloading the page; the oldest is forgotten. */
+export const MAX_ADMITTED = 1024;
+/** Tokens that were not used yet; the oldest is forgotten. */
+export const MAX_TOKENS = 256;
+/** Body of an HTTP request, bytes. */
+export const MAX_BODY_BYTES = 1024;
+/** Message of a page, bytes. */
+export const MAX_PAGE_MESSAGE_BYTES = 64 * 1024;
+/** Characters of input that are typed or pasted at once. */
+export const MAX_INPUT_CHARACTERS = 16 * 1024;
+/** Words of a rule. */
+export const MAX_RULE_WORDS = 64;
+/** Sessions whose output one page follows at once. */
+export const MAX_OPEN_SESSIONS = 16;
+/** Output of a session that a page was sent and has not acknowledged, bytes. */
+export const UNACKNOWLEDGED_BYTES = 1024 * 1024;
+/** Bytes that wait in the socket of a page before it is sent no more. */
+export const UNSENT_BYTES = 256 * 1024;
+/** Output of a session that is kept by the view, bytes; older output is read from the executor again. */
+export const KEPT_OUTPUT_BYTES = 2 * 1024 * 1024;
+/** The same, of all sessions. */
+export const KEPT_OUTPUT_BYTES_IN_ALL = 64 * 1024 * 1024;
+/** Largest part of the output that is read at once, bytes. */
+export const PART_BYTES = 256 * 1024;
+/** Longest wait of one read for new output, milliseconds; the next one follows at once. */
+export const READ_WAIT_MS = 25_000;
+/** Between two changes of the same entity that are sent, milliseconds. */
+export const PUBLISH_MS = 50;
+/** Entities of each kind; the oldest one is dropped. */
+export const MAX_ENTITIES = { thread: 1, environment: 256, session: 512, item: 2000, question: 256, record: 5000 };
+/** Text of an entity, characters: message, command, tail, reason. */
+export const MAX_TEXT_CHARACTERS = 16 * 1024;
+/** Last lines of a command that its card shows, characters. */
+export const TAIL_CHARACTERS = 2000;
+/** Between two looks at the sessions of the executors while somebody views, milliseconds. */
+export const LIST_SESSIONS_MS = 1000;
+/** A server that fails is started again, this many times at most. */
+export const MAX_RESTARTS = 5;
+/** Heap of the server, MiB: it ends when it needs more, and is started again. */
+export const SERVER_HEAP_MIB = 256;
+/** For the server to close its connections, milliseconds. */
+export const CLOSE_MS = 2000;

@@ -1,0 +1,188 @@
+import { type UnifiedExecResult, unifiedExecResultSchema } from "@codex/executor-protocol";
+import type { CallStarted, LiveOutput, OrchestratorEvent, ToolCallResult } from "@codex/orchestrator";
+import { safeParse } from "zod/mini";
+import type { CommandContent } from "../wire/entities.js";
+import type { Items } from "./items.js";
+import { describeEnd, type Sessions, type ShownSession } from "./sessions.js";
+import { describeCommand, lastLines, shorten } from "./text.js";
+
+/** A call under way. */
+interface Call {
+  readonly started: CallStarted;
+  readonly startedAt: number;
+  /** Item of the command that it started, or whose session it reads. */
+  item: string | undefined;
+  session: ShownSession | undefined;
+  unfollow: () => void;
+}
+
+/** Shows the calls of an orchestrator: a card for each command, over all calls that read it, and its session. */
+export class Calls {
+  readonly #sessions: Sessions;
+  readonly #items: Items;
+  readonly #now: () => number;
+  readonly #calls = new Map<number, Call>();
+  /** Items of commands whose sessions run. */
+  readonly #itemOf = new WeakMap<ShownSession, string>();
+
+  constructor(sessions: Sessions, items: Items, now: () => number) {
+    this.#sessions = sessions;
+    this.#items = items;
+    this.#now = now;
+  }
+
+  handle(event: Exclude<OrchestratorEvent, { type: "environments_changed" }>): void {
+    switch (event.type) {
+      case "call_started":
+        return this.#start(event);
+      case "call_decided":
+        return this.#change(this.#calls.get(event.call)?.item, {
+          decision: DECIDERS[event.decision.by] ?? event.decision.by,
+          ...(event.decision.rules.length === 0 ? {} : { rule: shorten(event.decision.rules.join("; "), 500) }),
+        });
+      case "output":
+        return this.#output(event.call, event.output);
+      case "call_ended":
+        return this.#end(event.call, event.result);
+      case "session_exited": {
+        const session = this.#sessions.find(event.environment, event.sessionId);
+        if (session !== undefined) this.#finish(session, event.outcome);
+        return;
+      }
+    }
+  }
+
+  #start(started: CallStarted): void {
+    const known = this.#calls.get(started.call);
+    if (known !== undefined) return; // it runs again outside its sandbox, or is about to be sent
+    const { call, command, cwd, environment, session: sessionId } = started;
+    const session = sessionId === undefined ? undefined : this.#sessions.find(environment, sessionId);
+    const opened: Call = { started, startedAt: this.#now(), item: undefined, session, unfollow: () => {} };
+    this.#calls.set(call, opened);
+    if (session !== undefined) {
+      opened.item = this.#itemOf.get(session);
+      if (started.tool === "write_stdin") opened.unfollow = session.feed.follow();
+    }
+    if (command === undefined) return;
+    opened.item = `call ${call}`;
+    this.#items.set(opened.item, {
+      ...{ type: "command", command: describeCommand(command), cwd, environment },
+      ...{ tail: "", status: "running", outcome: "", omitted: [] },
+    });
+  }
+
+  #output(number: number, output: LiveOutput): void {
+    const call = this.#calls.get(number);
+    if (call === undefined) return;
+    const { started } = call;
+    const { command, environment, cwd, tty = false } = started;
+    const session = this.#sessions.receive(
+      {
+        ...{ environment, sessionId: output.sessionId, cwd, tty },
+        command: command === undefined ? "" : describeCommand(command),
+        startedAt: call.startedAt,
+        canType: true,
+      },
+      output,
+    );
+    if (session !== call.session) {
+      call.unfollow();
+      call.unfollow = session.feed.follow();
+      call.session = session;
+      if (call.item !== undefined) this.#itemOf.set(session, call.item);
+      this.#change(call.item, { session: session.entity.id });
+    }
+    this.#showTail(call.item, session);
+  }
+
+  #end(number: number, result: ToolCallResult): void {
+    const call = this.#calls.get(number);
+    if (call === undefined) return;
+    this.#calls.delete(number);
+    if (result.isError) {
+      call.unfollow();
+      if (call.started.command !== undefined) this.#change(call.item, describeRefusal(result));
+      return;
+    }
+    const parsed = safeParse(unifiedExecResultSchema, result.structured);
+    if (parsed.success) this.#endCommand(call, parsed.data);
+    call.unfollow();
+  }
+
+  #endCommand(call: Call, { outcome, processId, range, omitted }: UnifiedExecResult): void {
+    const session = call.session ?? this.#seeSilent(call, processId);
+    this.#change(call.item, { range, omitted });
+    if (session === undefined) {
+      if (outcome.kind !== "running") this.#change(call.item, toStatus(outcome));
+      return;
+    }
+    if (outcome.kind === "running") return;
+    session.feed.complete(range.to);
+    this.#finish(session, outcome);
+  }
+
+  /** A session that has not written anything. */
+  #seeSilent({ started, startedAt, item }: Call, sessionId: number | undefined): ShownSession | undefined {
+    const { command, environment, cwd, tty = false } = started;
+    if (sessionId === undefined || command === undefined) return undefined;
+    const session = this.#sessions.see({
+      ...{ environment, sessionId, cwd, tty, startedAt, canType: true },
+      command: describeCommand(command),
+    });
+    if (item !== undefined) this.#itemOf.set(session, item);
+    this.#change(item, { session: session.entity.id });
+    return session;
+  }
+
+  #finish(session: ShownSession, outcome: UnifiedExecResult["outcome"]): void {
+    this.#sessions.end(session, outcome);
+    const item = this.#itemOf.get(session);
+    if (outcome.kind !== "running") this.#change(item, toStatus(outcome));
+    this.#showTail(item, session);
+  }
+
+  #showTail(item: string | undefined, { feed }: ShownSession): void {
+    if (item === undefined) return;
+    const content = this.#items.get(item);
+    if (content?.type !== "command") return;
+    this.#items.setLazily(item, () => {
+      const { kept } = feed;
+      const from = kept.nextKept(Math.max(0, kept.end - TAIL_BYTES));
+      const bytes = from === undefined ? undefined : kept.read(from, TAIL_BYTES);
+      const now = this.#items.get(item);
+      const tail = bytes === undefined ? "" : lastLines(bytes);
+      return now?.type === "command" ? { ...now, tail } : undefined;
+    });
+  }
+
+  #change(item: string | undefined, part: Partial<CommandContent>): void {
+    const content = item === undefined ? undefined : this.#items.get(item);
+    if (item !== undefined && content?.type === "command") this.#items.set(item, { ...content, ...part });
+  }
+}
+
+const TAIL_BYTES = 8 * 1024;
+
+function toStatus(outcome: Exclude<UnifiedExecResult["outcome"], { kind: "running" }>): Partial<CommandContent> {
+  const { outcome: text, isFailure } = describeEnd(outcome);
+  return { status: isFailure ? "failed" : "completed", outcome: text };
+}
+
+function describeRefusal(result: Extract<ToolCallResult, { isError: true }>): Partial<CommandContent> {
+  if (result.status === "lost") return { status: "failed", outcome: shorten(result.text, 500) };
+  const isDeclined = ["forbidden", "denied", "cancelled"].includes(result.status);
+  return { status: isDeclined ? "declined" : "failed", outcome: shorten(result.structured.reason, 500) };
+}
+
+const DECIDERS: Readonly<Record<string, string>> = {
+  policy: "allowed by the policy",
+  rule: "decided by a rule",
+  user: "decided by a person",
+  client: "decided by a client",
+  model: "decided by a model",
+  session: "accepted for the session before",
+  nobody: "nobody was there to ask",
+  timeout: "nobody answered in time",
+  failure: "asking failed",
+  interrupt: "interrupted",
+};

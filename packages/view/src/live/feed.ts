@@ -1,0 +1,144 @@
+import type { RecordedOutput } from "@codex/executor-protocol";
+import { PART_BYTES, READ_WAIT_MS } from "../limits.js";
+import type { OutputPart } from "../wire/port.js";
+import { KeptOutput } from "./kept-output.js";
+import type { SessionRead } from "./session-reader.js";
+
+/** What a feed needs of its surroundings. */
+export interface FeedSource {
+  /** Reads from the executor. */
+  read(request: { from: number; waitMs: number }, signal: AbortSignal): Promise<SessionRead>;
+  /** Something was read of the session. */
+  learned(output: RecordedOutput): void;
+  pause(ms: number, signal: AbortSignal): Promise<void>;
+}
+
+/**
+ * The output of one session: what calls bring, kept for a while, and otherwise what the executor retains. It is read only
+ * while somebody views it, at the pace of that page; the program is never held up.
+ */
+export class Feed {
+  readonly kept = new KeptOutput();
+  readonly #source: FeedSource;
+  readonly #changed = new Set<() => void>();
+  #openCalls = 0;
+  #isComplete = false;
+
+  constructor(source: FeedSource) {
+    this.#source = source;
+  }
+
+  get isComplete(): boolean {
+    return this.#isComplete;
+  }
+
+  append(offset: number, bytes: Uint8Array): void {
+    this.kept.append(offset, bytes);
+    this.#notify();
+  }
+
+  /** A call that brings the output begins. Returns a function for its end. */
+  follow(): () => void {
+    this.#openCalls += 1;
+    let isOpen = true;
+    return () => {
+      if (!isOpen) return;
+      isOpen = false;
+      this.#openCalls -= 1;
+      this.#notify();
+    };
+  }
+
+  /** There is no output behind this byte. */
+  complete(end: number): void {
+    this.kept.reach(end);
+    this.#isComplete = true;
+    this.#notify();
+  }
+
+  /** The next part from an offset on; waits for it where there is none yet. Undefined when the signal aborts. */
+  async read(from: number, signal: AbortSignal): Promise<OutputPart | undefined> {
+    while (!signal.aborted) {
+      const bytes = this.kept.read(from, PART_BYTES);
+      if (bytes !== undefined) return this.#part(from, from + bytes.length, bytes);
+      if (from >= this.kept.end && this.#isComplete) return this.#part(from, from, undefined);
+      if (from >= this.kept.end && this.#openCalls > 0) await this.#wait(signal);
+      else {
+        const part = await this.#readRetained(from, signal);
+        if (part !== undefined) return part;
+      }
+    }
+    return undefined;
+  }
+
+  /** From the executor. Undefined: there is nothing yet. */
+  async #readRetained(from: number, signal: AbortSignal): Promise<OutputPart | undefined> {
+    const isAtEnd = from >= this.kept.end;
+    const stop = new AbortController();
+    const over = AbortSignal.any([signal, stop.signal]);
+    // A call that begins brings the output itself.
+    const unwatch = isAtEnd ? this.#watch(() => stop.abort()) : () => {};
+    const read = await this.#source.read({ from, waitMs: isAtEnd ? READ_WAIT_MS : 0 }, over);
+    unwatch();
+    if (over.aborted && read.kind !== "output") return undefined;
+    if (read.kind === "unreachable") {
+      // Its sessions may be there again later.
+      await this.#source.pause(RETRY_MS, signal);
+      return undefined;
+    }
+    if (read.kind !== "output") {
+      if (isAtEnd) this.complete(this.kept.end);
+      const to = this.kept.nextKept(from) ?? this.kept.end;
+      return this.#part(from, Math.max(from, to), undefined);
+    }
+    const part = this.#take(from, read.output);
+    if (part !== undefined || isAtEnd) return part;
+    return this.#part(from, this.kept.nextKept(from) ?? this.kept.end, undefined);
+  }
+
+  #take(from: number, output: RecordedOutput): OutputPart | undefined {
+    this.#source.learned(output);
+    const { chunks, gone, end, closed, outcome } = output;
+    const pieces = chunks.map(({ offset, data }) => ({ offset, bytes: Buffer.from(data, "base64") }));
+    for (const { offset, bytes } of pieces) this.kept.append(offset, bytes);
+    if (closed && outcome.kind !== "running" && output.range.to === end) this.complete(end);
+    const missing = gone.find((range) => range.from <= from && from < range.to);
+    if (missing !== undefined) return this.#part(from, missing.to, undefined);
+    const parts: Uint8Array[] = [];
+    let next = from;
+    for (const { offset, bytes } of pieces) {
+      if (offset > next || offset + bytes.length <= next) continue;
+      parts.push(bytes.subarray(next - offset));
+      next = offset + bytes.length;
+    }
+    return next === from ? undefined : this.#part(from, next, Buffer.concat(parts));
+  }
+
+  #part(from: number, to: number, bytes: Uint8Array | undefined): OutputPart {
+    return { from, to, bytes, isComplete: this.#isComplete && to >= this.kept.end };
+  }
+
+  #notify(): void {
+    for (const changed of [...this.#changed]) changed();
+  }
+
+  #watch(changed: () => void): () => void {
+    this.#changed.add(changed);
+    return () => void this.#changed.delete(changed);
+  }
+
+  async #wait(signal: AbortSignal): Promise<void> {
+    await new Promise<void>((resolve) => {
+      const unwatch = this.#watch(() => done());
+      const done = () => {
+        unwatch();
+        signal.removeEventListener("abort", done);
+        resolve();
+      };
+      signal.addEventListener("abort", done, { once: true });
+    });
+  }
+}
+
+/** Between two attempts to reach an executor, milliseconds. */
+const RETRY_MS = 1000;

@@ -1,0 +1,57 @@
+import { MAX_ENTITIES, PUBLISH_MS } from "../limits.js";
+import type { ItemContent, ItemEntity } from "../wire/entities.js";
+import type { Board } from "./board.js";
+
+/** The items of the conversation, in order of their first appearance. */
+export class Items {
+  readonly #board: Board;
+  readonly #orders = new Map<string, number>();
+  readonly #lazy = new Map<string, () => ItemContent | undefined>();
+  #count = 0;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(board: Board) {
+    this.#board = board;
+  }
+
+  get(id: string): ItemContent | undefined {
+    const entity = this.#board.get(`item ${id}`);
+    return entity?.kind === "item" ? entity.content : undefined;
+  }
+
+  set(id: string, content: ItemContent): void {
+    const known = this.#orders.get(id);
+    const order = known ?? this.#count;
+    if (known === undefined) {
+      this.#count += 1;
+      this.#orders.set(id, order);
+      const [oldest] = this.#orders.keys();
+      if (this.#orders.size > MAX_ENTITIES.item && oldest !== undefined) this.#orders.delete(oldest);
+    }
+    this.#board.set({ kind: "item", id, order, content } satisfies ItemEntity);
+  }
+
+  drop(id: string): void {
+    this.#orders.delete(id);
+    this.#board.drop(`item ${id}`);
+  }
+
+  /** Computes the content when it is published, not each time that it changes. */
+  setLazily(id: string, compute: () => ItemContent | undefined): void {
+    this.#lazy.set(id, compute);
+    this.#timer ??= setTimeout(() => this.#settle(), LAZY_MS).unref();
+  }
+
+  #settle(): void {
+    this.#timer = undefined;
+    const lazy = [...this.#lazy];
+    this.#lazy.clear();
+    for (const [id, compute] of lazy) {
+      const content = compute();
+      if (content !== undefined) this.set(id, content);
+    }
+  }
+}
+
+/** Last lines change with all output: less often than other things. */
+const LAZY_MS = 4 * PUBLISH_MS;

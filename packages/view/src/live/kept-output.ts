@@ -1,0 +1,79 @@
+import { KEPT_OUTPUT_BYTES } from "../limits.js";
+
+interface Piece {
+  readonly offset: number;
+  readonly bytes: Uint8Array;
+}
+
+/** The newest output of a session, by byte offset. Pieces are referenced, not copied. */
+export class KeptOutput {
+  readonly #pieces: Piece[] = [];
+  #bytes = 0;
+  #end = 0;
+
+  /** Offset behind the last byte that is known of. */
+  get end(): number {
+    return this.#end;
+  }
+
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** The output reaches up to here, whether or not it is kept. */
+  reach(end: number): void {
+    this.#end = Math.max(this.#end, end);
+  }
+
+  /** Adds what lies behind the end; the rest is known. */
+  append(offset: number, bytes: Uint8Array): void {
+    const known = Math.max(0, this.#end - offset);
+    if (known >= bytes.length) return;
+    const piece = { offset: offset + known, bytes: known === 0 ? bytes : bytes.subarray(known) };
+    this.#pieces.push(piece);
+    this.#bytes += piece.bytes.length;
+    this.#end = piece.offset + piece.bytes.length;
+    while (this.#bytes > KEPT_OUTPUT_BYTES && this.#pieces.length > 1) this.dropOldest();
+  }
+
+  dropOldest(): void {
+    this.#bytes -= this.#pieces.shift()?.bytes.length ?? 0;
+  }
+
+  /** What is kept from an offset on, without a gap, up to a limit; undefined when the byte there is not kept. */
+  read(from: number, limit: number): Uint8Array | undefined {
+    const first = this.#find(from);
+    if (first === undefined) return undefined;
+    const parts: Uint8Array[] = [];
+    let next = from;
+    let size = 0;
+    for (let at = first; at < this.#pieces.length && size < limit; at++) {
+      const { offset, bytes } = this.#pieces[at]!;
+      if (offset > next) break;
+      const part = bytes.subarray(next - offset, next - offset + limit - size);
+      parts.push(part);
+      size += part.length;
+      next += part.length;
+    }
+    return Buffer.concat(parts);
+  }
+
+  /** Offset of the first byte that is kept at or behind an offset; undefined when there is none. */
+  nextKept(from: number): number | undefined {
+    const piece = this.#pieces.find(({ offset, bytes }) => offset + bytes.length > from);
+    return piece === undefined ? undefined : Math.max(from, piece.offset);
+  }
+
+  #find(from: number): number | undefined {
+    let low = 0;
+    let high = this.#pieces.length - 1;
+    while (low <= high) {
+      const middle = (low + high) >> 1;
+      const { offset, bytes } = this.#pieces[middle]!;
+      if (from < offset) high = middle - 1;
+      else if (from >= offset + bytes.length) low = middle + 1;
+      else return middle;
+    }
+    return undefined;
+  }
+}

@@ -1,0 +1,72 @@
+import { processOutcomeSchema } from "@codex/executor-protocol";
+import type { Orchestrator } from "@codex/orchestrator";
+import * as z from "zod/mini";
+import { placeOf } from "./session-reader.js";
+import type { Sessions } from "./sessions.js";
+
+const listSchema = z.object({
+  sessions: z.array(
+    z.object({
+      sessionId: z.int(),
+      command: z.string(),
+      cwd: z.string(),
+      tty: z.boolean(),
+      seconds: z.number(),
+      outcome: processOutcomeSchema,
+      closed: z.boolean(),
+    }),
+  ),
+});
+
+/** Finds sessions that no observed call has shown: those of other orchestrators, or from before the view was attached. */
+export class SessionList {
+  readonly #orchestrator: Pick<Orchestrator, "callTool" | "listEnvironments">;
+  readonly #sessions: Sessions;
+  readonly #now: () => number;
+  #isUpdating = false;
+
+  constructor(
+    orchestrator: Pick<Orchestrator, "callTool" | "listEnvironments">,
+    sessions: Sessions,
+    now: () => number,
+  ) {
+    this.#orchestrator = orchestrator;
+    this.#sessions = sessions;
+    this.#now = now;
+  }
+
+  /** Asks all environments that are connected; never rejects. */
+  async update(): Promise<void> {
+    if (this.#isUpdating) return;
+    this.#isUpdating = true;
+    try {
+      const ready = this.#orchestrator.listEnvironments().filter(({ status }) => status === "ready");
+      await Promise.all(ready.map(({ id }) => this.#updateOne(id)));
+    } finally {
+      this.#isUpdating = false;
+    }
+  }
+
+  async #updateOne(environment: string): Promise<void> {
+    const own = new Set((await this.#list(environment, "own")).map(({ sessionId }) => sessionId));
+    for (const listed of await this.#list(environment, "executor")) {
+      const { sessionId, command, cwd, tty, seconds, outcome } = listed;
+      const known = this.#sessions.find(environment, sessionId);
+      const startedAt = this.#now() - seconds * 1000;
+      const canType = own.has(sessionId);
+      const session = known ?? this.#sessions.see({ environment, sessionId, command, cwd, tty, startedAt, canType });
+      if (session.entity.state === "running") this.#sessions.end(session, outcome);
+    }
+  }
+
+  async #list(environment: string, sessionScope: "own" | "executor") {
+    const options = { sessionScope, forDisplay: true, environments: [{ id: environment }] } as const;
+    const result = await this.#orchestrator.callTool(
+      "list_sessions",
+      placeOf(this.#orchestrator, environment),
+      options,
+    );
+    const parsed = z.safeParse(listSchema, result.structured);
+    return parsed.success ? parsed.data.sessions : [];
+  }
+}

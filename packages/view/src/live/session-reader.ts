@@ -1,0 +1,50 @@
+import { type RecordedOutput, recordedOutputSchema } from "@codex/executor-protocol";
+import type { Orchestrator } from "@codex/orchestrator";
+import { safeParse } from "zod/mini";
+import { PART_BYTES } from "../limits.js";
+
+/** The session that is read. */
+export interface SessionPlace {
+  readonly environment: string;
+  /** As the orchestrator numbers it. */
+  readonly sessionId: number;
+}
+
+/** `gone`: there is no such session any more. `unreachable`: its executor cannot be asked now. */
+export type SessionRead =
+  | { readonly kind: "output"; readonly output: RecordedOutput }
+  | { readonly kind: "gone" }
+  | { readonly kind: "unreachable" };
+
+const BYTES_PER_TOKEN = 4;
+
+/** Reads output of a session from an offset on, without taking it from the model. Never rejects. */
+export async function readSession(
+  orchestrator: Pick<Orchestrator, "callTool" | "listEnvironments">,
+  { environment, sessionId }: SessionPlace,
+  { from, waitMs }: { from: number; waitMs: number },
+  signal: AbortSignal,
+): Promise<SessionRead> {
+  const args = {
+    session_id: sessionId,
+    from,
+    chunks: true,
+    wait_ms: waitMs,
+    max_output_tokens: PART_BYTES / BYTES_PER_TOKEN,
+    ...placeOf(orchestrator, environment),
+  };
+  const options = { sessionScope: "executor", forDisplay: true, signal } as const;
+  const result = await orchestrator.callTool("read_output", args, options);
+  const parsed = safeParse(recordedOutputSchema, result.structured);
+  if (parsed.success) return { kind: "output", output: parsed.data };
+  const isGone = result.status === "error" && result.structured.code === "tool_failed";
+  return { kind: isGone ? "gone" : "unreachable" };
+}
+
+/** Tools take the name of an environment only where there are several. */
+export function placeOf(
+  orchestrator: Pick<Orchestrator, "listEnvironments">,
+  environment: string,
+): { environment_id?: string } {
+  return orchestrator.listEnvironments().length > 1 ? { environment_id: environment } : {};
+}

@@ -1,0 +1,162 @@
+import type { ProcessOutcome, RecordedOutput } from "@codex/executor-protocol";
+import type { LiveOutput, Orchestrator } from "@codex/orchestrator";
+import { KEPT_OUTPUT_BYTES_IN_ALL } from "../limits.js";
+import type { SessionEntity } from "../wire/entities.js";
+import type { Board } from "./board.js";
+import { Feed } from "./feed.js";
+import { readSession } from "./session-reader.js";
+import { describeCommand } from "./text.js";
+
+/** What is known when a session is seen for the first time. */
+export interface SeenSession {
+  readonly environment: string;
+  readonly sessionId: number;
+  readonly command: string;
+  readonly cwd?: string | undefined;
+  readonly tty: boolean;
+  readonly startedAt: number;
+  readonly canType: boolean;
+}
+
+/** A session that is shown. */
+export interface ShownSession {
+  entity: SessionEntity;
+  readonly feed: Feed;
+}
+
+/** Sessions of all environments, each with its output. */
+export class Sessions {
+  readonly #orchestrator: Pick<Orchestrator, "callTool" | "listEnvironments">;
+  readonly #board: Board;
+  readonly #now: () => number;
+  readonly #pause: (ms: number, signal: AbortSignal) => Promise<void>;
+  readonly #byId = new Map<number, ShownSession>();
+  readonly #current = new Map<string, ShownSession>();
+  #ids = 0;
+
+  constructor(
+    orchestrator: Pick<Orchestrator, "callTool" | "listEnvironments">,
+    board: Board,
+    now: () => number,
+    pause: (ms: number, signal: AbortSignal) => Promise<void>,
+  ) {
+    this.#orchestrator = orchestrator;
+    this.#board = board;
+    this.#now = now;
+    this.#pause = pause;
+  }
+
+  get(id: number): ShownSession | undefined {
+    return this.#byId.get(id);
+  }
+
+  /** By the id of the orchestrator. */
+  find(environment: string, sessionId: number): ShownSession | undefined {
+    return this.#current.get(`${sessionId} ${environment}`);
+  }
+
+  get running(): ShownSession[] {
+    return [...this.#current.values()].filter(({ entity }) => entity.state === "running");
+  }
+
+  /** The session, shown from now on if it was not. */
+  see(seen: SeenSession): ShownSession {
+    return this.find(seen.environment, seen.sessionId) ?? this.#add(seen);
+  }
+
+  /** Output that a call brings. One that begins again belongs to a new session with the id of a former one. */
+  receive(seen: SeenSession, { offset, bytes, dropped }: LiveOutput): ShownSession {
+    let session = this.see(seen);
+    const isNew = offset === 0 && session.entity.state !== "running" && session.feed.isComplete;
+    if (isNew) session = this.#add(seen);
+    if (dropped !== undefined) session.feed.kept.reach(offset);
+    session.feed.append(offset, bytes);
+    this.#boundKept(session);
+    this.change(session, { end: session.feed.kept.end });
+    return session;
+  }
+
+  change(session: ShownSession, part: Partial<SessionEntity>): void {
+    session.entity = { ...session.entity, ...part };
+    this.#board.set(session.entity);
+  }
+
+  end(session: ShownSession, outcome: ProcessOutcome): void {
+    if (outcome.kind === "running" || session.entity.state !== "running") return;
+    this.change(session, { ...describeEnd(outcome), endedAt: this.#now(), canType: false });
+  }
+
+  #add({ environment, sessionId, ...seen }: SeenSession): ShownSession {
+    this.#ids += 1;
+    const id = this.#ids;
+    const place = { environment, sessionId };
+    const feed = new Feed({
+      read: (request, signal) => readSession(this.#orchestrator, place, request, signal),
+      learned: (output) => this.#learn(session, output),
+      pause: this.#pause,
+    });
+    const entity: SessionEntity = {
+      ...{ kind: "session", id, ...place, ...seen },
+      ...{ state: "running", outcome: "", isFailure: false, end: 0 },
+    };
+    const session: ShownSession = { entity, feed };
+    this.#byId.set(id, session);
+    this.#current.set(`${sessionId} ${environment}`, session);
+    this.#board.set(entity);
+    this.#forgetDropped();
+    return session;
+  }
+
+  #learn(session: ShownSession, output: RecordedOutput): void {
+    const { size, resizes, end, outcome, command } = output;
+    const known = resizes.at(-1)?.size ?? session.entity.size ?? size;
+    this.change(session, {
+      end: Math.max(end, session.entity.end),
+      ...(known === undefined ? {} : { size: known }),
+      ...(session.entity.command === "" ? { command: describeCommand(command) } : {}),
+    });
+    if (output.closed) this.end(session, outcome);
+  }
+
+  /** The board is bounded: what it does not show any more is forgotten here as well. */
+  #forgetDropped(): void {
+    for (const [id, session] of this.#byId) {
+      if (this.#board.get(`session ${id}`) !== undefined) return;
+      const { sessionId, environment } = session.entity;
+      this.#byId.delete(id);
+      const key = `${sessionId} ${environment}`;
+      if (this.#current.get(key) === session) this.#current.delete(key);
+    }
+  }
+
+  /** Sessions that ended first lose their kept output first, then the oldest. */
+  #boundKept(newest: ShownSession): void {
+    let bytes = 0;
+    for (const { feed } of this.#byId.values()) bytes += feed.kept.bytes;
+    const others = [...this.#byId.values()].filter((session) => session !== newest);
+    const order = [...others.filter(({ feed }) => feed.isComplete), ...others.filter(({ feed }) => !feed.isComplete)];
+    for (const { feed } of order) {
+      while (bytes > KEPT_OUTPUT_BYTES_IN_ALL && feed.kept.bytes > 0) {
+        const before = feed.kept.bytes;
+        feed.kept.dropOldest();
+        bytes -= before - feed.kept.bytes;
+      }
+    }
+  }
+}
+
+/** How a process ended, for a person. */
+export function describeEnd(
+  outcome: Exclude<ProcessOutcome, { kind: "running" }>,
+): Pick<SessionEntity, "state" | "outcome" | "isFailure"> {
+  switch (outcome.kind) {
+    case "exited":
+      return { state: "ended", outcome: `exit code ${outcome.code}`, isFailure: outcome.code !== 0 };
+    case "signaled":
+      return { state: "ended", outcome: `ended by ${outcome.signal} (${outcome.by})`, isFailure: true };
+    case "failed_to_start":
+      return { state: "ended", outcome: `did not start: ${outcome.reason}`, isFailure: true };
+    case "lost":
+      return { state: "lost", outcome: `lost: ${outcome.reason}`, isFailure: true };
+  }
+}

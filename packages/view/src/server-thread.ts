@@ -1,0 +1,128 @@
+import { fileURLToPath } from "node:url";
+import { Worker } from "node:worker_threads";
+import { messageOf } from "@codex/telemetry";
+import { CLOSE_MS, MAX_RESTARTS, SERVER_HEAP_MIB } from "./limits.js";
+import type { Admission, FromServer, ServerOptions, Token, ToServer } from "./wire/port.js";
+
+// Of the built package, also where this is its source.
+const WORKER = new URL("../dist/server/worker.js", import.meta.url);
+const FILES = new URL("../dist/page/", import.meta.url);
+
+/** What becomes of the server. */
+export interface ServerEvents {
+  receive(message: FromServer): void;
+  /** It was started again, and knows nothing that was published. */
+  restarted(): void;
+  /** It has failed too often; the view is gone, and nothing else. */
+  failed(problem: string): void;
+}
+
+/** The server of a view in a thread of its own: it may crash or run out of memory without harm to the program. */
+export class ServerThread {
+  readonly #options: Omit<ServerOptions, "files" | "admitted" | "tokens">;
+  readonly #events: ServerEvents;
+  readonly #admitted = new Map<string, Admission>();
+  readonly #tokens = new Map<string, Token>();
+  #worker: Worker | undefined;
+  #port = 0;
+  #restarts = 0;
+  #isClosing = false;
+
+  constructor(options: Omit<ServerOptions, "files" | "admitted" | "tokens">, events: ServerEvents) {
+    this.#options = options;
+    this.#events = events;
+  }
+
+  /** Resolves with the port. @throws Error naming the address and why it cannot be listened at */
+  start(): Promise<number> {
+    return new Promise((resolve, reject) => {
+      const worker = this.#spawn();
+      const onMessage = (message: FromServer) => {
+        if (message.type === "listening") {
+          worker.off("message", onMessage);
+          worker.unref();
+          this.#port = message.port;
+          resolve(message.port);
+        } else if (message.type === "failed") {
+          this.#isClosing = true;
+          void worker.terminate();
+          const { host, port } = this.#options;
+          reject(new Error(`the view cannot listen at ${host}, port ${port}: ${message.message}`));
+        }
+      };
+      worker.on("message", onMessage);
+      worker.once("error", reject);
+    });
+  }
+
+  addToken(token: Token): void {
+    this.#tokens.set(token.hash, token);
+    this.send({ type: "token", token });
+  }
+
+  send(message: ToServer): void {
+    this.#worker?.postMessage(message);
+  }
+
+  /** Idempotent. */
+  async close(): Promise<void> {
+    if (this.#isClosing) return;
+    this.#isClosing = true;
+    const worker = this.#worker;
+    if (worker === undefined) return;
+    worker.ref();
+    const ended = new Promise<void>((resolve) => worker.once("exit", () => resolve()));
+    worker.postMessage({ type: "close" } satisfies ToServer);
+    const timer = setTimeout(() => void worker.terminate(), CLOSE_MS);
+    await ended;
+    clearTimeout(timer);
+  }
+
+  /** For tests of what a crash does. */
+  kill(): void {
+    void this.#worker?.terminate();
+  }
+
+  #spawn(): Worker {
+    const options: ServerOptions = {
+      ...this.#options,
+      port: this.#port === 0 ? this.#options.port : this.#port,
+      files: fileURLToPath(FILES),
+      admitted: [...this.#admitted.values()],
+      tokens: [...this.#tokens.values()],
+    };
+    const worker = new Worker(WORKER, {
+      workerData: options,
+      resourceLimits: { maxOldGenerationSizeMb: SERVER_HEAP_MIB },
+      execArgv: [],
+      stdout: true,
+      stderr: true,
+    });
+    let problem = "its thread has ended";
+    worker.on("message", (message: FromServer) => this.#receive(message));
+    worker.on("error", (error) => {
+      problem = messageOf(error);
+    });
+    worker.once("exit", () => this.#ended(worker, problem));
+    if (this.#port !== 0) worker.unref();
+    this.#worker = worker;
+    return worker;
+  }
+
+  #receive(message: FromServer): void {
+    if (message.type === "admitted") {
+      this.#admitted.set(message.admission.hash, message.admission);
+      this.#tokens.delete(message.tokenHash);
+    } else if (message.type === "token") this.#tokens.set(message.token.hash, message.token);
+    this.#events.receive(message);
+  }
+
+  #ended(worker: Worker, problem: string): void {
+    if (this.#isClosing || this.#worker !== worker) return;
+    this.#worker = undefined;
+    if (this.#port === 0 || this.#restarts >= MAX_RESTARTS) return this.#events.failed(problem);
+    this.#restarts += 1;
+    this.#spawn();
+    this.#events.restarted();
+  }
+}

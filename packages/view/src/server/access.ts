@@ -1,0 +1,101 @@
+import { createHash, randomBytes } from "node:crypto";
+import { MAX_ADMITTED, MAX_TOKENS } from "../limits.js";
+
+import type { Admission, Token } from "../wire/port.js";
+
+/** 256 random bits, for a link or a cookie. */
+export const createSecret = (): string => randomBytes(32).toString("base64url");
+
+/** SHA-256, hex: secrets are kept and compared as hashes only. */
+export const hashSecret = (secret: string): string => createHash("sha256").update(secret).digest("hex");
+
+/** Who may see the page: each token admits once, a cookie as often as its browser comes back. */
+export class Access {
+  readonly #tokens = new Map<string, Token>();
+  readonly #admitted = new Map<string, Admission>();
+  #viewers = 0;
+
+  constructor(tokens: readonly Token[], admitted: readonly Admission[]) {
+    for (const token of tokens) this.add(token);
+    for (const admission of admitted) this.#keep(admission);
+  }
+
+  add(token: Token): void {
+    this.#tokens.set(token.hash, token);
+    deleteOldest(this.#tokens, MAX_TOKENS);
+  }
+
+  /** Uses up a token. Undefined: it is unknown, or was used before. */
+  admit(token: string): { cookie: string; admission: Admission; tokenHash: string } | undefined {
+    const tokenHash = hashSecret(token);
+    const found = this.#tokens.get(tokenHash);
+    if (found === undefined) return undefined;
+    this.#tokens.delete(tokenHash);
+    const cookie = createSecret();
+    const admission = { hash: hashSecret(cookie), rights: found.rights, viewer: `viewer ${this.#viewers + 1}` };
+    this.#keep(admission);
+    return { cookie, admission, tokenHash };
+  }
+
+  /** Whose cookie this is. */
+  find(cookie: string | undefined): Admission | undefined {
+    return cookie === undefined ? undefined : this.#admitted.get(hashSecret(cookie));
+  }
+
+  #keep(admission: Admission): void {
+    this.#viewers += 1;
+    this.#admitted.set(admission.hash, admission);
+    deleteOldest(this.#admitted, MAX_ADMITTED);
+  }
+}
+
+function deleteOldest(map: Map<string, unknown>, limit: number): void {
+  for (const key of map.keys()) {
+    if (map.size <= limit) return;
+    map.delete(key);
+  }
+}
+
+/** Cookies are shared by all ports of a host, so that the port is part of the name. */
+export const cookieName = (port: number): string => `codex_view_${port}`;
+
+/** The value of one cookie of a `Cookie` header. */
+export function readCookie(header: string | undefined, name: string): string | undefined {
+  for (const part of (header ?? "").split(";")) {
+    const [key, value] = part.trim().split("=", 2);
+    if (key === name && value !== undefined) return value;
+  }
+  return undefined;
+}
+
+/** The value of a `Set-Cookie` header. Scripts cannot read it, and other sites cannot send it. */
+export const writeCookie = (name: string, value: string, isSecure: boolean): string =>
+  `${name}=${value}; Path=/; HttpOnly; SameSite=Strict${isSecure ? "; Secure" : ""}`;
+
+/** What the headers `Host` and `Origin` have to be. */
+export interface Place {
+  /** Values of `Host` that are accepted. */
+  readonly hosts: ReadonlySet<string>;
+  readonly scheme: "http" | "https";
+}
+
+/** @param names beside the loopback names, without the port */
+export function createPlace(port: number, names: readonly string[], isSecure: boolean): Place {
+  const defaultPort = isSecure ? 443 : 80;
+  const hosts = ["127.0.0.1", "localhost", "[::1]", ...names].flatMap((name) =>
+    port === defaultPort ? [name, `${name}:${port}`] : [`${name}:${port}`],
+  );
+  return { hosts: new Set(hosts.map((host) => host.toLowerCase())), scheme: isSecure ? "https" : "http" };
+}
+
+/** Why a request is refused: another name of this host (DNS rebinding), or a page of another site. */
+export function findForeign(
+  { host, origin }: { host?: string | undefined; origin?: string | undefined },
+  { hosts, scheme }: Place,
+  needsOrigin: boolean,
+): string | undefined {
+  const name = host?.toLowerCase();
+  if (name === undefined || !hosts.has(name)) return "the header Host names another host";
+  if (origin === undefined) return needsOrigin ? "the header Origin is missing" : undefined;
+  return origin.toLowerCase() === `${scheme}://${name}` ? undefined : "the header Origin names another site";
+}

@@ -1,0 +1,103 @@
+import { type Entity, keyOf } from "../wire/entities.js";
+import { encodeFrame } from "../wire/frame.js";
+import type { FromServer, OutputPart } from "../wire/port.js";
+
+/** Part of the output of a session as it is sent, the same for all who wait for it. */
+export interface SentPart extends Omit<OutputPart, "bytes"> {
+  readonly frame: Uint8Array | undefined;
+}
+
+/** Receives what changes. */
+export interface Listener {
+  changed(key: string): void;
+  dropped(key: string): void;
+}
+
+interface Read {
+  readonly request: number;
+  readonly session: number;
+  readonly from: number;
+  /** Undefined: there is no such session. */
+  readonly waiters: Set<(part: SentPart | undefined) => void>;
+}
+
+/** What is shown, for all pages: the newest value of each entity, and reads that pages share. */
+export class Hub {
+  readonly #post: (message: FromServer) => void;
+  readonly #entities = new Map<string, Entity>();
+  readonly #listeners = new Set<Listener>();
+  readonly #reads = new Map<string, Read>();
+  readonly #byRequest = new Map<number, Read>();
+  #requests = 0;
+
+  constructor(post: (message: FromServer) => void) {
+    this.#post = post;
+  }
+
+  get keys(): Iterable<string> {
+    return this.#entities.keys();
+  }
+
+  get(key: string): Entity | undefined {
+    return this.#entities.get(key);
+  }
+
+  set(entities: readonly Entity[]): void {
+    for (const entity of entities) {
+      const key = keyOf(entity);
+      this.#entities.set(key, entity);
+      for (const listener of this.#listeners) listener.changed(key);
+    }
+  }
+
+  drop(keys: readonly string[]): void {
+    for (const key of keys) {
+      this.#entities.delete(key);
+      for (const listener of this.#listeners) listener.dropped(key);
+    }
+  }
+
+  add(listener: Listener): () => void {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
+  }
+
+  /** Asks for output from a byte on, together with all who wait for the same. Returns a function that gives up. */
+  read(session: number, from: number, receive: (part: SentPart | undefined) => void): () => void {
+    const key = `${session} ${from}`;
+    const read = this.#reads.get(key) ?? this.#begin(key, session, from);
+    read.waiters.add(receive);
+    return () => {
+      if (!read.waiters.delete(receive) || read.waiters.size > 0) return;
+      this.#end(read);
+      this.#post({ type: "cancel", request: read.request });
+    };
+  }
+
+  answered(request: number, part: OutputPart | undefined): void {
+    const read = this.#byRequest.get(request);
+    if (read === undefined) return;
+    this.#end(read);
+    const sent = part === undefined ? undefined : this.#encode(read.session, part);
+    for (const receive of read.waiters) receive(sent);
+    read.waiters.clear();
+  }
+
+  #begin(key: string, session: number, from: number): Read {
+    this.#requests += 1;
+    const read: Read = { request: this.#requests, session, from, waiters: new Set() };
+    this.#reads.set(key, read);
+    this.#byRequest.set(read.request, read);
+    this.#post({ type: "read", request: read.request, session, from });
+    return read;
+  }
+
+  #end({ request, session, from }: Read): void {
+    this.#reads.delete(`${session} ${from}`);
+    this.#byRequest.delete(request);
+  }
+
+  #encode(session: number, { bytes, ...part }: OutputPart): SentPart {
+    return { ...part, frame: bytes === undefined ? undefined : encodeFrame(session, part.from, bytes) };
+  }
+}

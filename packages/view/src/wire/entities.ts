@@ -1,0 +1,160 @@
+/** What a page shows, as objects that are replaced as a whole: the newest value of a key counts. */
+export type Entity = ThreadEntity | EnvironmentEntity | SessionEntity | ItemEntity | QuestionEntity | RecordEntity;
+
+/** The key of an entity is unique over all kinds: `session 3`. */
+export const keyOf = (entity: Entity): string => `${entity.kind} ${entity.id}`;
+
+/** The conversation that is shown; there is at most one. */
+export interface ThreadEntity {
+  readonly kind: "thread";
+  readonly id: "thread";
+  /** Undefined before the first turn, and where there is no conversation. */
+  readonly threadId?: string | undefined;
+  readonly model?: string | undefined;
+  /** Tokens of the thread, as the endpoint counts them. */
+  readonly tokens?: number | undefined;
+  /** `none`: there is no conversation, only sessions. `ended`: the program that was shown is gone. */
+  readonly state: "none" | "idle" | "running" | "failed" | "ended";
+  /** Why it failed or ended. */
+  readonly reason?: string | undefined;
+  /** The chain of the audit log, where one is shown. */
+  readonly chain?: ChainState | undefined;
+}
+
+/** Whether an audit log is as it was written. */
+interface ChainState {
+  readonly state: "intact" | "broken" | "unreadable";
+  /** Line and reason of a broken one; else the number of records. */
+  readonly text: string;
+}
+
+/** A place where commands run. */
+interface EnvironmentEntity {
+  readonly kind: "environment";
+  readonly id: string;
+  readonly status: string;
+  readonly reason?: string | undefined;
+  readonly cwd?: string | undefined;
+  readonly os?: string | undefined;
+  readonly primary: boolean;
+}
+
+/** A range of bytes, `to` exclusive. */
+interface Range {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** A command and its output. `id` numbers them in the view; ids of sessions are used again. */
+export interface SessionEntity {
+  readonly kind: "session";
+  readonly id: number;
+  readonly sessionId: number;
+  readonly environment: string;
+  /** As a person would type it. */
+  readonly command: string;
+  readonly cwd?: string | undefined;
+  readonly tty: boolean;
+  readonly size?: { readonly rows: number; readonly cols: number } | undefined;
+  readonly state: "running" | "ended" | "lost";
+  /** How it ended, in words; empty while it runs. */
+  readonly outcome: string;
+  readonly isFailure: boolean;
+  /** Unix time, milliseconds. */
+  readonly startedAt: number;
+  readonly endedAt?: number | undefined;
+  /** Bytes of output that are known of. */
+  readonly end: number;
+  /** A page with the right to answer may type into it. */
+  readonly canType: boolean;
+}
+
+/** A part of the conversation, or a call where there is none. */
+export interface ItemEntity {
+  readonly kind: "item";
+  readonly id: string;
+  /** Items are shown in this order. */
+  readonly order: number;
+  readonly content: ItemContent;
+}
+
+/** What an item is. */
+export type ItemContent =
+  | { readonly type: "prompt" | "message" | "reasoning" | "warning"; readonly text: string }
+  | CommandContent
+  | {
+      readonly type: "patch";
+      readonly status: string;
+      readonly environment?: string | undefined;
+      readonly changes: readonly PatchChange[];
+    }
+  | { readonly type: "plan"; readonly steps: readonly { readonly text: string; readonly status: string }[] }
+  | {
+      readonly type: "tool";
+      readonly name: string;
+      readonly input: string;
+      readonly output: string;
+      readonly status: string;
+    };
+
+/** A command of a model. */
+export interface CommandContent {
+  readonly type: "command";
+  readonly command: string;
+  readonly cwd?: string | undefined;
+  readonly environment?: string | undefined;
+  /** What decided, and by which rule. */
+  readonly decision?: string | undefined;
+  readonly rule?: string | undefined;
+  /** Its last lines. */
+  readonly tail: string;
+  readonly status: "running" | "completed" | "failed" | "declined";
+  readonly outcome: string;
+  /** Range of the session's output, and what of it the model was not given. */
+  readonly range?: Range | undefined;
+  readonly omitted: readonly Range[];
+  /** `id` of the session whose terminal it opens. */
+  readonly session?: number | undefined;
+}
+
+/** A change of one file. */
+interface PatchChange {
+  readonly path: string;
+  readonly change: string;
+  readonly diff?: string | undefined;
+}
+
+/** Something that waits for an answer, or has got one. */
+export interface QuestionEntity {
+  readonly kind: "question";
+  readonly id: string;
+  readonly environment: string;
+  readonly tool: string;
+  /** The whole argv. */
+  readonly command: readonly string[];
+  readonly cwd: string;
+  readonly tty: boolean;
+  readonly reason: string;
+  readonly justification?: string | undefined;
+  /** What would hold it, in words. */
+  readonly sandbox: string;
+  readonly permissions?: string | undefined;
+  readonly afterDenial?: string | undefined;
+  /** Words of the rule that may be saved. */
+  readonly rule?: readonly string[] | undefined;
+  readonly decisions: readonly string[];
+  /** Unix time, milliseconds. */
+  readonly askedAt: number;
+  readonly answer?: { readonly decision: string; readonly by: string } | undefined;
+}
+
+/** A record of an audit log. */
+interface RecordEntity {
+  readonly kind: "record";
+  readonly id: number;
+  /** As in the log. */
+  readonly at: string;
+  readonly type: string;
+  /** The other fields, as one line of JSON. */
+  readonly text: string;
+}

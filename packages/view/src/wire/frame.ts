@@ -1,0 +1,22 @@
+/** Bytes before the output: session, 4 bytes; offset, 8 bytes; both big-endian. */
+const FRAME_HEADER_BYTES = 12;
+
+/** A binary frame with output of a session from a byte offset on. */
+export function encodeFrame(session: number, offset: number, bytes: Uint8Array): Uint8Array {
+  const frame = new Uint8Array(FRAME_HEADER_BYTES + bytes.length);
+  const header = new DataView(frame.buffer);
+  header.setUint32(0, session);
+  header.setBigUint64(4, BigInt(offset));
+  frame.set(bytes, FRAME_HEADER_BYTES);
+  return frame;
+}
+
+/** The parts of a frame; `bytes` shares its memory. */
+export function decodeFrame(frame: ArrayBuffer): { session: number; offset: number; bytes: Uint8Array } {
+  const header = new DataView(frame);
+  return {
+    session: header.getUint32(0),
+    offset: Number(header.getBigUint64(4)),
+    bytes: new Uint8Array(frame, FRAME_HEADER_BYTES),
+  };
+}

@@ -1,0 +1,45 @@
+import { mkdirSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { findViolations } from "./support/axe.js";
+import { noBrowser, openContext, openPage } from "./support/browser.js";
+import { openView, startSession } from "./support/orchestrators.js";
+
+// Where the pictures go; `docs/pictures` updates those of the documentation.
+const PICTURES = process.env.VIEW_PICTURES ?? join(tmpdir(), "codex-view-pictures");
+
+const LOOKS = [
+  { name: "light-wide", colorScheme: "light", viewport: { width: 1280, height: 800 } },
+  { name: "dark-wide", colorScheme: "dark", viewport: { width: 1280, height: 800 } },
+  { name: "light-narrow", colorScheme: "light", viewport: { width: 390, height: 844 } },
+  { name: "dark-narrow", colorScheme: "dark", viewport: { width: 390, height: 844 } },
+] as const;
+
+describe.skipIf(noBrowser !== undefined).each(LOOKS)("the page, $name", ({ name, ...look }) => {
+  it("has no violation that axe-core finds", async () => {
+    mkdirSync(PICTURES, { recursive: true });
+    const { orchestrator, view } = await openView({
+      policy: { approvalPolicy: "untrusted", sandbox: "danger-full-access" },
+    });
+    view.setThread({ threadId: "0199a213-81c0-7800-8aa1-bbab2a035a53", model: "gpt-5.5" });
+    view.showPrompt("Make the tests pass.");
+    await orchestrator.callTool("exec_command", { cmd: "ls packages" });
+    const colours = 'printf "\\033[32m✓\\033[0m 12 passed  \\033[31m✗ 1 failed\\033[0m\\n"; cat';
+    const args = { cmd: colours, tty: true };
+    const approving = orchestrator.approvers.add({ requestApproval: async () => "accept" });
+    await startSession(orchestrator, args);
+    approving();
+    void orchestrator.callTool("exec_command", { cmd: "rm -rf build \u202e && make test" }).catch(() => {});
+    const page = await openPage(view.url, await openContext(look));
+    await page.getByRole("button", { name: "Accept", exact: true }).waitFor();
+    expect(await findViolations(page), "without a terminal").toEqual([]);
+    await page.screenshot({ path: join(PICTURES, `view-${name}.png`) });
+    await page.getByRole("region", { name: "Sessions" }).getByRole("button").first().click();
+    await page.locator(".xterm-rows").getByText("12 passed").waitFor();
+    expect(await findViolations(page), "with a terminal").toEqual([]);
+    await page.screenshot({ path: join(PICTURES, `view-terminal-${name}.png`) });
+    await page.getByRole("button", { name: "Audit" }).click();
+    expect(await findViolations(page), "audit").toEqual([]);
+  });
+});

@@ -1,0 +1,95 @@
+import { expect, it } from "vitest";
+import { enter, partsOf, send, upgradeStatus } from "../support/http.js";
+import { openView } from "../support/orchestrators.js";
+
+it("admits with each link once, and keeps the token out of every response", async () => {
+  const { view } = await openView();
+  const { base, token } = partsOf(view.url);
+  expect(Buffer.from(token, "base64url")).toHaveLength(32);
+  const post = (body: string) => send(`${base}/enter`, { method: "POST", headers: { origin: base }, body });
+  const first = await post(token);
+  expect(first.status).toBe(204);
+  expect(first.headers["set-cookie"]).toEqual([
+    expect.stringMatching(/^codex_view_\d+=[\w-]{43}; Path=\/; HttpOnly; SameSite=Strict$/),
+  ]);
+  const second = await post(token);
+  expect(second.status).toBe(401);
+  expect(second.headers["set-cookie"]).toBeUndefined();
+  expect(JSON.stringify([first, second])).not.toContain(token);
+});
+
+it("admits nobody who guesses, and answers a large body with an error", async () => {
+  const { view } = await openView();
+  const { base, token } = partsOf(view.url);
+  const post = (body: string) => send(`${base}/enter`, { method: "POST", headers: { origin: base }, body });
+  for (const guess of ["", "x", token.slice(1), `${token}=`, token.toLowerCase()]) {
+    expect((await post(guess)).status, guess).toBe(401);
+  }
+  expect((await post("a".repeat(2000))).status).toBe(413);
+  expect((await post(token)).status).toBe(204);
+});
+
+it.each([
+  ["another host", { host: "attacker.example" }],
+  ["another port of this host", { host: "127.0.0.1:1" }],
+])("refuses %s in the header Host, for pages and websockets", async (_name, headers) => {
+  const { view } = await openView();
+  const { base, cookie } = await enter(view.url);
+  expect((await send(base, { headers })).status).toBe(403);
+  expect((await send(`${base}/me`, { headers: { ...headers, cookie } })).status).toBe(403);
+  expect(await upgradeStatus(base, { ...headers, cookie, origin: base })).toBe(403);
+});
+
+it("refuses pages of other sites, also with the cookie, and websockets without an Origin", async () => {
+  const { view } = await openView();
+  const { base, cookie } = await enter(view.url);
+  const { port } = new URL(base);
+  for (const origin of ["https://attacker.example", "null", `http://localhost:${port}`, "http://127.0.0.1:1"]) {
+    expect(await upgradeStatus(base, { origin, cookie }), origin).toBe(403);
+    expect((await send(`${base}/me`, { headers: { origin, cookie } })).status, origin).toBe(403);
+    const entered = await send(`${base}/enter`, { method: "POST", headers: { origin }, body: "x" });
+    expect(entered.status, origin).toBe(403);
+  }
+  expect(await upgradeStatus(base, { cookie })).toBe(403);
+  expect((await send(`${base}/enter`, { method: "POST", body: "x" })).status).toBe(403);
+  expect(await upgradeStatus(base, { origin: base, cookie })).toBe(101);
+});
+
+it("takes no cookie of a view at another port", async () => {
+  const [one, other] = [await openView(), await openView()];
+  const { cookie } = await enter(one.view.url);
+  const { base } = partsOf(other.view.url);
+  const value = cookie.slice(cookie.indexOf("=") + 1);
+  const renamed = `codex_view_${new URL(base).port}=${value}`;
+  for (const foreign of [cookie, renamed]) {
+    expect((await send(`${base}/me`, { headers: { cookie: foreign } })).status).toBe(401);
+    expect(await upgradeStatus(base, { origin: base, cookie: foreign })).toBe(401);
+  }
+});
+
+it("sends its headers with every response, and the page of the player alone may compile WebAssembly", async () => {
+  const { view } = await openView();
+  const { base, cookie } = await enter(view.url);
+  for (const path of ["/", "/page.js", "/replay", "/nothing", "/me", "/recording/1", "/../package.json"]) {
+    const { headers } = await send(base + path, { headers: { cookie } });
+    expect(headers, path).toMatchObject({
+      "cache-control": "no-store",
+      "referrer-policy": "no-referrer",
+      "x-content-type-options": "nosniff",
+    });
+    expect(headers["access-control-allow-origin"], path).toBeUndefined();
+    const policy = String(headers["content-security-policy"]);
+    expect(policy, path).toMatch(/^default-src 'none'; .*frame-ancestors 'none'$/);
+    expect(policy.includes("wasm-unsafe-eval"), path).toBe(path === "/replay");
+    expect(policy, path).not.toContain("'unsafe-eval'");
+  }
+  expect((await send(`${base}/me`)).status).toBe(401);
+  expect((await send(`${base}/recording/1`)).status).toBe(401);
+  expect((await send(base, { method: "DELETE", headers: { origin: base, cookie } })).status).toBe(405);
+});
+
+it("listens beyond loopback only with TLS", async () => {
+  await expect(openView({}, { host: "0.0.0.0" })).rejects.toThrow(
+    'a view at "0.0.0.0" can be reached from other hosts: it needs TLS',
+  );
+});
