@@ -31,7 +31,8 @@ export interface Environment extends AsyncDisposable {
   readonly http: EnvironmentHttp;
   /**
    * Attaches its tools to an orchestrator, under its id. Connects first. For an exec-server, an executor is started in
-   * this process. @throws EnvironmentError, OrchestratorError
+   * this process. At an executor, `backend` shares the connection of the orchestrator that was attached last, and its processes end with
+   * that one; files and HTTP then continue over another. @throws EnvironmentError, OrchestratorError
    */
   attach(orchestrator: Pick<Orchestrator, "attach">, options?: { signal?: AbortSignal }): Promise<AttachedExecutor>;
   /** Ends its processes and its connection. Idempotent; never rejects. */

@@ -177,6 +177,54 @@ describe("environments that were added to an orchestrator", () => {
   });
 });
 
+describe("an executor whose orchestrator is closed", () => {
+  it("is disconnected, without a reason, and connected again by its next use", async () => {
+    const { url } = await listenExecutor({ execServer });
+    const environment = environmentAt(url);
+    const states: EnvironmentState[] = [];
+    environment.onStateChange((state) => states.push(state));
+    const orchestrator = openOrchestrator();
+    await environment.attach(orchestrator);
+    expect(await orchestrator.callTool("exec_command", { cmd: "echo tool" })).toMatchObject({ isError: false });
+    await orchestrator.close();
+    await expect.poll(() => environment.state.status).toBe("disconnected");
+    const other = openOrchestrator();
+    await environment.attach(other);
+    expect(await other.callTool("exec_command", { cmd: "echo tool" })).toMatchObject({ isError: false });
+    expect(states.map(({ status, reason }) => [status, reason])).toEqual([
+      ["connecting", undefined],
+      ["ready", undefined],
+      ["disconnected", undefined],
+      ["connecting", undefined],
+      ["ready", undefined],
+    ]);
+  });
+
+  it("keeps its files, over a channel of their own, and is not reported as lost", async () => {
+    const { url } = await listenExecutor({ execServer });
+    const environment = environmentAt(url);
+    const orchestrator = openOrchestrator();
+    await environment.attach(orchestrator);
+    expect((await environment.files.getMetadata("/tmp")).isDirectory).toBe(true);
+    const states: EnvironmentState[] = [];
+    environment.onStateChange((state) => states.push(state));
+    await orchestrator.close();
+    expect((await environment.files.getMetadata("/tmp")).isDirectory).toBe(true);
+    expect(states).toEqual([]);
+  });
+
+  it("is failed, with the reason, where it is the executor that has ended", async () => {
+    const executor = await openExecutor({ resumeGraceMs: 200 });
+    const environment = environmentAt(executor.url);
+    await environment.attach(openOrchestrator());
+    const failed = new Promise<EnvironmentState>((resolve) =>
+      environment.onStateChange((state) => state.status === "failed" && resolve(state)),
+    );
+    await executor.close();
+    expect((await failed).reason).toEqual(expect.any(String));
+  });
+});
+
 describe("an executor that is lost", () => {
   it("is reported to its orchestrator, and so to a model, without the secrets of its address", async () => {
     const [channel] = createMemoryChannelPair();
@@ -195,7 +243,8 @@ describe("an executor that is lost", () => {
     });
     onTestFinished(() => environment.close());
     const given: AttachOptions[] = [];
-    const attached = { name: "remote", offlineReason: undefined } as AttachedExecutor; // nothing else of it is used
+    // Nothing else of it is used.
+    const attached = { name: "remote", offlineReason: undefined, ended: new Promise(() => {}) } as AttachedExecutor;
     await environment.attach({
       async attach(options) {
         given.push(options);

@@ -1,8 +1,6 @@
-import { createMemoryChannelPair } from "@codex/channel";
 import { createWebSocketListener } from "@codex/channel/websocket";
-import type { ExecBackend } from "@codex/exec-backend";
 import { createEnvironmentInfo, createExecServer } from "@codex/exec-server";
-import { type CreateExecServer, createExecutor, type ExecutorOptions } from "@codex/executor";
+import { type CreateExecServer, createExecutor, createHostTools, type ExecutorOptions } from "@codex/executor";
 import { createLocalBackend } from "@codex/process-host";
 import { onTestFinished } from "vitest";
 import { listenOwnServer } from "../../exec-server/test/backend/own-server.js";
@@ -14,14 +12,8 @@ import {
   type RemoteEnvironmentOptions,
 } from "../src/index.js";
 
-/** Starts an executor for a host, as a program with `@codex/executor` does. */
-export const hostTools: HostTools = ({ createBackend, host, resolvePath }) => {
-  const [ours, its] = createMemoryChannelPair();
-  void createExecutor({ backend: (): ExecBackend => createBackend(), host, resolvePath }).serve(its, {
-    resumable: false,
-  });
-  return ours;
-};
+/** As a program with `@codex/executor` has it. */
+export const hostTools: HostTools = createHostTools();
 
 /** An exec-server of this project on a websocket; closed at the end of the test. */
 export async function listen(): Promise<string> {

@@ -40,7 +40,7 @@ export type {
   ExecutorAttachment,
 } from "./environments/environment.js";
 export { OrchestratorError, type OrchestratorErrorCode } from "./errors.js";
-export type { AttachedExecutor, AttachOptions } from "./executors/attached-executor.js";
+export type { AttachedExecutor, AttachOptions, ExecutorEnd } from "./executors/attached-executor.js";
 export type { ExecutorEvents } from "./executors/executor-events.js";
 export { FORCED_ENVIRONMENT } from "./forced-environment.js";
 export {

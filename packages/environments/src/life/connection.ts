@@ -52,11 +52,11 @@ export class Connection<Remote> {
     return got;
   }
 
-  /** Drops a lost connection: the next use opens another one. */
-  lose(remote: Remote, reason: string): void {
+  /** Drops a connection that has ended: the next use opens another one. `reason`: why it was lost; undefined if it was closed on this side. */
+  lose(remote: Remote, reason: string | undefined): void {
     if (this.#remote !== remote) return;
     this.#remote = undefined;
-    this.#options.box.set("failed", reason);
+    this.#options.box.set(reason === undefined ? "disconnected" : "failed", reason);
     void this.#options.free(remote);
   }
 

@@ -1,6 +1,6 @@
 import type { Channel } from "@codex/channel";
 import { ExecServerClient, type LinkOptions } from "@codex/exec-server-client";
-import type { AttachedExecutor, Orchestrator } from "@codex/orchestrator";
+import type { AttachedExecutor, ExecutorEnd, Orchestrator } from "@codex/orchestrator";
 import type { EnvironmentLink } from "../links/link.js";
 
 type Attacher = Pick<Orchestrator, "attach">;
@@ -16,6 +16,8 @@ export interface ExecutorSideOptions {
   /** Called when its channel was lost and another one is being opened. */
   onInterrupted?: () => void;
   onRestored?: () => void;
+  /** Called when `end` may have changed. */
+  onEnded?: () => void;
 }
 
 /**
@@ -27,6 +29,7 @@ export class ExecutorSide {
   /** The channel over which the executor was found, until it is used. */
   #unused: Channel | undefined;
   #attached: AttachedExecutor | undefined;
+  #end: ExecutorEnd | undefined;
   #runner: Promise<Attacher & { close(): Promise<void> }> | undefined;
   #attaching: Promise<AttachedExecutor> | undefined;
   #client: Promise<ExecServerClient> | undefined;
@@ -41,26 +44,38 @@ export class ExecutorSide {
     const { id, link } = this.#options;
     const channel = this.#unused;
     this.#unused = undefined;
+    let wasOpen = channel !== undefined;
     const reconnect = async (signal: AbortSignal) => {
       // `reconnect` may also open the first channel.
-      const isLost = this.#attached !== undefined;
+      const isLost = wasOpen;
       if (isLost) this.#options.onInterrupted?.();
       const opened = await link.open(signal);
       if (isLost) this.#options.onRestored?.();
+      wasOpen = true;
       return opened.channel;
     };
-    this.#attached = await orchestrator.attach({
+    const attached = await orchestrator.attach({
       name: id,
       reconnect,
       ...(channel === undefined ? {} : { channel }),
       ...given,
     });
-    return this.#attached;
+    this.#attached = attached;
+    this.#end = undefined;
+    void attached.ended.then((end) => {
+      if (this.#attached !== attached) return;
+      this.#end = end;
+      this.#options.onEnded?.();
+    });
+    return attached;
   }
 
-  /** Why the executor cannot be used any more; undefined while it can. */
-  get offlineReason(): string | undefined {
-    return this.#attached?.offlineReason;
+  /**
+   * Why the executor cannot be used any more; undefined while it can. Where only its orchestrator has detached it, programs continue over a
+   * channel of their own.
+   */
+  get end(): ExecutorEnd | undefined {
+    return this.#end?.isDetached === true && this.#client !== undefined ? undefined : this.#end;
   }
 
   /** The executor, attached to an orchestrator if there is one, else only for programs. @throws OrchestratorError */

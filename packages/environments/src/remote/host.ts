@@ -13,6 +13,6 @@ export interface ToollessHost {
 
 /**
  * Starts an executor in this process whose programs run on that host. Closing the channel ends the executor. Injected, as this
- * package does not depend on `@codex/executor`.
+ * package does not depend on `@codex/executor`, whose `createHostTools` makes one.
  */
 export type HostTools = (host: ToollessHost) => Channel;

@@ -39,7 +39,7 @@ export interface RemoteEnvironmentOptions {
   kind: EnvironmentKind;
   /** How it is reached. Owned by the environment, whose `close` closes it. */
   link: EnvironmentLink;
-  /** Provides the tools for an exec-server; without it only an executor can be attached. */
+  /** Provides the tools for an exec-server: `createHostTools()` of `@codex/executor`. Without it only an executor can be attached. */
   hostTools?: HostTools | undefined;
   /** Default directory that `info` reports instead of the server's: absolute, or `~` and a path below the home there. */
   cwd?: string | undefined;
@@ -127,7 +127,9 @@ class RemoteEnvironment implements Environment {
     if (remote.serves === "executor") return this.#sideOf(remote.channel).attach(orchestrator, given);
     const { hostTools, telemetry = {} } = this.#options;
     if (hostTools === undefined) {
-      throw this.#unsupported("it is an exec-server, and there is no executor in this process to provide its tools");
+      throw this.#unsupported(
+        "it is an exec-server, which has no tools; the option `hostTools` of its environment provides them",
+      );
     }
     const channel = hostTools({
       createBackend: () => createLazyBackend(() => this.#getClient(), telemetry),
@@ -191,18 +193,17 @@ class RemoteEnvironment implements Environment {
     return this.#connection.get(signal);
   }
 
-  /** Drops an executor that went offline; the next use connects again. */
+  /** Drops an executor that has ended; the next use connects again. */
   #dropOffline(): void {
     const { remote } = this.#connection;
-    const reason = this.#executor?.side.offlineReason;
-    if (remote?.serves !== "executor" || this.#executor?.channel !== remote.channel || reason === undefined) return;
+    const end = this.#executor?.side.end;
+    if (remote?.serves !== "executor" || this.#executor?.channel !== remote.channel || end === undefined) return;
     const { side } = this.#executor;
     this.#executor = undefined;
     void side.close();
-    this.#connection.lose(
-      remote,
-      toEnvironmentError(this.id, new Error(reason), this.#options.link.secrets ?? []).reason,
-    );
+    const { secrets = [] } = this.#options.link;
+    const reason = end.isDetached ? undefined : toEnvironmentError(this.id, new Error(end.reason), secrets).reason;
+    this.#connection.lose(remote, reason);
   }
 
   async #getClient(): Promise<ExecServerClient> {
@@ -228,6 +229,7 @@ class RemoteEnvironment implements Environment {
           client,
           onInterrupted: () => this.#box.set("reconnecting", "the connection was lost"),
           onRestored: () => this.#box.set("ready"),
+          onEnded: () => this.#dropOffline(),
         }),
       };
     }

@@ -102,6 +102,8 @@ export class ExecutorConnection {
   /** Session id of the executor, for a later resume. */
   sessionId: string | undefined;
   tools: ReadonlyMap<string, LearnedTool> = new Map();
+  /** `close` was called before it ended. */
+  isDetached = false;
   readonly #options: ConnectionOptions;
   readonly #wire: Wire;
   readonly #tunnels: Tunnels;
@@ -199,6 +201,7 @@ export class ExecutorConnection {
 
   /** Sends `shutdown` if configured, then closes the channel. Never rejects. */
   async close(): Promise<void> {
+    this.isDetached ||= this.offlineReason === undefined;
     if (this.#options.shutdownOnClose && this.offlineReason === undefined && this.lostReason === undefined) {
       const deadlineMs = this.#options.timings.shutdownMs;
       // The channel delivers it before it closes; the response is not needed.

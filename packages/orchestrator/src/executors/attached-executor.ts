@@ -39,6 +39,8 @@ export interface AttachedExecutor {
   readonly sessionId: string | undefined;
   /** Why it is offline; undefined while it is connected or reconnecting. */
   readonly offlineReason: string | undefined;
+  /** Resolves when it is offline. Never rejects. */
+  readonly ended: Promise<ExecutorEnd>;
   /** Why the channel was lost, while reconnecting; otherwise undefined. */
   readonly reconnectingReason: string | undefined;
   /** The newest protocol violations, at most `limits.problemsKept`. */
@@ -56,6 +58,12 @@ export interface AttachedExecutor {
   openExecServer(options?: { signal?: AbortSignal }): Promise<Channel>;
 }
 
+/** Why an executor is offline, and whether `detach` or `close` has ended it. */
+export interface ExecutorEnd {
+  reason: string;
+  isDetached: boolean;
+}
+
 /** The same, of a connection. */
 export const describeExecutor = (executor: ExecutorConnection): AttachedExecutor => ({
   name: executor.name,
@@ -65,6 +73,9 @@ export const describeExecutor = (executor: ExecutorConnection): AttachedExecutor
   },
   get offlineReason() {
     return executor.offlineReason;
+  },
+  get ended() {
+    return executor.ended.then((reason) => ({ reason, isDetached: executor.isDetached }));
   },
   get reconnectingReason() {
     return executor.lostReason;
