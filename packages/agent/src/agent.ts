@@ -17,7 +17,8 @@ import {
   type Usage,
 } from "@codex/model";
 import type { EnvironmentSelection, Orchestrator } from "@codex/orchestrator";
-import { type AgentEvent, NO_USAGE, type TurnEnd } from "./events/agent-event.js";
+import type { AgentEvent, TurnEnd } from "./events/agent-event.js";
+import { NO_USAGE } from "./events/usage.js";
 import { BASE_INSTRUCTIONS } from "./history/base-instructions.js";
 import { COMPACT_PROMPT, compactionLimit } from "./history/compaction.js";
 import { type ContextSection, changedMessages, firstMessages } from "./history/context-sections.js";

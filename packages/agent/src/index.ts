@@ -64,14 +64,12 @@ export {
   type ProjectPlace,
   type ProjectReader,
 } from "./context/project-context.js";
-export {
-  type AgentEvent,
-  addUsage,
-  NO_USAGE,
-  type TurnCompleted,
-  type TurnEnd,
-  type TurnError,
-  type TurnFailed,
+export type {
+  AgentEvent,
+  TurnCompleted,
+  TurnEnd,
+  TurnError,
+  TurnFailed,
 } from "./events/agent-event.js";
 export type {
   CommandDetails,
@@ -89,6 +87,7 @@ export type {
   ToolCallDetails,
   WarningDetails,
 } from "./events/thread-item.js";
+export { addUsage, NO_USAGE, readUsage } from "./events/usage.js";
 export {
   type AgentFileMetadata,
   type AgentFiles,

@@ -1,4 +1,4 @@
-import { addUsage, NO_USAGE, type Usage } from "@codex/agent";
+import { addUsage, NO_USAGE, readUsage, type Usage } from "@codex/agent";
 import type { ThreadLine } from "@codex/agent/node";
 import { isUserWritten } from "./own-words.js";
 
@@ -93,7 +93,7 @@ class ReportReader {
       case "call_finished":
         return this.#describeCall(payload);
       case "usage":
-        return this.#count(ownUsage(objectOf(payload.usage)));
+        return this.#count(readUsage(objectOf(payload.usage)));
       case "token_usage_record":
         this.#hasRecords = true;
         return this.#count(codexUsage(objectOf(payload.usage)));
@@ -273,21 +273,8 @@ function outputText(output: unknown): string {
   return typeof output === "string" ? output : (JSON.stringify(output) ?? "");
 }
 
-const ownUsage = (usage: Payload): Usage => readUsage(usage, (name) => name);
 const codexUsage = (usage: Payload): Usage =>
   readUsage(usage, (name) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`));
-
-function readUsage(usage: Payload, nameOf: (name: keyof Usage) => string): Usage {
-  const count = (name: keyof Usage) => countOf(usage[nameOf(name)]) ?? 0;
-  return {
-    inputTokens: count("inputTokens"),
-    cachedInputTokens: count("cachedInputTokens"),
-    cacheWriteInputTokens: count("cacheWriteInputTokens"),
-    outputTokens: count("outputTokens"),
-    reasoningOutputTokens: count("reasoningOutputTokens"),
-    totalTokens: count("totalTokens"),
-  };
-}
 
 /** Of a tool in a namespace with that before it: another one may have the same name. */
 function nameOf({ name, namespace }: Payload): string {

@@ -46,23 +46,3 @@ export interface TurnError {
   readonly code: string;
   readonly message: string;
 }
-
-/** Zero tokens. */
-export const NO_USAGE: Usage = {
-  inputTokens: 0,
-  cachedInputTokens: 0,
-  cacheWriteInputTokens: 0,
-  outputTokens: 0,
-  reasoningOutputTokens: 0,
-  totalTokens: 0,
-};
-
-/** Adds two usages. */
-export const addUsage = (one: Usage, other: Usage): Usage => ({
-  inputTokens: one.inputTokens + other.inputTokens,
-  cachedInputTokens: one.cachedInputTokens + other.cachedInputTokens,
-  cacheWriteInputTokens: one.cacheWriteInputTokens + other.cacheWriteInputTokens,
-  outputTokens: one.outputTokens + other.outputTokens,
-  reasoningOutputTokens: one.reasoningOutputTokens + other.reasoningOutputTokens,
-  totalTokens: one.totalTokens + other.totalTokens,
-});

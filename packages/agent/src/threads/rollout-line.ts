@@ -1,5 +1,6 @@
 import { createMessage, type Item, isOutput, type Usage } from "@codex/model";
 import { asCount, asObject, asText, type JsonObject, parseJson } from "@codex/model/json";
+import { readUsage } from "../events/usage.js";
 import { isRecorded } from "../history/sendable.js";
 import type { ThreadEntry } from "../history/thread-entry.js";
 
@@ -129,7 +130,7 @@ export function readLine(thread: ReadThread, text: string): void {
       thread.startedCalls.add(asText(payload.callId) ?? "");
       return;
     case "usage":
-      thread.usage = readUsage(asObject(payload.total)) ?? thread.usage;
+      thread.usage = payload.total === undefined ? thread.usage : readUsage(asObject(payload.total) ?? {});
       thread.lastTokens = asCount(asObject(payload.usage)?.totalTokens) ?? thread.lastTokens;
       return;
   }
@@ -168,17 +169,4 @@ function readCompacted(payload: JsonObject, before: readonly Item[]): Item[] {
   }
   const own = before.filter((item) => item.type === "message" && item.role !== "assistant");
   return [...own, createMessage("user", asText(payload.message) ?? "")];
-}
-
-function readUsage(usage: JsonObject | undefined): Usage | undefined {
-  if (usage === undefined) return undefined;
-  const count = (name: keyof Usage) => asCount(usage[name]) ?? 0;
-  return {
-    inputTokens: count("inputTokens"),
-    cachedInputTokens: count("cachedInputTokens"),
-    cacheWriteInputTokens: count("cacheWriteInputTokens"),
-    outputTokens: count("outputTokens"),
-    reasoningOutputTokens: count("reasoningOutputTokens"),
-    totalTokens: count("totalTokens"),
-  };
 }

@@ -16,8 +16,9 @@ import {
   textOf,
   type Usage,
 } from "@codex/model";
-import { type AgentEvent, addUsage, NO_USAGE, type TurnEnd } from "../events/agent-event.js";
+import type { AgentEvent, TurnEnd } from "../events/agent-event.js";
 import type { PlanDetails } from "../events/thread-item.js";
+import { addUsage, NO_USAGE } from "../events/usage.js";
 import { compactHistory } from "../history/compaction.js";
 import { completeCalls, isRecorded } from "../history/sendable.js";
 import { lostOutput, TURN_ABORTED } from "../history/texts.js";

@@ -1,8 +1,8 @@
 import { type Clock, pause } from "@codex/clock";
 import { type Logger, messageOf } from "@codex/telemetry";
+import { HttpFailure } from "../http-failure.js";
 import { FIRST_RETRY_MS, LONGEST_RETRY_MS } from "../limits.js";
 import { Backoff } from "../registry/backoff.js";
-import { RegistryError } from "../registry/registry-error.js";
 import { SocketError } from "../socket/frame-socket.js";
 
 /** What an executor repeats while it serves. */
@@ -30,7 +30,7 @@ export async function keepServing(options: KeepServingOptions): Promise<void> {
     } catch (error) {
       if (signal.aborted) return;
       if (error instanceof SocketError && isClientError(error.status)) onRefused();
-      if (error instanceof SocketError || error instanceof RegistryError) retryAfterMs = error.retryAfterMs;
+      if (error instanceof HttpFailure) retryAfterMs = error.retryAfterMs;
       log?.warn?.("the rendezvous cannot be reached", { error: messageOf(error) });
     }
     await pause(clock, backoff.next(retryAfterMs), signal).catch(() => {});

@@ -3,22 +3,13 @@ import { rootCertificates } from "node:tls";
 import type { Clock } from "@codex/clock";
 import { messageOf } from "@codex/telemetry";
 import { WebSocket } from "ws";
+import { HttpFailure } from "../http-failure.js";
 import { CONNECT_TIMEOUT_MS, MAX_REFUSAL_BYTES, PING_MS, PONG_TIMEOUT_MS } from "../limits.js";
 import { readRetryAfter } from "./retry-after.js";
 
 /** A websocket that could not be opened. The message omits the URL's query, which may be secret. */
-export class SocketError extends Error {
+export class SocketError extends HttpFailure {
   override readonly name = "SocketError";
-  constructor(
-    message: string,
-    /** HTTP status, if the server refused the upgrade. */
-    readonly status?: number,
-    /** Value of `Retry-After`, milliseconds. */
-    readonly retryAfterMs?: number,
-    options?: ErrorOptions,
-  ) {
-    super(message, options);
-  }
 }
 
 /** Options of a websocket connection. */
