@@ -58,6 +58,7 @@ const FLOORS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     local: "channel environments exec-server executor orchestrator policy process-host",
     mcp: "clock executor-protocol orchestrator policy recording",
     view: "agent executor-protocol orchestrator telemetry",
+    "ai-sdk": "clock orchestrator",
     "mcp-client": "channel clock environments exec-backend executor executor-protocol orchestrator telemetry",
     cli:
       "agent agent-terminal audit background channel clock completion config doctor environments exec-backend exec-server exec-server-client " +

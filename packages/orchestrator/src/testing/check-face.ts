@@ -1,0 +1,131 @@
+import { deepStrictEqual, match, strictEqual } from "node:assert/strict";
+import type { AuditEvent, AuditLog } from "@codex/audit";
+import type { PolicyOptions } from "@codex/policy";
+import type { Orchestrator } from "../api.js";
+import type { AuditOptions } from "../audit/audit-trail.js";
+import type { ToolCallResult } from "../result.js";
+import type { FaceCase, FaceStep } from "./face-cases.js";
+
+/** A face: the tools of an orchestrator as an agent stack has them. */
+export interface Face {
+  /** Calls a tool as a model of that stack does. */
+  call(tool: string, args: Record<string, unknown>): Promise<FaceAnswer>;
+  close?(): Promise<void>;
+}
+
+/** What the model of a stack gets. */
+export interface FaceAnswer {
+  /** All of the text, as the model reads it. */
+  text: string;
+  /** Left out where the stack does not tell a failure from a result. */
+  isError?: boolean;
+}
+
+/** How a face is checked. */
+export interface FaceCheck {
+  /** Opens an orchestrator with one executor of this host and no approver. Closed by the check. */
+  open(options: { policy: PolicyOptions; audit: AuditOptions }): Promise<Orchestrator>;
+  /** Makes the face of an orchestrator. */
+  connect(orchestrator: Orchestrator): Promise<Face> | Face;
+}
+
+/**
+ * Runs one case through a face: its model has to read the text of `callTool` byte for byte, and the audit log has to have what it
+ * has of the same calls of `callTool`. Rejects with an AssertionError otherwise.
+ */
+export async function checkFace(faceCase: FaceCase, { open, connect }: FaceCheck): Promise<void> {
+  const direct = await runCase(faceCase, open, (orchestrator) => ({
+    call: async (tool, args) => orchestrator.callTool(tool, args),
+  }));
+  const faced = await runCase(faceCase, open, connect);
+  deepStrictEqual(faced, direct, `the audit log of "${faceCase.name}"`);
+}
+
+/** The audit records of a case, without what differs from run to run. */
+async function runCase(
+  { policy = EVERYTHING, steps }: FaceCase,
+  open: FaceCheck["open"],
+  connect: FaceCheck["connect"],
+): Promise<unknown[]> {
+  const events: AuditEvent[] = [];
+  const log: Pick<AuditLog, "record" | "flush"> = {
+    async record(event) {
+      events.push(event);
+    },
+    async flush() {},
+  };
+  // An orchestrator uses no more of a log.
+  const orchestrator = await open({ policy, audit: { log: log as AuditLog } });
+  let face: Face | undefined;
+  try {
+    face = await connect(orchestrator);
+    let session = 0;
+    for (const step of steps) session = await runStep(step, session, face, orchestrator);
+  } finally {
+    await face?.close?.();
+    await orchestrator.close();
+  }
+  return events.map(describeEvent);
+}
+
+const EVERYTHING: PolicyOptions = { approvalPolicy: "never", sandbox: "danger-full-access" };
+
+async function runStep(step: FaceStep, session: number, face: Face, orchestrator: Orchestrator): Promise<number> {
+  const { tool, args, expected, isError = false, meanwhile } = step;
+  const results: ToolCallResult[] = [];
+  let hasOutput = () => {};
+  const output = new Promise<void>((resolve) => {
+    hasOutput = resolve;
+  });
+  const stop = orchestrator.observe((event) => {
+    if (event.type === "output") hasOutput();
+    if (event.type === "call_ended") results.push(event.result);
+  });
+  const [answer] = await Promise.all([
+    face.call(tool, args(session)),
+    meanwhile && output.then(() => meanwhile(orchestrator)),
+  ]);
+  stop();
+  strictEqual(results.length, 1, `calls that \`${tool}\` became`);
+  const text = results[0]?.text ?? "";
+  strictEqual(answer.text, text);
+  if (answer.isError !== undefined) strictEqual(answer.isError, isError);
+  strictEqual(results[0]?.isError, isError, text);
+  for (const pattern of expected) match(text, pattern);
+  return Number(/session ID (\d+)/.exec(text)?.[1] ?? session);
+}
+
+/** What has to be equal: not ids, times, and where windows happened to end. */
+function describeEvent(event: AuditEvent): unknown {
+  switch (event.type) {
+    case "call": {
+      const { tool, environment, argvSha256, cwd, tty, runs, requirement, decidedBy, cause, status, code } = event;
+      return {
+        type: "call",
+        tool,
+        environment,
+        argvSha256,
+        cwd,
+        tty,
+        runs,
+        requirement,
+        decidedBy,
+        cause,
+        status,
+        code,
+      };
+    }
+    case "approval":
+      return { type: "approval", decision: event.decision, by: event.by };
+    case "result":
+      return {
+        type: "result",
+        status: event.status,
+        code: event.code,
+        outcome: event.outcome,
+        exitCode: event.exitCode,
+      };
+    default:
+      return { type: event.type };
+  }
+}
