@@ -13,11 +13,11 @@ export { createTextView, type Paint, type TextViewOptions } from "./exec/text-vi
 export type { TurnView } from "./exec/turn-view.js";
 export type { AgentSession, RunningSession } from "./interactive/agent-session.js";
 export { Conversation, type ConversationHandle, type ConversationOptions } from "./interactive/conversation.js";
+export { type ConversationTerminal, createConversationTerminal } from "./interactive/conversation-terminal.js";
 export { type ApprovalFacts, describeApprovals } from "./interactive/describe-approvals.js";
-export { createFaceTerminal, type FaceTerminal } from "./interactive/face-terminal.js";
-export { createKeptSession, type KeptSessionOptions } from "./interactive/kept-session.js";
 export type { QuestionTerminal } from "./interactive/questions.js";
 export { type DiffPlace, readDiff } from "./interactive/read-diff.js";
+export { createSavedSession, type SavedSessionOptions } from "./interactive/saved-session.js";
 export { readImages } from "./prompt/images.js";
 export { PromptError } from "./prompt/prompt-error.js";
 export { type PromptInput, type PromptSources, readPrompt } from "./prompt/read-prompt.js";
@@ -32,7 +32,7 @@ export {
   DEFAULT_MODEL,
   readAgentSettings,
 } from "./settings/agent-settings.js";
-export { describeOthers, getToday } from "./settings/surroundings.js";
+export { describeOthers, getToday } from "./settings/environment-context.js";
 export { listThreads, renderThreadRows, type ThreadRow } from "./threads/list-threads.js";
 export { renderThreadReport } from "./threads/render-report.js";
 export {

@@ -6,10 +6,10 @@ import { type Key, KeyReader } from "../input/keys.js";
 import { LineEditor } from "../input/line-editor.js";
 import { LEAVE_MS, QUEUED_MESSAGES, TICK_MS } from "../limits.js";
 import { type Region, Screen } from "../screen/screen.js";
-import { listMessages } from "../threads/own-words.js";
+import { listMessages } from "../threads/user-messages.js";
 import type { AgentSession } from "./agent-session.js";
+import type { ConversationTerminal } from "./conversation-terminal.js";
 import { ConversationView } from "./conversation-view.js";
-import type { FaceTerminal } from "./face-terminal.js";
 import { Questions, type QuestionTerminal } from "./questions.js";
 import { ANYTIME, parseSlashCommand, type SlashCommand } from "./slash-command.js";
 import { runSlashCommand } from "./slash-commands.js";
@@ -24,7 +24,7 @@ export interface ConversationHandle {
 
 /** Options of {@link Conversation}. */
 export interface ConversationOptions {
-  readonly terminal: FaceTerminal;
+  readonly terminal: ConversationTerminal;
   /** First line. */
   readonly title: string;
   /** Opens the agent; input is queued meanwhile. */

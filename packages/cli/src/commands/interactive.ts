@@ -4,8 +4,8 @@ import {
   type AgentSession,
   Conversation,
   type ConversationHandle,
-  createFaceTerminal,
-  createKeptSession,
+  createConversationTerminal,
+  createSavedSession,
   describeApprovals,
   PromptError,
   readDiff,
@@ -37,7 +37,7 @@ export async function runInteractive(
   }
   const hasColors = process.stdout.hasColors();
   const conversation = new Conversation({
-    terminal: createFaceTerminal(process.stdin, process.stdout, process.env),
+    terminal: createConversationTerminal(process.stdin, process.stdout, process.env),
     title: VERSION_LINE,
     prompt,
     images: await readImages(options.image ?? []).catch(toCommandError),
@@ -95,7 +95,7 @@ async function openSession(
     const isOwn = options.executor === undefined && executor.name === "local";
     const holdGit = () =>
       chooseRunSandbox(mode === "danger-full-access" ? mode : "read-only", { host: executor.host, cwd, isOwn });
-    return await createKeptSession({
+    return await createSavedSession({
       createAgent: (model = settings.model) => opened.createAgent(model),
       model: settings.model,
       store: createThreadStore({ home: codexHome(), version: VERSION, source: "cli" }),

@@ -2,7 +2,7 @@ import type { ReadStream, WriteStream } from "node:tty";
 import { createOutputSink, type OutputSink } from "../exec/output-sink.js";
 
 /** Terminal of an interactive conversation. */
-export interface FaceTerminal {
+export interface ConversationTerminal {
   readonly sink: OutputSink;
   readonly output: WriteStream;
   /** False for a dumb terminal, which edits lines itself. */
@@ -21,11 +21,11 @@ export interface FaceTerminal {
 }
 
 /** @param env its `TERM` determines the capabilities of the terminal */
-export function createFaceTerminal(
+export function createConversationTerminal(
   input: ReadStream,
   output: WriteStream,
   env: Readonly<Record<string, string | undefined>>,
-): FaceTerminal {
+): ConversationTerminal {
   const { TERM = "dumb" } = env;
   const canDraw = TERM !== "dumb";
   let isTaken = false;

@@ -5,8 +5,8 @@ import { END_SESSION_MS, LISTED_THREADS, SESSIONS_MS } from "../limits.js";
 import { listThreads } from "../threads/list-threads.js";
 import type { AgentSession, RunningSession } from "./agent-session.js";
 
-/** Options of {@link createKeptSession}. */
-export interface KeptSessionOptions {
+/** Options of {@link createSavedSession}. */
+export interface SavedSessionOptions {
   /** Creates an agent with this model; undefined: the configured one. */
   readonly createAgent: (model: string | undefined) => Agent;
   readonly model: string;
@@ -27,7 +27,7 @@ export interface KeptSessionOptions {
 }
 
 /** Creates a session whose threads are saved in files. Takes ownership of `opened`, even on failure. */
-export async function createKeptSession(options: KeptSessionOptions): Promise<AgentSession> {
+export async function createSavedSession(options: SavedSessionOptions): Promise<AgentSession> {
   const { store, orchestrator, newThread } = options;
   let model = options.model;
   let agent = options.createAgent(undefined);

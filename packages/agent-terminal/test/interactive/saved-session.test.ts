@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createAgent, createMessage, NO_USAGE } from "@codex/agent";
 import { createThreadStore, type NewThread } from "@codex/agent/node";
-import { createKeptSession } from "@codex/agent-terminal";
+import { createSavedSession } from "@codex/agent-terminal";
 import { systemClock } from "@codex/clock";
 import { describe, expect, it, onTestFinished } from "vitest";
 
@@ -19,7 +19,7 @@ async function setUp(its: Partial<NewThread> = {}) {
   await file.close();
   const orchestrator = { callTool: () => Promise.reject(new Error("unused")), listTools: () => [], executors: [] };
   const model = { stream: () => Promise.reject(new Error("unused")) as never };
-  const session = await createKeptSession({
+  const session = await createSavedSession({
     createAgent: (modelName = "test-model") => createAgent({ orchestrator, model, modelName }),
     model: "test-model",
     store,
