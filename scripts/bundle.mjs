@@ -19,6 +19,7 @@ import { dirname, join, resolve } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
+import { lockBuild } from "./build-lock.mjs";
 import {
   buildChunks,
   compileAhead,
@@ -36,8 +37,17 @@ import { buildViewPage } from "./view-page.mjs";
 const path = (relative) => fileURLToPath(new URL(`../${relative}`, import.meta.url));
 const outdir = path("packages/cli/dist");
 const parts = `${outdir}/parts`;
+await lockBuild(path(".build-lock"));
 const began = new Date();
-const SCRIPTS = ["bundle.mjs", "chunks.mjs", "direct-imports.mjs", "model-stub.mjs", "run-ahead.mjs", "view-page.mjs"];
+const SCRIPTS = [
+  "build-lock.mjs",
+  "bundle.mjs",
+  "chunks.mjs",
+  "direct-imports.mjs",
+  "model-stub.mjs",
+  "run-ahead.mjs",
+  "view-page.mjs",
+];
 removeStaleOutputs();
 if (process.argv.includes("--if-stale") && !isStale()) process.exit(0);
 for (const part of ["codex.js", "parts", "packs.json", "package.json"])

@@ -90,6 +90,20 @@ describe("MCP servers of codex exec", () => {
     expect(ended.stderr).toContain("MCP server `gone` is required, and has failed");
   });
 
+  it("that do not run are named by `codex tools call` of one of their tools", async () => {
+    const off = `[mcp_servers.off]\ncommand = "true"\nenabled = false\n`;
+    const { run } = await setUp([], `[mcp_servers.gone]\ncommand = "/no/such/server"\n${off}${server("s", ALL)}`);
+    for (const [tool, state] of [
+      ["mcp__gone__x", "MCP server `gone` is not running"],
+      ["mcp__off__x", "MCP server `off` is disabled"],
+      ["mcp__s__x", "MCP server `s` has none of this name"],
+      ["mcp__other__x", "config.toml has no MCP server for it"],
+    ] as const) {
+      const { code, stderr } = await run(["tools", "call", tool, "{}"]);
+      expect([code, stderr]).toEqual([2, expect.stringContaining(`there is no tool "${tool}" (${state}); there are `)]);
+    }
+  });
+
   it("that are slow come with a later request", async () => {
     const slow = '[mcp_servers.slow]\ncommand = "sleep"\nargs = ["1000"]\n';
     const { run, tools } = await setUp([say("done")], `mcp_optional_startup_grace_ms = 0\n${slow}`);

@@ -1,6 +1,7 @@
 import { text } from "node:stream/consumers";
 import { createTerminalApprover } from "@codex/agent-terminal/approvals";
 import type { ConfigFlags } from "@codex/config";
+import type { McpTools } from "@codex/mcp-client";
 import {
   type AuditOptions,
   createOrchestrator,
@@ -44,8 +45,8 @@ export async function runToolsCall(
   await withExecutor(
     { ...options, defaults, audit, chosen, tool: name },
     { approvalPolicy, rules, saveRule, sandbox },
-    async (orchestrator) => {
-      findTool(orchestrator.listTools(), name);
+    async (orchestrator, mcp) => {
+      findTool(orchestrator.listTools(), name, mcp);
       const abort = new AbortController();
       const onInterrupt = () => abort.abort();
       process.once("SIGINT", onInterrupt);
@@ -68,7 +69,7 @@ export async function runToolsCall(
 async function withExecutor(
   options: ToolsOptions,
   policy: PolicyOptions,
-  use: (orchestrator: Orchestrator) => void | Promise<void>,
+  use: (orchestrator: Orchestrator, mcp: McpTools | undefined) => Promise<void>,
 ): Promise<void> {
   compileGrammarSimply();
   const approver = createTerminalApprover(savedRulesFile());
@@ -79,15 +80,15 @@ async function withExecutor(
     ...(approver === undefined ? {} : { approver }),
   });
   const { chosen, tool } = options;
-  let end: (() => Promise<void>) | undefined;
+  let mcp: McpTools | undefined;
   try {
     await attachExecutor(orchestrator, "executor", options, {}, chosen);
     if (tool?.startsWith("mcp__"))
-      end = await (await import("../mcp/attach-mcp-tools.js")).attachMcpTools(orchestrator, chosen, tool);
-    await use(orchestrator);
+      mcp = await (await import("../mcp/attach-mcp-tools.js")).attachMcpTools(orchestrator, chosen, tool);
+    await use(orchestrator, mcp);
   } finally {
     await orchestrator.close();
-    await end?.();
+    await mcp?.close();
     await chosen?.close();
   }
 }

@@ -1,4 +1,5 @@
 import { loadUserConfig } from "@codex/config";
+import type { McpTools } from "@codex/mcp-client";
 import type { Orchestrator } from "@codex/orchestrator";
 import type { ChosenEnvironment } from "../environments.js";
 import { say } from "../notice.js";
@@ -6,13 +7,13 @@ import { openMcpServers } from "./mcp-servers.js";
 
 /**
  * Gives the tools of all configured MCP servers to an orchestrator, or starts that of one tool alone, and waits for them. Says what is
- * wrong with servers on stderr. Returns a function that ends them. @throws McpServerError, McpConfigError
+ * wrong with servers on stderr. The caller closes them. @throws McpServerError, McpConfigError
  */
 export async function attachMcpTools(
   orchestrator: Pick<Orchestrator, "attach">,
   chosen: ChosenEnvironment | undefined,
   tool?: string,
-): Promise<() => Promise<void>> {
+): Promise<McpTools> {
   const { table } = await loadUserConfig({});
   const mcp = openMcpServers(table, {
     getEnvironment(id) {
@@ -29,5 +30,5 @@ export async function attachMcpTools(
     throw error;
   }
   for (const warning of mcp.takeWarnings()) say(warning);
-  return () => mcp.close();
+  return mcp;
 }

@@ -27,6 +27,8 @@ export interface McpTools {
    * the grace period is over, or for all. @throws McpServerError when a required one has failed, OrchestratorError
    */
   attachTo(orchestrator: Pick<Orchestrator, "attach">, options?: { waitsForAll?: boolean }): Promise<void>;
+  /** The server to which a tool of this name (`mcp__server__tool`) belongs; undefined when none is configured. */
+  findServer(tool: string): McpServerState | undefined;
   /** New warnings for the user: servers that have failed or are slow, and omitted tools. At most 20; each is returned once. */
   takeWarnings(): string[];
   /** Ends the servers and what they started. Idempotent; never rejects. */
@@ -62,6 +64,10 @@ export function openMcpTools(table: Readonly<Record<string, unknown>>, options: 
           await orchestrator.attach({ name: `mcp.${at}`, channel, toolsFor: id });
         }),
       );
+    },
+    findServer(tool) {
+      const named = servers.states.filter(({ name }) => tool.startsWith(prefixOf(name)));
+      return named.toSorted((one, other) => other.name.length - one.name.length)[0];
     },
     takeWarnings() {
       const fresh = servers.states.flatMap(describe).filter((warning) => !reported.has(warning));
