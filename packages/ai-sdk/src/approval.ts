@@ -1,5 +1,4 @@
-import type { ApprovalRequest } from "@codex/orchestrator";
-import type { ToolCaller } from "./tool-caller.js";
+import type { ApprovalRequest, ToolCaller } from "@codex/orchestrator";
 
 /** Where a tool of this package has the function that judges its calls. */
 export const ASK: unique symbol = Symbol("codex approval");

@@ -1,5 +1,5 @@
 import { type Clock, systemClock } from "@codex/clock";
-import type { LiveOutput, ToolCallResult } from "@codex/orchestrator";
+import { AskedCalls, type LiveOutput, SessionGroup, type ToolCaller, type ToolCallResult } from "@codex/orchestrator";
 import { dynamicTool, jsonSchema, type ToolSet } from "ai";
 import {
   type ApprovalQuestion,
@@ -9,11 +9,8 @@ import {
   type CodexApproval,
   isRepeated,
 } from "./approval.js";
-import { LeftSessions } from "./left-sessions.js";
 import { TAIL_INTERVAL_MS } from "./limits.js";
 import { OutputTail } from "./output-tail.js";
-import { Questions } from "./questions.js";
-import type { ToolCaller } from "./tool-caller.js";
 
 /** How the tools behave. */
 export interface CodexToolsOptions {
@@ -45,11 +42,11 @@ export type CodexTools = ToolSet & Leftovers;
 /** The tools of an orchestrator as they are now, for `generateText`, `streamText` and agents of `ai` 6 and 7. */
 export function codexTools(orchestrator: ToolCaller, options: CodexToolsOptions = {}): CodexTools {
   const { approval, clock = systemClock, onOutput } = options;
-  const questions = new Questions();
-  const left = new LeftSessions();
+  const asked = new AskedCalls();
+  const sessions = new SessionGroup(orchestrator);
   const asker: Asker = {
     orchestrator,
-    ask: (question, terms) => judge(orchestrator, questions, question, terms),
+    ask: (question, terms) => judge(orchestrator, asked, question, terms),
   };
   const tools: ToolSet = {};
   for (const { name, description, inputSchema } of orchestrator.listTools()) {
@@ -58,20 +55,13 @@ export function codexTools(orchestrator: ToolCaller, options: CodexToolsOptions 
       // Without `validate`: arguments are judged by the orchestrator, which says what is wrong with them.
       inputSchema: jsonSchema(inputSchema),
       execute: (input, { toolCallId, abortSignal }) =>
-        run(orchestrator, { name, input, toolCallId, abortSignal }, { questions, left, clock, onOutput }),
+        run({ name, input, toolCallId, abortSignal }, { asked, sessions, clock, onOutput }),
       toModelOutput: (first: unknown) => toModelOutput(outputOf(first)),
       ...(approval === undefined ? {} : { needsApproval: toNeedsApproval(approval, name, () => tools) }),
     });
     tools[name] = Object.assign(tool, { [ASK]: asker });
   }
-  const dispose = async () => {
-    const ended = left.ids.map(async (id) => {
-      const kill = "kill_session" in tools ? "kill_session" : "write_stdin";
-      await orchestrator.callTool(kill, { session_id: id, ...(kill === "write_stdin" ? { signal: "kill" } : {}) });
-      left.delete(id);
-    });
-    await Promise.all(ended);
-  };
+  const dispose = () => sessions.close();
   for (const key of ["dispose", Symbol.asyncDispose]) Object.defineProperty(tools, key, { value: dispose });
   // Both properties were just defined.
   return tools as CodexTools;
@@ -105,37 +95,32 @@ interface Call {
 }
 
 interface RunContext {
-  questions: Questions;
-  left: LeftSessions;
+  asked: AskedCalls;
+  sessions: SessionGroup;
   clock: Clock;
   onOutput: CodexToolsOptions["onOutput"];
 }
 
 /** Each value replaces the one before; the last is the result. */
 async function* run(
-  orchestrator: ToolCaller,
   { name, input, toolCallId, abortSignal }: Call,
-  { questions, left, clock, onOutput }: RunContext,
+  { asked, sessions, clock, onOutput }: RunContext,
 ): AsyncGenerator<CodexToolOutput> {
   const tail = new OutputTail();
   const given = new AbortController();
   const signal = abortSignal === undefined ? given.signal : AbortSignal.any([abortSignal, given.signal]);
-  let session = sessionOf(input);
   let result: ToolCallResult | undefined;
-  const finished = orchestrator
+  const finished = sessions
     .callTool(name, input, {
-      ...questions.grant(toolCallId),
+      ...asked.grant(toolCallId),
       signal,
       onOutput(output) {
-        session = output.sessionId;
-        left.seen(session);
         tail.add(output.bytes);
         return onOutput?.({ ...output, toolCallId });
       },
     })
     .then((ended) => {
       result = ended;
-      left.ended(ended, session);
       return ended;
     });
   try {
@@ -155,22 +140,20 @@ async function* run(
 
 const wait = (clock: Clock) => new Promise<void>((resolve) => clock.after(TAIL_INTERVAL_MS, resolve));
 
-function sessionOf(input: unknown): number | undefined {
-  const id = typeof input === "object" && input !== null && "session_id" in input ? input.session_id : undefined;
-  return typeof id === "number" ? id : undefined;
-}
-
 async function judge(
   orchestrator: ToolCaller,
-  questions: Questions,
+  asked: AskedCalls,
   { toolName, toolCallId, input, messages }: ApprovalQuestion,
   { trustsMessages, onRequest }: ApprovalTerms,
 ) {
   const judged = await orchestrator.judge(toolName, input);
   // What is refused runs into its refusal: the model reads the reason.
   if (judged.kind !== "ask") return { type: "not-applicable" as const };
-  const isRepeat = isRepeated(toolCallId, messages) && !(trustsMessages && !questions.has(toolCallId));
-  questions.ask(toolCallId, judged, isRepeat);
-  if (!isRepeat) onRequest?.(judged.request, toolCallId);
+  const isRepeat = isRepeated(toolCallId, messages) && !(trustsMessages && !asked.has(toolCallId));
+  // What an answer is about must not change with the question.
+  if (!isRepeat) {
+    asked.add(toolCallId, judged.digest);
+    onRequest?.(judged.request, toolCallId);
+  }
   return { type: "user-approval" as const, reason: judged.request.reason };
 }

@@ -42,6 +42,9 @@ export type {
 export { OrchestratorError, type OrchestratorErrorCode } from "./errors.js";
 export type { AttachedExecutor, AttachOptions, ExecutorEnd } from "./executors/attached-executor.js";
 export type { ExecutorEvents } from "./executors/executor-events.js";
+export { AskedCalls } from "./faces/asked-calls.js";
+export { SessionGroup } from "./faces/session-group.js";
+export type { ToolCaller, ToolCallerOptions } from "./faces/tool-caller.js";
 export { FORCED_ENVIRONMENT } from "./forced-environment.js";
 export {
   DEFAULT_MAX_OUTPUT_TOKENS,

@@ -104,3 +104,7 @@ export const UNREAD_OUTPUT_BYTES = 1024 * 1024;
  * can be typed before its answer, which names the session.
  */
 export const FIRST_WINDOW_MS = 10;
+/** Questions of an agent stack that are remembered until they are answered. */
+export const REMEMBERED_QUESTIONS = 1000;
+/** Running sessions of a group that are remembered for its end. */
+export const REMEMBERED_SESSIONS = 1000;

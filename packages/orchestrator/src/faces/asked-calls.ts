@@ -1,0 +1,45 @@
+import { randomUUID } from "node:crypto";
+import type { Grant } from "../approvals/approver.js";
+import { REMEMBERED_QUESTIONS } from "../limits.js";
+
+interface AskedCall {
+  digest: string;
+  /** Of the call that it allows: it is made once. */
+  key: string;
+}
+
+/**
+ * The calls that an agent stack asks its user about before it makes them, by the ids of the stack. An approval counts for
+ * what was asked about, and for one call. The oldest of 1,000 is forgotten, and its approval counts for nothing then.
+ */
+export class AskedCalls {
+  readonly #calls = new Map<string, AskedCall>();
+  readonly #newKey: () => string;
+
+  /** @param newKey makes unique idempotency keys; default random UUIDs */
+  constructor(newKey: () => string = randomUUID) {
+    this.#newKey = newKey;
+  }
+
+  /** @param digest of the `ask` that `judge` returned. A call that is asked about again under the same id replaces the first. */
+  add(id: string, digest: string): void {
+    this.#calls.delete(id);
+    this.#calls.set(id, { digest, key: this.#newKey() });
+    for (const oldest of this.#calls.keys()) {
+      if (this.#calls.size <= REMEMBERED_QUESTIONS) return;
+      this.#calls.delete(oldest);
+    }
+  }
+
+  has(id: string): boolean {
+    return this.#calls.has(id);
+  }
+
+  /** The options of a call that was approved; undefined for one that was not asked about. */
+  grant(id: string): { grant: Grant; idempotencyKey: string } | undefined {
+    const call = this.#calls.get(id);
+    if (call === undefined) return undefined;
+    const { digest, key } = call;
+    return { grant: { digest, decision: "accept", by: "client" }, idempotencyKey: key };
+  }
+}

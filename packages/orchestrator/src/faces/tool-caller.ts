@@ -1,0 +1,17 @@
+import type { CallToolOptions } from "../calls/call-options.js";
+import type { Judgement } from "../calls/judge-call.js";
+import type { ModelTool } from "../catalog/catalog.js";
+import type { ToolCallResult } from "../result.js";
+
+/** What the tools of an agent stack need: an `Orchestrator`, or a `Conversation` of one. */
+export interface ToolCaller {
+  listTools(): ModelTool[];
+  callTool(name: string, args: unknown, options?: ToolCallerOptions): Promise<ToolCallResult>;
+  judge(name: string, args: unknown): Promise<Judgement>;
+}
+
+/** The options that both take. */
+export type ToolCallerOptions = Pick<
+  CallToolOptions,
+  "signal" | "onOutput" | "grant" | "idempotencyKey" | "maxWindowMs" | "approver"
+>;
