@@ -1,0 +1,2 @@
+export { type CodexSession, type CodexSessionOptions, codexSession } from "./session.js";
+export { type CodexTools, type CodexToolsOptions, codexTools } from "./tools.js";

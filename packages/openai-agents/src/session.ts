@@ -1,0 +1,72 @@
+import { type LiveOutput, type Orchestrator, SessionGroup, type ToolCallResult } from "@codex/orchestrator";
+import { Manifest, type SandboxSession } from "@openai/agents/sandbox";
+
+/** Where the commands of a sandbox session run, and for whom. */
+export interface CodexSessionOptions {
+  /** Default: the first of the orchestrator. */
+  environment?: string;
+  /** Absolute directory of commands that name none, on its host. */
+  cwd?: string;
+  /** On whose behalf, where several clients share the orchestrator. */
+  client?: string;
+  /** Ends the wait of calls; what runs goes on until `close`. */
+  signal?: AbortSignal;
+  /** Called with the output of calls as it arrives, in order. A promise it returns holds the program back until it settles. */
+  onOutput?: (output: LiveOutput) => unknown;
+}
+
+/** A sandbox session on an executor. */
+export type CodexSession = SandboxSession &
+  Required<Pick<SandboxSession, "execCommand" | "writeStdin" | "supportsPty" | "close">>;
+
+/**
+ * The commands of an orchestrator as a sandbox session, for a `SandboxAgent` with `shell()`. Calls are judged, and the approver of the
+ * orchestrator is asked. The model reads the text of `callTool`.
+ */
+export function codexSession(orchestrator: Orchestrator, options: CodexSessionOptions = {}): CodexSession {
+  const { environment, cwd, client, signal, onOutput } = options;
+  const conversation = orchestrator.createConversation({
+    ...(environment === undefined
+      ? {}
+      : { environments: [{ id: environment, ...(cwd === undefined ? {} : { cwd }) }] }),
+    ...(client === undefined ? {} : { client }),
+  });
+  const sessions = new SessionGroup({
+    listTools: () => conversation.listTools(),
+    judge: (name, args) => conversation.judge(name, args),
+    callTool: (name, args, more): Promise<ToolCallResult> =>
+      conversation.callTool(name, args, {
+        ...(cwd === undefined || environment !== undefined ? {} : { cwd }),
+        ...more,
+      }),
+  });
+  const call = async (name: string, args: object) => {
+    const result = await sessions.callTool(name, args, {
+      ...(signal === undefined ? {} : { signal }),
+      ...(onOutput === undefined ? {} : { onOutput }),
+    });
+    return result.text;
+  };
+  return {
+    state: { manifest: new Manifest() },
+    execCommand: ({ cmd, workdir, shell, login, tty, yieldTimeMs, maxOutputTokens }) =>
+      call("exec_command", {
+        cmd,
+        workdir,
+        shell,
+        login,
+        tty,
+        yield_time_ms: yieldTimeMs,
+        max_output_tokens: maxOutputTokens,
+      }),
+    writeStdin: ({ sessionId, chars, yieldTimeMs, maxOutputTokens }) =>
+      call("write_stdin", {
+        session_id: sessionId,
+        chars,
+        yield_time_ms: yieldTimeMs,
+        max_output_tokens: maxOutputTokens,
+      }),
+    supportsPty: () => true,
+    close: () => sessions.close(),
+  };
+}
