@@ -2,7 +2,7 @@
 // in one file with the code that V8 has compiled for it.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { basename, dirname } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build, transform } from "esbuild";
@@ -55,9 +55,14 @@ const escapeRegExps = (code) =>
 function packagesIn(metafile, path) {
   const [, { inputs }] = Object.entries(metafile.outputs).find(([name]) => basename(name) === basename(path));
   const used = Object.entries(inputs).filter(([, { bytesInOutput }]) => bytesInOutput > 0);
-  return used.map(
-    ([name]) => /.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(name)?.[1] ?? /packages\/([^/]+)/.exec(name)[1],
-  );
+  return used.map(([name]) => /.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(name)?.[1] ?? entryOf(name));
+}
+
+/** Our package that a source is in, with the folder where this has an index of its own, such as `policy/display`. */
+function entryOf(source) {
+  const [, name, folder] = /packages\/([^/]+)\/src\/(?:([^/]+)\/)?/.exec(source);
+  const hasIndex = folder !== undefined && existsSync(`${ROOT}/packages/${name}/src/${folder}/index.ts`);
+  return hasIndex ? `${name}/${folder}` : name;
 }
 
 /** `import(…)` of a chunk or a module of Node becomes `require`; one that is resolved at run time asks the loader of the chunks. */
@@ -69,7 +74,20 @@ const requireChunks = (text) =>
     .replace(/\bimport\((?=[\w$(])/g, "(require.import??(url=>import(url)))(");
 
 /** Modules of Node that take long to load, and that many commands never use. */
-const LOADED_ON_USE = ["crypto", "fs/promises", "http", "https", "readline", "tls", "tty", "v8", "zlib"];
+const LOADED_ON_USE = [
+  "child_process",
+  "crypto",
+  "dgram",
+  "fs/promises",
+  "http",
+  "https",
+  "net",
+  "readline",
+  "tls",
+  "tty",
+  "v8",
+  "zlib",
+];
 
 const MARK = "on-use:";
 
@@ -85,7 +103,11 @@ const memberNames = (names) =>
 /** The objects of marked imports load their module when a member is read. @throws Error for a mark in a text of the program */
 function loadOnUse(code, file) {
   const changed = code.replace(new RegExp(`require\\("${MARK}([^"]+)/([^"/]+)"\\)`, "g"), (_call, name, members) => {
-    const getters = members.split("+").map((each) => `get ${each}(){return require("node:${name}").${each}}`);
+    const getters = members.split("+").map((each) => {
+      const isRandom = name === "crypto" && /^random/.test(each);
+      const owner = isRandom ? `(require.random??require("node:crypto"))` : `require("node:${name}")`;
+      return `get ${each}(){return ${owner}.${each}}`;
+    });
     return `{${getters.join(",")}}`;
   });
   if (changed.includes(MARK)) throw new Error(`${file}: text was marked that is not an import`);

@@ -1,14 +1,22 @@
 import module from "node:module";
 import { join } from "node:path";
+import { createRandomSource, type RandomSource } from "./random.js";
 
 /** A file of the build as a function, as Node would make it of a CommonJS module. */
 export type Chunk = (
   exports: object,
-  require: ((name: string) => unknown) & { import?: (url: string) => Promise<unknown> },
+  require: ((name: string) => unknown) & Partial<ChunkGlobals>,
   module: { exports: object },
   filename: string,
   dirname: string,
 ) => void;
+
+/** What the build makes chunks use in the place of something of Node; members of their `require`. */
+interface ChunkGlobals {
+  /** A function of compiled code cannot import: V8 keeps no loader of modules in it. */
+  import(url: string): Promise<unknown>;
+  readonly random: RandomSource;
+}
 
 /** By the name with which they require each other, such as `./chunk-ABC.cjs`; a string is the file of the pack that has the chunk. */
 export type Chunks = Readonly<Record<string, Chunk | string>>;
@@ -49,7 +57,7 @@ export function createChunkLoader(
     chunk.call(created.exports, created.exports, requireChunk, created, file, directory);
     return created.exports;
   };
-  // A function of compiled code cannot import: V8 keeps no loader of modules in it.
-  const requireChunk = Object.assign(load, { import: (url: string): Promise<unknown> => import(url) });
+  const globals: ChunkGlobals = { import: (url) => import(url), random: createRandomSource() };
+  const requireChunk = Object.assign(load, globals);
   return load;
 }

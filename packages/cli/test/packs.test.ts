@@ -126,10 +126,12 @@ function modulesOf(args: readonly string[]): string[] {
 const nativeNames = (...names: string[]) => names.map((name) => `NativeModule ${name}`);
 
 describe("modules of Node that are loaded", () => {
-  it("for a program of this host: no network, no compression", () => {
+  it("for a program of this host: no network, no compression, no keys, no second way to start programs", () => {
     const loaded = modulesOf(["run", "--", "true"]);
-    expect(loaded).toContain("NativeModule child_process");
+    expect(loaded).toContain("NativeModule net"); // pipes
     const needless = nativeNames(
+      "child_process",
+      "crypto",
       "http",
       "https",
       "tls",
@@ -139,6 +141,12 @@ describe("modules of Node that are loaded", () => {
       "internal/deps/undici/undici",
     );
     expect(loaded.filter((name) => needless.includes(name))).toEqual([]);
+  });
+
+  it("for the tools of this host: no pipes, no programs, no keys", () => {
+    const loaded = modulesOf(["tools", "list"]);
+    expect(loaded).toContain("NativeModule stream");
+    expect(loaded.filter((name) => nativeNames("child_process", "crypto", "dgram", "net").includes(name))).toEqual([]);
   });
 
   it("for a websocket without TLS: no TLS, no compression", async () => {
