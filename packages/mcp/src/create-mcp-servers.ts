@@ -8,6 +8,7 @@ import { ATTACH_WAIT_MS, DEFAULT_MAX_HOLD_MS, MAX_HOLD_MS, MIN_HOLD_MS } from ".
 import type { McpServers } from "./mcp-servers.js";
 import type { McpServerOptions } from "./options.js";
 import { registerResources } from "./resources/session-resources.js";
+import { registerTasks } from "./tasks/register-tasks.js";
 import { describeTool } from "./tool-list.js";
 
 /** The client name of a server with a single client. */
@@ -90,6 +91,7 @@ export function createMcpServers(orchestrator: Orchestrator, options: McpServerO
           seal: (call, context) => codec.mint(call, context),
         }),
       );
+      if (era === "modern") registerTasks(mcp, state.tasks);
       registerResources(mcp, state.conversation, state.watches);
       // A server of one HTTP request has nobody to notify.
       if (era === "modern" && requestInfo !== undefined) return mcp;

@@ -38,3 +38,9 @@ export const WATCH_WAIT_MS = 60_000;
 export const MAX_WATCHED_SESSIONS = 16;
 /** Subscriptions of one MCP session. */
 export const MAX_SUBSCRIPTIONS = 64;
+/** Tasks of one client; a call beyond them is held like those of clients without tasks. */
+export const MAX_TASKS = 64;
+/** How long a task can be polled, counted from its creation, milliseconds. Longer than any call takes. */
+export const TASK_TTL_MS = 60 * 60_000;
+/** Suggested interval of polling a task, milliseconds. */
+export const TASK_POLL_MS = 1_000;

@@ -1,18 +1,21 @@
 import type { Clock } from "@codex/clock";
 import type { Conversation } from "@codex/orchestrator";
+import { ParkedCalls } from "../approvals/parked-calls.js";
 import { MAX_NOTES } from "../limits.js";
 import { SessionWatches } from "../resources/session-watches.js";
-import { ParkedCalls } from "./parked-calls.js";
+import { Tasks } from "../tasks/tasks.js";
 
 /** The state of one client between its requests. */
 export class ClientState {
   readonly conversation: Conversation;
   readonly parked = new ParkedCalls();
+  readonly tasks: Tasks;
   readonly watches: SessionWatches;
   readonly #notes: string[] = [];
 
   constructor(conversation: Conversation, clock: Clock) {
     this.conversation = conversation;
+    this.tasks = new Tasks(clock);
     this.watches = new SessionWatches(conversation, clock);
   }
 
@@ -29,6 +32,7 @@ export class ClientState {
   /** Withdraws open questions and stops notifications. Sessions keep running. */
   close(): void {
     this.parked.cancelAll();
+    this.tasks.close();
     this.watches.close();
   }
 

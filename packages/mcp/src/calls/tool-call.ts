@@ -7,16 +7,17 @@ import {
   type ClientCapabilities,
   type InputRequiredResult,
   inputRequired,
-  inputResponse,
   ProtocolError,
   ProtocolErrorCode,
   type ServerContext,
 } from "@modelcontextprotocol/server";
+import { ParkedCall } from "../approvals/parked-calls.js";
+import { DECISION, describeUnasked, readDecision, toElicitation } from "../approvals/question.js";
+import { MAX_HOLD_MS } from "../limits.js";
 import type { OnCancel } from "../options.js";
+import { canPollTasks } from "../tasks/register-tasks.js";
 import type { ClientState } from "./client-state.js";
-import { ParkedCall } from "./parked-calls.js";
 import { Progress } from "./progress.js";
-import { DECISION, describeChoices, describeQuestion, describeUnasked, readAnswer } from "./question.js";
 
 /** The request state that a client sends back with its answer. */
 export interface CallState {
@@ -42,21 +43,21 @@ type CallHandler = (request: CallToolRequest, context: ServerContext) => Promise
 /** Carries out the tool calls of one client. */
 export function createCallHandler(state: ClientState, options: CallOptions): CallHandler {
   return async ({ params }, context) => {
-    const call = takeParked(state, context) ?? startCall(state, params, context, options);
+    const asTask = options.isPerRequest && canPollTasks(context) && !state.tasks.isFull;
+    const maxWindowMs = asTask ? MAX_HOLD_MS : options.maxHoldMs;
+    const call =
+      takeParked(state, context) ?? startCall(state, params, context, { ...options, maxHoldMs: maxWindowMs });
     const progress = createProgress(context, options.clock);
     call.onOutput = (output) => progress?.output(output);
-    const leg = await call.wait(context.mcpReq.signal);
+    const leg = await call.wait(context.mcpReq.signal, asTask ? options.maxHoldMs : undefined);
     // While an older client's user decides, its request stays open; `inputRequired` answers that of a newer one.
     if (leg.kind === "result" || options.isPerRequest) progress?.end();
     else if (progress !== undefined) void call.result.finally(() => progress.end());
+    if (leg.kind === "held" || (leg.kind === "question" && asTask)) return createTask(call, state, options);
     if (leg.kind === "question") {
       state.parked.park(leg.request.id, call);
-      const question = inputRequired.elicit({
-        message: describeQuestion(leg.request),
-        requestedSchema: describeChoices(leg.request),
-      });
       const requestState = await options.seal({ id: leg.request.id }, context);
-      return inputRequired({ requestState, inputRequests: { [DECISION]: question } });
+      return inputRequired({ requestState, inputRequests: { [DECISION]: toElicitation(leg.request) } });
     }
     if (context.mcpReq.signal.aborted) {
       // The request was cancelled: this result is not delivered.
@@ -71,6 +72,16 @@ export function createCallHandler(state: ClientState, options: CallOptions): Cal
   };
 }
 
+/** The response that makes the client poll a task. */
+function createTask(call: ParkedCall, state: ClientState, { structured, onCancel }: CallOptions): CallToolResult {
+  const task = state.tasks.create(call, {
+    toResult: (result) => toResult(result, state.takeNotes(), structured),
+    onCancelled: (result) => followCancelled(result, state, onCancel),
+  });
+  // The SDK knows tasks by this discriminator alone, and requires `content` of what is returned here.
+  return { content: [], resultType: "task", ...task.describe() };
+}
+
 /** The call whose question this request answers. @throws ProtocolError if it no longer waits */
 function takeParked(state: ClientState, { mcpReq }: ServerContext): ParkedCall | undefined {
   const answered = mcpReq.requestState<CallState>();
@@ -80,8 +91,7 @@ function takeParked(state: ClientState, { mcpReq }: ServerContext): ParkedCall |
   if (call === undefined || request?.id !== answered.id) {
     throw new ProtocolError(ProtocolErrorCode.InvalidParams, "the call does not wait for this answer any more");
   }
-  const response = inputResponse(mcpReq.inputResponses, DECISION);
-  call.answer(readAnswer(response.kind === "elicit" ? response : undefined, request));
+  call.answer(readDecision(mcpReq.inputResponses, DECISION, request));
   return call;
 }
 

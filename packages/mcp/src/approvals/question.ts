@@ -1,13 +1,31 @@
 import type { ApprovalAnswer, ApprovalDecision, ApprovalRequest } from "@codex/orchestrator";
 import { renderAllowRule } from "@codex/policy";
 import { quoteWords, visibleLine } from "@codex/policy/display";
+import { type InputResponses, inputRequired, inputResponse } from "@modelcontextprotocol/server";
 import { QUESTION_COMMAND_LENGTH } from "../limits.js";
 
 /** The key of a question among the input requests of a result. */
 export const DECISION = "decision";
 
+/** The question as a request to the client. */
+export const toElicitation = (request: ApprovalRequest) =>
+  inputRequired.elicit({ message: describeQuestion(request), requestedSchema: describeChoices(request) });
+
+/** The decision among the responses of a client: anything but an offered choice is a decline. */
+export function readDecision(
+  responses: Record<string, unknown> | undefined,
+  key: string,
+  { availableDecisions }: ApprovalRequest,
+): ApprovalAnswer {
+  // The SDK checks the kind of a response when it is read.
+  const response = inputResponse(responses as InputResponses | undefined, key);
+  const content = response.kind === "elicit" && response.action === "accept" ? response.content : undefined;
+  const decision = availableDecisions.find((one) => one === content?.[DECISION]) ?? "decline";
+  return { decision, by: "client" };
+}
+
 /** The question as lines for the user. Characters that would be invisible or move the cursor are escaped. */
-export function describeQuestion(request: ApprovalRequest): string {
+function describeQuestion(request: ApprovalRequest): string {
   const { command, cwd, environment, reason, justification, sandbox, afterDenial, proposedAmendment } = request;
   const rule = request.availableDecisions.includes("accept_and_save") ? proposedAmendment : null;
   const lines = [
@@ -25,7 +43,7 @@ export function describeQuestion(request: ApprovalRequest): string {
 }
 
 /** The schema of the answer: one choice. */
-export const describeChoices = ({ availableDecisions }: ApprovalRequest) => ({
+const describeChoices = ({ availableDecisions }: ApprovalRequest) => ({
   type: "object" as const,
   properties: {
     [DECISION]: {
@@ -44,16 +62,6 @@ const TITLES: Record<ApprovalDecision, string> = {
   decline: "Decline",
   cancel: "Decline, and end the turn",
 };
-
-/** The decision in a client's answer: anything but an offered choice is a decline. */
-export function readAnswer(
-  answer: { action: string; content?: Record<string, unknown> } | undefined,
-  { availableDecisions }: ApprovalRequest,
-): ApprovalAnswer {
-  const given = answer?.action === "accept" ? answer.content?.[DECISION] : undefined;
-  const decision = availableDecisions.find((one) => one === given) ?? "decline";
-  return { decision, by: "client" };
-}
 
 /** Why a command is not run if the client cannot ask its user, with the rule that would allow it. */
 export function describeUnasked({ proposedAmendment }: ApprovalRequest): string {

@@ -1,9 +1,12 @@
-import type { Clock } from "@codex/clock";
+import { type Clock, waitAtMost } from "@codex/clock";
 import type { ApprovalAnswer, ApprovalRequest, Approver, LiveOutput, ToolCallResult } from "@codex/orchestrator";
 import { DECISION_MS, MAX_PARKED_CALLS } from "../limits.js";
 
-/** The outcome of one leg of a call: its result, or a question for the client, whose answer comes with the next leg. */
-export type Leg = { kind: "result"; result: ToolCallResult } | { kind: "question"; request: ApprovalRequest };
+/** The outcome of one leg of a call: its result, a question for the client, whose answer comes with the next leg, or neither in time. */
+export type Leg =
+  | { kind: "result"; result: ToolCallResult }
+  | { kind: "question"; request: ApprovalRequest }
+  | { kind: "held" };
 
 /**
  * A call that spans several requests of its client: each request is a leg of it. Cancelling a leg cancels the call only while
@@ -63,8 +66,8 @@ export class ParkedCall implements Approver {
     this.#question?.answer(answer);
   }
 
-  /** Waits for the result or a question. `signal` cancels the call while this waits. */
-  async wait(signal: AbortSignal): Promise<Leg> {
+  /** Waits for the result or a question, for at most `holdMs`. `signal` cancels the call while this waits. */
+  async wait(signal: AbortSignal, holdMs?: number): Promise<Leg> {
     const cancel = () => this.#abort.abort();
     if (signal.aborted) cancel();
     signal.addEventListener("abort", cancel, { once: true });
@@ -73,8 +76,10 @@ export class ParkedCall implements Approver {
         this.#wake = () => resolve(undefined);
         if (this.#question !== undefined) resolve(undefined);
       });
-      const result = await Promise.race([this.#result, asked]);
-      if (result !== undefined) return { kind: "result", result };
+      const first = Promise.race([this.#result, asked.then(() => "asked" as const)]);
+      const result = await (holdMs === undefined ? first : waitAtMost(this.#clock, holdMs, first));
+      if (result === undefined) return { kind: "held" };
+      if (result !== "asked") return { kind: "result", result };
       const request = this.question;
       return request === undefined ? { kind: "result", result: await this.#result } : { kind: "question", request };
     } finally {
