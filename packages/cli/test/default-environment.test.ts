@@ -145,7 +145,13 @@ it.each([
 
 it("patches and pictures are those of the environment that a call names", async () => {
   const there = { environment_id: "box" };
-  const script = [patch("c1", "made", there), view("c2", "one.png", there), patch("c3", "here")];
+  const named = "*** Begin Patch\n*** Environment ID: box\n*** Add File: named\n+new\n*** End Patch\n";
+  const script = [
+    patch("c1", "made", there),
+    view("c2", "one.png", there),
+    patch("c3", "here"),
+    functionCall("c4", "apply_patch", { input: named }),
+  ];
   const { configure, elsewhere, flag, outputs, repository, run } = await setUp([
     ...script.map((call) => respond(call)),
     say("done"),
@@ -155,7 +161,7 @@ it("patches and pictures are those of the environment that a call names", async 
   expect((await run()).code).toBe(0);
   expect(outputs()[1]).toContain("data:image/png;base64");
   expect([readdirSync(elsewhere).sort(), readdirSync(repository).sort()]).toEqual([
-    ["made", "one.png"],
+    ["made", "named", "one.png"],
     [".git", "here"],
   ]);
 });

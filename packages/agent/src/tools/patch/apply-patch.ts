@@ -1,6 +1,6 @@
 import { explainPatchCommand, parsePatchScript } from "@codex/apply-patch";
 import type { AgentTool, AgentToolResult, InterceptedCall, ToolContext } from "../agent-tool.js";
-import { PATCH_DESCRIPTION, PATCH_GRAMMAR } from "./patch-spec.js";
+import { createPatchGrammar, describePatch } from "./patch-spec.js";
 import { type PatchCall, type PatchOptions, recoverPatch, runPatch } from "./run-patch.js";
 
 /**
@@ -8,17 +8,18 @@ import { type PatchCall, type PatchOptions, recoverPatch, runPatch } from "./run
  * completely or not at all; if it cannot be rolled back, the result lists the state of each file.
  */
 export function createApplyPatchTool(options: PatchOptions): AgentTool {
+  const { ids } = options.environments;
   return {
     spec: {
       name: "apply_patch",
-      description: PATCH_DESCRIPTION,
+      description: describePatch(ids),
       inputSchema: {
         type: "object",
         properties: { input: { type: "string", description: "The whole patch." } },
         required: ["input"],
         additionalProperties: false,
       },
-      grammar: PATCH_GRAMMAR,
+      grammar: createPatchGrammar(ids),
     },
     exclusive: true,
     async call(args, context) {

@@ -1,5 +1,4 @@
-/** Description of `apply_patch` for the model. */
-export const PATCH_DESCRIPTION = `Changes files. All changes of a patch are made, or none.
+const DESCRIPTION = `Changes files. All changes of a patch are made, or none.
 
 *** Begin Patch
 *** Add File: PATH
@@ -16,8 +15,7 @@ export const PATCH_DESCRIPTION = `Changes files. All changes of a patch are made
 
 A file may have several chunks, in the order of the file, each after its own \`@@\`. Give about three lines that stay around each change. A file stands in one operation only. Paths are relative to the working directory, or absolute.`;
 
-/** Lark grammar of a patch. */
-export const PATCH_GRAMMAR = `start: begin environment? operation+ end
+const GRAMMAR = `start: begin environment? operation+ end
 begin: "*** Begin Patch" LF
 end: "*** End Patch" LF?
 environment: "*** Environment ID: " REST LF
@@ -34,3 +32,15 @@ last: "*** End of File" LF
 REST: /(.+)/
 %import common.LF
 `;
+
+/** Description of `apply_patch` for the model. @param environments ids of those that a patch may be for, the default first */
+export function describePatch(environments: readonly string[]): string {
+  const [first, ...others] = environments;
+  if (others.length === 0) return DESCRIPTION;
+  const ids = environments.join(", ");
+  return `${DESCRIPTION} A patch for another environment than ${first} has the line \`*** Environment ID: ID\` after \`*** Begin Patch\`; there are ${ids}.`;
+}
+
+/** Lark grammar of a patch. @param environments see {@link describePatch} */
+export const createPatchGrammar = (environments: readonly string[]): string =>
+  environments.length > 1 ? GRAMMAR : GRAMMAR.replace(" environment?", "").replace(/^environment: .*\n/m, "");

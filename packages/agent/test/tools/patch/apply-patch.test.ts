@@ -116,8 +116,14 @@ describe("apply_patch", () => {
     expect((await createPatchTool(host.files, host.root).call(args)).output).toMatch(pattern);
   });
 
-  it("goes to the environment that is named", async () => {
+  it("goes to the environment that is named, where the model is told that there are several", async () => {
+    const alone = createPatchTool(host.files, host.root).tool.spec;
+    expect([alone.description, alone.grammar]).not.toContainEqual(expect.stringContaining("Environment ID"));
     const tool = createPatchTool(host.files, host.root, { ids: ["one", "two"] });
+    expect(tool.tool.spec.description).toMatch(
+      /another environment than one .*`\*\*\* Environment ID: ID`.*; there are one, two\.$/,
+    );
+    expect(tool.tool.spec.grammar).toMatch(/^start: begin environment\? operation\+ end\n[\s\S]*^environment: /m);
     const named = (id: string) => tool.call({ input: patchOf(`*** Environment ID: ${id}`, "*** Add File: a", "+x") });
     expect((await named("three")).output).toBe("apply_patch: there is no environment 'three'; there are: one, two");
     expect((await named("two")).shown).toMatchObject([{ environment: "two" }]);
