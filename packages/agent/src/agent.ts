@@ -27,17 +27,18 @@ import { createUuid7 } from "./ids.js";
 import { DEFAULT_TURN_LIMITS, type TurnLimits } from "./limits.js";
 import type { RunOptions, SavedThread, Thread, ThreadOptions, TurnResult, TurnRun } from "./thread.js";
 import type { AgentTool } from "./tools/agent-tool.js";
-import { defaultEnvironment, prepareCall } from "./turn/call-runner.js";
+import { prepareCall } from "./turn/call-runner.js";
 import { CommandTracker } from "./turn/command-tracker.js";
 import { EventQueue } from "./turn/event-queue.js";
 import { recoverCalls } from "./turn/recover-calls.js";
+import { ThreadPlace } from "./turn/thread-place.js";
 import { createToolTable } from "./turn/tool-table.js";
 import { type ThreadState, Turn } from "./turn/turn.js";
 
 /** Options of {@link createAgent}; `orchestrator`, `model` and `modelName` are required. */
 export interface AgentOptions {
   /** Stays open; the caller closes it. */
-  readonly orchestrator: Pick<Orchestrator, "callTool" | "listTools" | "executors">;
+  readonly orchestrator: Pick<Orchestrator, "createConversation" | "executors">;
   readonly model: ModelPort;
   /** Model id that the endpoint expects. */
   readonly modelName: string;
@@ -47,11 +48,19 @@ export interface AgentOptions {
   /** Base instructions; default {@link BASE_INSTRUCTIONS}. */
   readonly instructions?: string;
   /** Called before each turn for the context of the model; changed sections are sent in a new message. */
-  readonly readContext?: (options: { prompt: string; signal: AbortSignal }) => Promise<TurnContext>;
+  readonly readContext?: (turn: {
+    prompt: string;
+    signal: AbortSignal;
+    /** Those of the turn, the default first; undefined: all. */
+    environments: readonly EnvironmentSelection[] | undefined;
+  }) => Promise<TurnContext>;
   /** Absolute working directory of calls, on the executor's host. */
   readonly cwd?: string;
   readonly workspaceRoots?: readonly string[];
-  /** Environments that calls may use, the default first; `cwd` and `workspaceRoots` apply to that one. Default: all. */
+  /**
+   * Environments that calls may use until a turn has others, the default first; `cwd` and `workspaceRoots` apply to that one.
+   * `[]`: none. Default: all.
+   */
   readonly environments?: readonly EnvironmentSelection[];
   /** Default: depends on the model. */
   readonly reasoning?: ReasoningOptions;
@@ -109,12 +118,11 @@ export function createAgent(options: AgentOptions): Agent {
     startThread: ({ id = newId(), recorder = NO_RECORDER } = {}) =>
       new AgentThread(settings, recorder, newState({ id, items: [] }), false),
     async resumeThread(saved, { recorder = NO_RECORDER } = {}) {
-      const { orchestrator, tools: own = [], cwd } = settings;
-      const offered = orchestrator.listTools(settings);
-      const table = createToolTable({ orchestrator: offered, own, hosted: [], customTools: true });
-      const environment = defaultEnvironment(settings);
+      const { tools: own = [] } = settings;
+      const place = new ThreadPlace(settings);
+      const table = createToolTable({ orchestrator: place.listTools(), own, hosted: [], customTools: true });
       const { startedCalls } = saved;
-      const items = await recoverCalls(saved.items, { table, own, startedCalls, cwd, environment });
+      const items = await recoverCalls(saved.items, { table, own, startedCalls, ...place.default });
       const known = new Set(saved.items);
       for (const item of items) if (!known.has(item)) await recorder.append({ type: "item", item });
       return new AgentThread(settings, recorder, newState({ ...saved, items }), true);
@@ -143,6 +151,7 @@ class AgentThread implements Thread {
   readonly #commands: CommandTracker;
   readonly #limits: TurnLimits;
   readonly #resumed: boolean;
+  readonly #place: ThreadPlace;
   #isNew = true;
   #itemCount = 0;
   #emit: (event: AgentEvent) => Promise<void> = () => Promise.resolve();
@@ -153,6 +162,7 @@ class AgentThread implements Thread {
     this.#recorder = recorder;
     this.#state = state;
     this.#resumed = resumed;
+    this.#place = new ThreadPlace(settings);
     this.#limits = { ...DEFAULT_TURN_LIMITS, ...settings.limits };
     const { shownOutputChars, trackedSessions } = this.#limits;
     const emit = (event: AgentEvent) => this.#emit(event);
@@ -185,6 +195,7 @@ class AgentThread implements Thread {
 
   #run(message: MessageItem | undefined, options: RunOptions): TurnRun {
     if (this.#isRunning) throw new Error(`a turn of thread ${this.id} is still running`);
+    this.#place.startTurn(options.environments);
     this.#isRunning = true;
     const queue = new EventQueue(this.#limits.queuedEvents);
     const stop = new AbortController();
@@ -256,13 +267,17 @@ class AgentThread implements Thread {
 
   async #readContext(prompt: string, signal: AbortSignal): Promise<TurnContext> {
     const { readContext } = this.#settings;
-    return readContext === undefined ? { sections: [] } : await readContext({ prompt, signal });
+    if (readContext === undefined) return { sections: [] };
+    return readContext({ prompt, signal, environments: this.#place.environments });
   }
 
   #recordStart(turnId: string): Promise<void> {
-    const { modelName: model, cwd } = this.#settings;
-    const environment = defaultEnvironment(this.#settings);
-    return this.#recorder.append({ type: "turn_started", turnId, model, cwd, environment });
+    return this.#recorder.append({
+      type: "turn_started",
+      turnId,
+      model: this.#settings.modelName,
+      ...this.#place.default,
+    });
   }
 
   async #warn(message: string): Promise<void> {
@@ -272,29 +287,28 @@ class AgentThread implements Thread {
 
   #createTurn({ turnId, first, open, sections, options, signal }: OpenedTurn): Turn {
     const settings = this.#settings;
-    const { orchestrator, model, tools: own = [], hostedTools: hosted = [] } = settings;
+    const { model, hostedTools: hosted = [] } = settings;
+    const place = this.#place;
+    const own = (settings.tools ?? []).filter(({ needsEnvironment = false }) => !needsEnvironment || !place.isDisabled);
     const { clock = systemClock, random = Math.random, retry = DEFAULT_RETRY_LIMITS } = settings;
     const traits = describeModel(settings.modelName);
-    const listTools = () => orchestrator.listTools(settings);
     const emit = (event: AgentEvent) => this.#emit(event);
-    const shared = { orchestrator, own, commands: this.#commands, recorder: this.#recorder, clock, emit };
+    const shared = { place, own, commands: this.#commands, recorder: this.#recorder, clock, emit };
     const imageDetail: "original" | "high" = traits.originalImages ? "original" : "high";
-    const { cwd, workspaceRoots, environments, login = true } = settings;
-    const place = { cwd, workspaceRoots, environments };
+    const { login = true } = settings;
     return new Turn({
       turnId,
       open,
       state: this.#state,
       model,
       request: createRequest(settings, options.outputSchema),
-      tools: (customTools) => createToolTable({ orchestrator: listTools(), own, hosted, customTools }),
+      tools: (customTools) => createToolTable({ orchestrator: place.listTools(), own, hosted, customTools }),
       customTools: settings.customTools ?? traits.customTools,
       prepare: (call, table, hooks) =>
         prepareCall(call, {
           ...shared,
           ...hooks,
           table,
-          ...place,
           imageDetail,
           login,
           nextItemId: this.#nextItemId,

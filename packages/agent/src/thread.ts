@@ -1,4 +1,5 @@
 import type { ContentPart, Item, Usage } from "@codex/model";
+import type { EnvironmentSelection } from "@codex/orchestrator";
 import type { AgentEvent, TurnEnd } from "./events/agent-event.js";
 import type { ThreadRecorder } from "./history/thread-entry.js";
 
@@ -31,7 +32,7 @@ export interface Thread {
   readonly usage: Usage;
   /** Total tokens of its last response; 0 when unknown. */
   readonly lastTokens: number;
-  /** Starts a turn. @throws Error while another turn runs */
+  /** Starts a turn. @throws Error while another turn runs, OrchestratorError `unknown_environment`; nothing changes then */
   run(prompt: string | readonly ContentPart[], options?: RunOptions): TurnRun;
   /** Starts a turn that only compacts the history. @throws Error while another turn runs */
   compact(options?: Pick<RunOptions, "signal" | "timeoutMs">): TurnRun;
@@ -41,6 +42,11 @@ export interface Thread {
 export interface RunOptions {
   /** Interrupts the turn: pending calls are cancelled and marked as aborted in the history. */
   readonly signal?: AbortSignal;
+  /**
+   * Environments of this turn and later ones, the default first; `[]` disables them all. The default of the agent keeps its `cwd` and
+   * `workspaceRoots`. Default: those of the turn before.
+   */
+  readonly environments?: readonly EnvironmentSelection[];
   /** JSON schema of the final message; enforced by the endpoint. */
   readonly outputSchema?: unknown;
   /** Maximum number of model responses; the turn fails beyond it. Default no limit. */

@@ -1,6 +1,7 @@
-import type { Agent, AgentOptions, Thread } from "@codex/agent";
+import type { Agent, Thread } from "@codex/agent";
 import type { NewThread, OpenedThread, ThreadFile, ThreadMeta, ThreadStore } from "@codex/agent/node";
 import { type Clock, waitAtMost } from "@codex/clock";
+import type { Orchestrator } from "@codex/orchestrator";
 import { END_SESSION_MS, LISTED_THREADS, SESSIONS_MS } from "../limits.js";
 import { listThreads } from "../threads/list-threads.js";
 import type { AgentSession, RunningSession } from "./agent-session.js";
@@ -17,7 +18,7 @@ export interface SavedSessionOptions {
   readonly ephemeral: boolean;
   /** Initial thread. */
   readonly opened: OpenedThread | undefined;
-  readonly orchestrator: Pick<AgentOptions["orchestrator"], "callTool">;
+  readonly orchestrator: Pick<Orchestrator, "callTool">;
   /** Names and values for display, besides model and file. */
   readonly facts: Readonly<Record<string, string | undefined>>;
   readonly approvals: string;

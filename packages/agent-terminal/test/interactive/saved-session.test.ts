@@ -5,6 +5,7 @@ import { createAgent, createMessage, NO_USAGE } from "@codex/agent";
 import { createThreadStore, type NewThread } from "@codex/agent/node";
 import { createSavedSession } from "@codex/agent-terminal";
 import { systemClock } from "@codex/clock";
+import { createOrchestrator } from "@codex/orchestrator";
 import { describe, expect, it, onTestFinished } from "vitest";
 
 const HERE = { cwd: "/here", modelProvider: "mine", environment: "local" };
@@ -17,7 +18,8 @@ async function setUp(its: Partial<NewThread> = {}) {
   await file.append({ type: "item", item: createMessage("user", "hello") });
   await file.append({ type: "usage", turnId: "t", usage: { ...NO_USAGE, totalTokens: 9 }, total: NO_USAGE });
   await file.close();
-  const orchestrator = { callTool: () => Promise.reject(new Error("unused")), listTools: () => [], executors: [] };
+  const orchestrator = createOrchestrator({ policy: { approvalPolicy: "never" } });
+  onTestFinished(() => orchestrator.close());
   const model = { stream: () => Promise.reject(new Error("unused")) as never };
   const session = await createSavedSession({
     createAgent: (modelName = "test-model") => createAgent({ orchestrator, model, modelName }),

@@ -34,6 +34,13 @@ export interface FileCall {
   directories?: readonly (string | undefined)[];
 }
 
+/** Of the turn of a call, as `ToolContext` has it. */
+interface FileTurn {
+  environment: string | undefined;
+  getSelected(environment: string): { cwd: string | undefined } | undefined;
+  signal: AbortSignal;
+}
+
 /** The resolved location of a call. */
 export interface FilePlace {
   environment: FileEnvironment;
@@ -46,15 +53,21 @@ export interface FilePlace {
 /** Resolves the location of a call, connected: its sandbox depends on its host. `unknown` and `refused` hold the reason of a failure. */
 export async function findFilePlace(
   call: FileCall,
-  turn: { environment: string | undefined; cwd: string | undefined; signal: AbortSignal },
+  turn: FileTurn,
   { environments, policy }: { environments: FileEnvironments; policy: FileSandboxes },
 ): Promise<FilePlace | { unknown: string } | { refused: string }> {
   const id = call.environment ?? turn.environment;
+  if (id !== undefined && environments.ids.includes(id) && turn.getSelected(id) === undefined) {
+    return { unknown: `environment '${id}' is not selected in this turn` };
+  }
   const environment = await environments.get(id, turn.signal);
   if (environment === undefined) return { unknown: describeUnknown(id, environments.ids) };
   if ("refused" in environment) return environment;
-  const isDefault = turn.environment === undefined || environment.id === turn.environment;
-  const start = (isDefault ? turn.cwd : undefined) ?? environment.cwd;
+  const selected = turn.getSelected(environment.id);
+  if (selected === undefined) {
+    return { refused: `environment '${environment.id}', the fallback of '${id}', is not selected in this turn` };
+  }
+  const start = selected.cwd ?? environment.cwd;
   const cwd = (call.directories ?? []).filter((one) => one !== undefined).reduce(resolvePath, resolvePath("/", start));
   const chosen = policy.sandboxOf({ environment: environment.id, cwd });
   if ("refused" in chosen) return chosen;

@@ -7,6 +7,8 @@ export interface AgentTool {
   readonly spec: AgentToolSpec;
   /** Runs alone: after all earlier calls, before all later ones. */
   readonly exclusive?: boolean;
+  /** Not offered in a turn without environments. Default false. */
+  readonly needsEnvironment?: boolean;
   /**
    * Runs a call. `args` is unvalidated input of the model; for a `custom` call `{ input }` with its text. A thrown error is
    * reported to the model.
@@ -47,6 +49,8 @@ export interface ToolContext {
   readonly cwd: string | undefined;
   /** Environment named by the call, or the default; undefined when none is attached. */
   readonly environment: string | undefined;
+  /** The turn's directory in an environment (undefined: its own); undefined for one that calls of this turn may not use. */
+  getSelected(environment: string): { cwd: string | undefined } | undefined;
   /** Shows the call as this item, and updates it when called again. Default: a generic tool call item. */
   show(details: ItemDetails): void;
 }

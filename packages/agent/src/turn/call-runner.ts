@@ -1,6 +1,6 @@
 import type { Clock } from "@codex/clock";
 import { type CallItem, type CallOutputItem, createOutput, type ToolOutput } from "@codex/model";
-import type { CallDecision, CallToolOptions, Orchestrator, ToolCallResult } from "@codex/orchestrator";
+import type { CallDecision, ConversationCallOptions, ToolCallResult } from "@codex/orchestrator";
 import type { AgentEvent } from "../events/agent-event.js";
 import type { ItemDetails, ItemStatus, PlanDetails } from "../events/thread-item.js";
 import { abortedOutput } from "../history/texts.js";
@@ -9,6 +9,7 @@ import type { AgentTool, AgentToolResult, ToolContext } from "../tools/agent-too
 import type { CommandTracker } from "./command-tracker.js";
 import { type ResultParts, readParts, withImages } from "./result-parts.js";
 import { joinWords } from "./shell-words.js";
+import type { ThreadPlace } from "./thread-place.js";
 import { inputOf, type ParsedInput, parseInput, type ToolTable } from "./tool-table.js";
 
 /** Effects of calls on their turn. */
@@ -23,16 +24,12 @@ export interface TurnHooks {
 
 /** Context shared by the calls of a turn. */
 export interface CallContext extends TurnHooks {
-  readonly orchestrator: Pick<Orchestrator, "callTool" | "executors">;
+  readonly place: ThreadPlace;
   readonly table: ToolTable;
   readonly own: readonly AgentTool[];
   readonly commands: CommandTracker;
   readonly recorder: ThreadRecorder;
   readonly clock: Clock;
-  readonly cwd: string | undefined;
-  readonly workspaceRoots: readonly string[] | undefined;
-  /** The first is the default. */
-  readonly environments: CallToolOptions["environments"] | undefined;
   /** Detail at which the model receives images of results. */
   readonly imageDetail: "original" | "high";
   /** Commands run in login shells; for display only. */
@@ -125,18 +122,13 @@ function unknownTool(name: string, { names }: ToolTable): string {
   return `There is no tool \`${name}\`. Tools are: ${names.join(", ")}. Nothing was run.`;
 }
 
-/** Id of the default environment, also before it is connected. */
-export const defaultEnvironment = ({ environments, orchestrator }: Places) =>
-  environments === undefined ? orchestrator.executors[0]?.name : environments[0]?.id;
-type Places = Partial<Pick<CallContext, "environments">> & Pick<CallContext, "orchestrator">;
-
 /** Environment named by a call, or that of its session, or the default. */
 function environmentOf(call: CallItem, context: CallContext): string | undefined {
   const input = parseInput(call, false);
   const args = input.kind === "ok" ? input.args : {};
   if (typeof args.environment_id === "string") return args.environment_id;
   const session = typeof args.session_id === "number" ? context.commands.environmentOf(args.session_id) : undefined;
-  return session ?? defaultEnvironment(context);
+  return session ?? context.place.default.environment;
 }
 
 function callOwn(
@@ -159,9 +151,10 @@ async function runOwn(
   run: (own: ToolContext) => Promise<AgentToolResult>,
   onDecision: OnDecision,
 ): Promise<ToolOutput> {
-  const { emit, nextItemId, signal, showPlan } = context;
-  const environment = typeof args?.environment_id === "string" ? args.environment_id : defaultEnvironment(context);
-  const cwd = environment === defaultEnvironment(context) ? context.cwd : undefined;
+  const { emit, nextItemId, signal, showPlan, place } = context;
+  const environment = typeof args?.environment_id === "string" ? args.environment_id : place.default.environment;
+  const cwd = place.cwdOf(environment);
+  const getSelected = (id: string) => (place.includes(id) ? { cwd: place.cwdOf(id) } : undefined);
   const generic = {
     kind: "tool_call" as const,
     callId: call.call_id,
@@ -187,7 +180,7 @@ async function runOwn(
     else emitItem(id === undefined ? "item_started" : "item_updated", "in_progress", details);
     shown = details;
   };
-  const result = await run({ callId: call.call_id, signal, cwd, environment, show }).catch(
+  const result = await run({ callId: call.call_id, signal, cwd, environment, getSelected, show }).catch(
     (error: unknown): AgentToolResult => ({ output: `\`${call.name}\` failed: ${describe(error)}`, status: "failed" }),
   );
   const { output, status = "completed", endsTurn, decision } = result;
@@ -209,7 +202,7 @@ async function callOrchestrator(
   context: CallContext,
   onDecision: OnDecision,
 ): Promise<ToolOutput> {
-  const { commands, orchestrator, onCancelled } = context;
+  const { commands, place, onCancelled } = context;
   let decision: CallDecision | undefined;
   const session = typeof args?.session_id === "number" ? args.session_id : undefined;
   const tracked =
@@ -219,18 +212,15 @@ async function callOrchestrator(
         ? await commands.resume(session)
         : undefined;
   const generic = tracked === undefined ? await startGeneric(call, name, context) : undefined;
-  const options: CallToolOptions = {
+  const options: ConversationCallOptions = {
     signal: context.signal,
     onDecision: (latest) => {
       decision = latest;
       onDecision(latest);
     },
-    ...(context.cwd === undefined ? {} : { cwd: context.cwd }),
-    ...(context.workspaceRoots === undefined ? {} : { workspaceRoots: context.workspaceRoots }),
-    ...(context.environments === undefined ? {} : { environments: context.environments }),
     ...(tracked === undefined ? {} : { onOutput: (output) => tracked.onOutput(output) }),
   };
-  const result: ToolCallResult = await orchestrator.callTool(name, args ?? inputOf(call), options);
+  const result: ToolCallResult = await place.callTool(name, args ?? inputOf(call), options);
   if (result.status === "cancelled") onCancelled();
   await tracked?.finish(result, describeDecision(decision));
   if (name === "kill_session" && session !== undefined) await endSession(session, result, commands);
@@ -253,19 +243,16 @@ function withRemark(
 }
 
 function describeCommand(call: CallItem, args: Readonly<Record<string, unknown>> | undefined, context: CallContext) {
-  const { orchestrator, cwd, login } = context;
+  const { place, login } = context;
   const text = (name: string) =>
     typeof args?.[name] === "string" && args[name] !== "" ? String(args[name]) : undefined;
-  const environment = text("environment_id") ?? defaultEnvironment(context);
+  const environment = text("environment_id") ?? place.default.environment;
   const command = text("cmd") ?? inputOf(call);
-  const host = orchestrator.executors.find(({ name }) => name === environment)?.host;
-  const shell = text("shell") ?? host?.shell.path;
+  const shell = text("shell") ?? place.hostOf(environment)?.shell.path;
   const isLogin = typeof args?.login === "boolean" ? args.login : login;
   const shownCommand = shell === undefined ? command : joinWords([shell, isLogin ? "-lc" : "-c", command]);
-  // `cwd` applies to the default environment only.
-  const isElsewhere = environment !== defaultEnvironment(context);
-  const shownCwd = text("workdir") ?? (isElsewhere ? undefined : cwd);
-  return { callId: call.call_id, command, shownCommand, cwd: shownCwd, environment };
+  const cwd = text("workdir") ?? place.cwdOf(environment);
+  return { callId: call.call_id, command, shownCommand, cwd, environment };
 }
 
 async function endSession(session: number, result: ToolCallResult, commands: CommandTracker): Promise<void> {

@@ -42,7 +42,8 @@ async function recover(call: CallItem, { table, own, cwd, environment }: Recover
   const named = typeof args.environment_id === "string" ? args.environment_id : environment;
   const { signal } = new AbortController();
   const place = { environment: named, cwd: named === environment ? cwd : undefined };
-  const context: ToolContext = { callId: call.call_id, signal, ...place, show: () => {} };
+  const getSelected = (id: string) => ({ cwd: id === environment ? cwd : undefined });
+  const context: ToolContext = { callId: call.call_id, signal, ...place, getSelected, show: () => {} };
   if (route.kind === "own") return route.tool.recover?.(args, context);
   for (const tool of own) {
     const intercepted = tool.intercept?.(route.name, args);

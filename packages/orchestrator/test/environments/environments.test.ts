@@ -186,6 +186,27 @@ describe("a conversation", () => {
     expect(await orchestrator.callTool("exec_command", say)).toMatchObject({ environment: "a" });
   });
 
+  it("lets commands write in the directories of the turn, in each environment in its own", async () => {
+    const sandbox = { kind: "bubblewrap" } as const;
+    const [a, b] = [new ScriptedEnvironment("a", { sandbox }), new ScriptedEnvironment("b", { sandbox })];
+    const { orchestrator } = stage({});
+    const policy = { approvalPolicy: "never", sandbox: "workspace-write" } as const;
+    for (const each of [a, b]) orchestrator.addEnvironment(each, { policy });
+    const conversation = orchestrator.createConversation({
+      environments: [{ id: "a", cwd: "/of-a", workspaceRoots: ["/of-a", "/more-of-a"] }, { id: "b" }],
+    });
+    conversation.startTurn({
+      environments: [{ id: "b", cwd: "/of-b" }, ...(conversation.environments ?? []).filter(({ id }) => id === "a")],
+    });
+    await conversation.callTool("exec_command", { ...say, environment_id: "a" });
+    await conversation.callTool("exec_command", say);
+    const sandboxOf = ({ calls }: ScriptedEnvironment) => JSON.stringify(Reflect.get(Object(calls[0]), "arguments"));
+    expect(sandboxOf(a)).toMatch(/"cwd":"\/of-a".*"\/more-of-a"/);
+    expect(sandboxOf(a)).not.toContain("/of-b");
+    expect(sandboxOf(b)).toMatch(/"cwd":"\/of-b"/);
+    expect(sandboxOf(b)).not.toContain("of-a");
+  });
+
   it("has no tools and runs nothing where no environment is selected", async () => {
     const a = new ScriptedEnvironment("a");
     const { orchestrator } = withEnvironments([[a]]);

@@ -31,6 +31,7 @@ export function createViewImageTool(options: ViewImageOptions): AgentTool {
         additionalProperties: false,
       },
     },
+    needsEnvironment: true,
     async call({ path, environment_id }, context) {
       if (typeof path !== "string" || path === "") return failed("`path` is missing or no text");
       const named = typeof environment_id === "string" ? environment_id : undefined;

@@ -22,6 +22,7 @@ export function createApplyPatchTool(options: PatchOptions): AgentTool {
       grammar: createPatchGrammar(ids),
     },
     exclusive: true,
+    needsEnvironment: true,
     async call(args, context) {
       const call = toCall(args);
       return call === undefined ? failed(NO_INPUT) : runPatch(call, context, options);

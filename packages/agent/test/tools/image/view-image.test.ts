@@ -78,7 +78,17 @@ describe("view_image", () => {
     });
     const signal = new AbortController().signal;
     const show = (details: unknown) => void shown.push(details);
-    return { ...(await tool.call(args, { callId: "c", signal, cwd: host.root, environment: "box", show })), shown };
+    return {
+      ...(await tool.call(args, {
+        callId: "c",
+        signal,
+        cwd: host.root,
+        environment: "box",
+        getSelected: () => ({ cwd: host.root }),
+        show,
+      })),
+      shown,
+    };
   };
 
   it("answers with the bytes of the file, and shows an item", async () => {

@@ -53,6 +53,7 @@ export function createPatchTool(files: AgentFiles, root: string, options: Option
     signal: signal ?? new AbortController().signal,
     cwd: root,
     environment: ids[0],
+    getSelected: (id) => ({ cwd: id === ids[0] ? root : undefined }),
     show: (details) => void shown.push(details),
   });
   return {

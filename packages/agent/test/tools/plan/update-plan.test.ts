@@ -10,6 +10,7 @@ async function call(args: Record<string, unknown>) {
     callId: "c",
     signal,
     cwd: undefined,
+    getSelected: () => undefined,
     environment: undefined,
     show,
   });

@@ -1,0 +1,96 @@
+import type { Conversation, EnvironmentSelection, ModelTool, Orchestrator } from "@codex/orchestrator";
+
+/** What decides where the calls of a thread run. */
+export interface ThreadPlaceOptions {
+  readonly orchestrator: Pick<Orchestrator, "createConversation" | "executors">;
+  /** Undefined: all there are. */
+  readonly environments?: readonly EnvironmentSelection[];
+  /** Of the first environment, where a selection says nothing else. */
+  readonly cwd?: string;
+  readonly workspaceRoots?: readonly string[];
+}
+
+/** Where the calls of a thread run: the environments that are selected, and their directories. */
+export class ThreadPlace {
+  readonly #options: ThreadPlaceOptions;
+  /** Created by the first use: executors may be attached after the thread was started. */
+  #opened: Conversation | undefined;
+
+  constructor(options: ThreadPlaceOptions) {
+    this.#options = options;
+  }
+
+  /** Those that are selected, the default first; undefined for all there are. */
+  get environments(): readonly EnvironmentSelection[] | undefined {
+    return this.#conversation.environments;
+  }
+
+  /** No environment is selected. */
+  get isDisabled(): boolean {
+    return this.environments?.length === 0;
+  }
+
+  /** The environment of calls that name none, also before it is connected, and the directory of the turn there. */
+  get default(): { environment: string | undefined; cwd: string | undefined } {
+    const environment = this.environments === undefined ? this.#firstAttached : this.environments[0]?.id;
+    return { environment, cwd: this.cwdOf(environment) };
+  }
+
+  /** Selects environments for this and later turns; undefined keeps them. @throws OrchestratorError */
+  startTurn(environments: readonly EnvironmentSelection[] | undefined): void {
+    this.#conversation.startTurn(environments === undefined ? {} : { environments: this.#complete(environments) });
+  }
+
+  listTools(): ModelTool[] {
+    return this.#conversation.listTools();
+  }
+
+  /** Directory of the turn in an environment; undefined: its own. */
+  cwdOf(environment: string | undefined): string | undefined {
+    const { environments } = this;
+    if (environments !== undefined) return environments.find(({ id }) => id === environment)?.cwd;
+    return environment === this.#firstAttached ? this.#options.cwd : undefined;
+  }
+
+  /** Whether calls may use it. */
+  includes(environment: string): boolean {
+    return this.environments?.some(({ id }) => id === environment) ?? true;
+  }
+
+  /** Undefined before it is connected. */
+  hostOf(environment: string | undefined) {
+    return this.#options.orchestrator.executors.find(({ name }) => name === environment)?.host;
+  }
+
+  readonly callTool: Conversation["callTool"] = (name, args, options) => {
+    // A selection has its directories.
+    const directories = this.environments === undefined ? getDirectories(this.#options) : {};
+    return this.#conversation.callTool(name, args, { ...options, ...directories });
+  };
+
+  get #firstAttached(): string | undefined {
+    return this.#options.orchestrator.executors[0]?.name;
+  }
+
+  get #conversation(): Conversation {
+    const { orchestrator, environments } = this.#options;
+    this.#opened ??= orchestrator.createConversation(
+      environments === undefined ? {} : { environments: this.#complete(environments) },
+    );
+    return this.#opened;
+  }
+
+  /** The default environment of the thread has its directories wherever it stands in a selection. */
+  #complete(selection: readonly EnvironmentSelection[]): readonly EnvironmentSelection[] {
+    const { environments } = this.#options;
+    const own = environments === undefined ? this.#firstAttached : environments[0]?.id;
+    return selection.map((each) =>
+      each.id === own && each.cwd === undefined ? { ...getDirectories(this.#options), ...each } : each,
+    );
+  }
+}
+
+const getDirectories = ({ cwd, workspaceRoots }: ThreadPlaceOptions) => ({
+  ...(cwd === undefined ? {} : { cwd }),
+  ...(workspaceRoots === undefined ? {} : { workspaceRoots }),
+});
