@@ -23,10 +23,10 @@ export const MAX_AUTHORIZATION_BYTES = 4096;
 export const CONNECT_TIMEOUT_MS = 10_000;
 
 /** Milliseconds between two websocket pings. */
-export const PING_MS = 30_000;
+export const PING_MS = 15_000;
 
-/** Milliseconds without any received data after a ping until a socket counts as lost. */
-export const PONG_TIMEOUT_MS = 60_000;
+/** Milliseconds without any received data after a ping until a socket counts as lost: with the ping well below `RECOVERY_MS`. */
+export const PONG_TIMEOUT_MS = 10_000;
 
 /** Unsent bytes in a socket at which its streams pause sending. */
 export const SOCKET_HIGH_WATER_BYTES = 256 * 1024;
@@ -115,3 +115,6 @@ export const FIRST_CREDENTIAL_MS = 30_000;
 
 /** Largest frame of the legacy relay, bytes: a whole message and its header. */
 export const MAX_CLEAR_FRAME_BYTES = MAX_MESSAGE_BYTES + 4096;
+
+/** Longest time over which a rendezvous can spread the return of its executors, milliseconds: a harness waits 45 s. */
+export const MAX_SPREAD_MS = 30_000;

@@ -8,6 +8,7 @@ import type { SocketRoute } from "./http/route.js";
 import type { RendezvousLimits } from "./limits.js";
 import type { RendezvousMetrics, Transport } from "./metrics.js";
 import { Refusal } from "./refusal.js";
+import { Rate } from "./registry/rate.js";
 import type { ExecutorLink, Registration, Registrations } from "./registry/registrations.js";
 import { type Registry, requireRoom } from "./registry/registry.js";
 import { ExecutorRelay } from "./relay/executor-relay.js";
@@ -39,13 +40,19 @@ export interface SocketRequest {
   accept: (maxBytes: number) => Connection;
 }
 
+/** `Retry-After` of an executor that dialled during a burst, seconds. */
+const DIAL_RETRY_S = 5;
+
 /** Accepts the websockets of executors and harnesses, and connects them with each other. */
 export class Entrances {
   readonly #options: EntrancesOptions;
   readonly #unread: UnreadBytes;
+  readonly #dials: Rate;
 
   constructor(options: EntrancesOptions) {
     this.#options = options;
+    const { dialsPerSecond } = options.limits;
+    this.#dials = new Rate(2 * dialsPerSecond, 2 * dialsPerSecond, () => options.clock.now());
     this.#unread = new UnreadBytes(options.metrics.unread, options.limits.maxTotalUnreadBytes);
   }
 
@@ -69,6 +76,9 @@ export class Entrances {
 
   async #enterExecutor({ route, query, accept }: SocketRequest, transports: readonly Transport[]): Promise<void> {
     const { registry, registrations, log } = this.#options;
+    if (!this.#dials.take()) {
+      throw new Refusal("too_busy", "too many executors are connecting", DIAL_RETRY_S);
+    }
     const registration = await registry.admitExecutor(route.environmentId, query.get("ticket") ?? "");
     const { transport, environmentId } = registration;
     if (!transports.includes(transport)) {

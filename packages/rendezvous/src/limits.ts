@@ -23,6 +23,8 @@ export interface RendezvousLimits {
   /** Rate of `connect` requests to one environment: burst, and requests per second. */
   connectBurst: number;
   connectsPerSecond: number;
+  /** Dials of executors per second: a node tells its executors to spread their return accordingly, and refuses more than double. */
+  dialsPerSecond: number;
   /** Harnesses at one executor: Codex's has at most 128 streams. */
   maxHarnesses: number;
   /** Streams of one executor that have no response yet; others are queued. Codex resets the 33rd. */
@@ -85,6 +87,7 @@ export const DEFAULT_RENDEZVOUS_LIMITS: RendezvousLimits = {
   maxUsedTickets: 500_000,
   connectBurst: 300,
   connectsPerSecond: 100,
+  dialsPerSecond: 1000,
   maxHarnesses: 128,
   maxPendingStreams: 24,
   pendingStreamMs: 10_000,

@@ -82,6 +82,7 @@ export class Rendezvous {
       pingMs: limits.pingMs,
       silenceMs: limits.silenceMs,
       probeMs: limits.probeMs,
+      createPayload: () => spreadPayload(sum(metrics.executors), limits.dialsPerSecond),
       onSilent: () => {
         metrics.silent.value += 1;
       },
@@ -292,6 +293,15 @@ export class Rendezvous {
     return refusal;
   }
 }
+
+/** Executors spread their return over this time should the node fail: the payload of a ping, which Codex ignores. */
+const spreadPayload = (executors: number, dialsPerSecond: number): string => {
+  const ms = Math.ceil((executors / dialsPerSecond) * 1000);
+  return ms > 1000 ? `spread=${ms}` : "";
+};
+
+const sum = (gauges: RendezvousMetrics["executors"]): number =>
+  Object.values(gauges).reduce((total, { value }) => total + value, 0);
 
 const createUpgrader = (maxPayload: number): WebSocketServer =>
   new WebSocketServer({

@@ -5,7 +5,7 @@ import { MAX_MESSAGE_BYTES, SOCKET_CLOSE_MS } from "../limits.js";
 import { type Registration, type RegistryAddress, registerDirect } from "../registry/registry.js";
 import { FrameSocket } from "../socket/frame-socket.js";
 import { createMessageChannel } from "../socket/message-channel.js";
-import { keepServing } from "./keep-serving.js";
+import { type EndedSocket, keepServing } from "./keep-serving.js";
 
 /** Options of a direct executor. */
 export interface DirectExecutorOptions {
@@ -28,7 +28,7 @@ export function serveDirectExecutor(options: DirectExecutorOptions): { close(): 
   const { signal } = abort;
   let registration: Registration | undefined;
   let channel: Channel | undefined;
-  const serveOnce = async (onConnected: () => void): Promise<string> => {
+  const serveOnce = async (onConnected: () => void): Promise<EndedSocket> => {
     registration ??= await registerDirect(registry, signal);
     const { url } = registration;
     const headers = options.authorizeSocket(url);
@@ -42,7 +42,10 @@ export function serveDirectExecutor(options: DirectExecutorOptions): { close(): 
     onConnected();
     return new Promise((resolve) => {
       const framing = { encode: (json: Buffer) => json.toString(), decode: (data: Buffer) => data };
-      channel = createMessageChannel(socket, framing, { limits, onClosed: resolve });
+      channel = createMessageChannel(socket, framing, {
+        limits,
+        onClosed: (reason) => resolve({ reason, spreadMs: socket.spreadMs }),
+      });
       options.onStream(channel);
     });
   };

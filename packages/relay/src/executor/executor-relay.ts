@@ -9,7 +9,7 @@ import { type Registration, type RegistryAddress, registerExecutor, validateHarn
 import { FrameSocket } from "../socket/frame-socket.js";
 import { ExecutorSocket } from "./executor-socket.js";
 import { HandshakeGate } from "./handshake-gate.js";
-import { keepServing } from "./keep-serving.js";
+import { type EndedSocket, keepServing } from "./keep-serving.js";
 import { type StreamInfo, StreamTable } from "./stream-table.js";
 
 /** Options of an executor behind a rendezvous. */
@@ -63,7 +63,7 @@ export async function serveExecutorRelay(options: ExecutorRelayOptions): Promise
     const more = { name, ...(labels === undefined ? {} : { labels }) };
     return registerExecutor(registry, { key: identity.publicKey, ...more }, signal);
   };
-  const serveOnce = async (onConnected: () => void): Promise<string> => {
+  const serveOnce = async (onConnected: () => void): Promise<EndedSocket> => {
     registration ??= await register();
     const { registrationId, url } = registration;
     const headers = { "x-request-id": `req_${randomBytes(16).toString("hex")}` };
@@ -83,9 +83,10 @@ export async function serveExecutorRelay(options: ExecutorRelayOptions): Promise
       validate: ({ harness, ...rest }, within) =>
         validateHarness(registry, { registrationId, key: harness, ...rest }, within),
     });
-    return served.serve().finally(() => {
-      socket = undefined;
-    });
+    const reason = await served.serve();
+    const { spreadMs } = socket;
+    socket = undefined;
+    return { reason, spreadMs };
   };
   const running = keepServing({
     serveOnce,

@@ -5,10 +5,17 @@ import { FIRST_RETRY_MS, LONGEST_RETRY_MS } from "../limits.js";
 import { Backoff } from "../registry/backoff.js";
 import { SocketError } from "../socket/frame-socket.js";
 
+/** How a socket ended. */
+export interface EndedSocket {
+  reason: string;
+  /** The pause before the next dial is random up to this, milliseconds: the rendezvous spreads the dials of its executors. */
+  spreadMs: number;
+}
+
 /** What an executor repeats while it serves. */
 export interface KeepServingOptions {
-  /** Registers if necessary, dials, and serves one socket. Resolves with the reason why it ended. */
-  serveOnce(onConnected: () => void): Promise<string>;
+  /** Registers if necessary, dials, and serves one socket. Resolves when it has ended. */
+  serveOnce(onConnected: () => void): Promise<EndedSocket>;
   /** The rendezvous answered a dial with 4xx: it no longer knows the registration. */
   onRefused(): void;
   clock: Clock;
@@ -22,18 +29,19 @@ export async function keepServing(options: KeepServingOptions): Promise<void> {
   const { serveOnce, onRefused, clock, random, log, signal } = options;
   const backoff = new Backoff({ firstMs: FIRST_RETRY_MS, longestMs: LONGEST_RETRY_MS, random });
   while (!signal.aborted) {
-    let retryAfterMs: number | undefined;
+    let pauseMs: number;
     try {
-      const reason = await serveOnce(() => backoff.reset());
+      const { reason, spreadMs } = await serveOnce(() => backoff.reset());
       if (signal.aborted) return;
       log?.warn?.("the rendezvous is gone", { reason });
+      pauseMs = random() * Math.max(FIRST_RETRY_MS, spreadMs);
     } catch (error) {
       if (signal.aborted) return;
       if (error instanceof SocketError && isClientError(error.status)) onRefused();
-      if (error instanceof HttpFailure) retryAfterMs = error.retryAfterMs;
+      pauseMs = backoff.next(error instanceof HttpFailure ? error.retryAfterMs : undefined);
       log?.warn?.("the rendezvous cannot be reached", { error: messageOf(error) });
     }
-    await pause(clock, backoff.next(retryAfterMs), signal).catch(() => {});
+    await pause(clock, pauseMs, signal).catch(() => {});
   }
 }
 

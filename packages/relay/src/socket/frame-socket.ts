@@ -4,7 +4,7 @@ import type { Clock } from "@codex/clock";
 import { messageOf } from "@codex/telemetry";
 import { WebSocket } from "ws";
 import { HttpFailure } from "../http-failure.js";
-import { CONNECT_TIMEOUT_MS, MAX_REFUSAL_BYTES, PING_MS, PONG_TIMEOUT_MS } from "../limits.js";
+import { CONNECT_TIMEOUT_MS, MAX_REFUSAL_BYTES, MAX_SPREAD_MS, PING_MS, PONG_TIMEOUT_MS } from "../limits.js";
 import { readRetryAfter } from "./retry-after.js";
 
 /** A websocket that could not be opened. The message omits the URL's query, which may be secret. */
@@ -40,6 +40,7 @@ export class FrameSocket {
   #events: SocketEvents | undefined;
   #reason: string | undefined;
   #cancelPing = () => {};
+  #spreadMs = 0;
 
   /** @throws SocketError, or the reason of the signal */
   static dial(url: string, options: DialOptions): Promise<FrameSocket> {
@@ -53,10 +54,19 @@ export class FrameSocket {
     socket.on("error", (error) => {
       this.#reason ??= error.message;
     });
+    socket.on("ping", (payload) => {
+      const [, spread] = /^spread=(\d{1,9})$/.exec(payload.toString("latin1")) ?? [];
+      this.#spreadMs = Math.min(Number(spread ?? 0), MAX_SPREAD_MS);
+    });
     socket.once("close", (code, reason) => {
       this.#cancelPing();
       this.#events?.onClosed(this.#reason ?? describeClose(code, reason.toString()));
     });
+  }
+
+  /** Time over which the rendezvous wants its executors to return should it fail, milliseconds: the payload of its last ping. */
+  get spreadMs(): number {
+    return this.#spreadMs;
   }
 
   /** Starts reading. Call once. */

@@ -65,7 +65,8 @@ export class ExecutorRelay implements ExecutorLink {
 
   /** Attaches a harness. @param ticketId id of its ticket */
   addHarness(connection: Connection, ticketId: string | undefined): void {
-    for (const other of this.#harnesses) this.#options.probe(other.connection);
+    // The harness may have left a half-open connection, its own or the executor's.
+    for (const { connection: open } of [...this.#harnesses, this.#options]) this.#options.probe(open);
     const harness: HarnessRelay = new HarnessRelay({
       connection,
       ticketId,

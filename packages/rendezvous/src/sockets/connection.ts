@@ -88,8 +88,8 @@ export class Connection {
     this.#socket.resume();
   }
 
-  ping(): void {
-    if (!this.#isClosing) this.#socket.ping();
+  ping(payload: string): void {
+    if (!this.#isClosing) this.#socket.ping(payload);
   }
 
   /** Flushes, sends a close frame, and terminates the connection if the peer does not respond in time. Idempotent. */

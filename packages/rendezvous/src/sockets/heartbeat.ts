@@ -10,6 +10,8 @@ export interface HeartbeatOptions {
   silenceMs: number;
   /** The same for a probed connection. */
   probeMs: number;
+  /** Payload of the next pings. */
+  createPayload: () => string;
   /** Called before a silent connection is terminated. */
   onSilent: () => void;
 }
@@ -47,7 +49,7 @@ export class Heartbeat {
     const isFresh = clock.now() - connection.heardAt < probeMs;
     if (isFresh || connection.isPaused || this.#probed.has(connection)) return;
     this.#probed.add(connection);
-    connection.ping();
+    connection.ping(this.#options.createPayload());
     const askedAt = clock.now();
     clock.after(probeMs, () => {
       // It is deleted when it is closed.
@@ -72,7 +74,7 @@ export class Heartbeat {
     // While reading is paused, silence means nothing.
     const isSilent = this.#options.clock.now() - connection.heardAt >= this.#options.silenceMs;
     if (isSilent && !connection.isPaused) this.#cut(connection);
-    else connection.ping();
+    else connection.ping(this.#options.createPayload());
   }
 
   #cut(connection: Connection): void {

@@ -6,6 +6,8 @@ import { hasNats, startBalancer, startNats, startNode } from "./nodes.js";
 
 const EXECUTORS = Number(process.env.RENDEZVOUS_EXECUTORS ?? 9);
 const HARNESSES = Number(process.env.RENDEZVOUS_HARNESSES ?? 18);
+/** Between two messages of a harness: all ends share this process and its machine. */
+const INTERVAL_MS = Math.max(250, 2 * HARNESSES);
 
 const registryOf = (url: string, environmentId: string) => ({
   url,
@@ -140,7 +142,7 @@ describe.skipIf(!hasNats)("nodes that share registrations (needs nats-server)", 
         isLost = false;
         // Before its first answer a stream cannot go on elsewhere: the other end may be Codex.
         if (count === 0) ready += 1;
-        await new Promise((resolve) => setTimeout(resolve, 250));
+        await new Promise((resolve) => setTimeout(resolve, INTERVAL_MS));
       }
       return count;
     };

@@ -34,7 +34,14 @@ function start() {
   const onSilent = () => {
     silent += 1;
   };
-  const heartbeat = new Heartbeat({ clock, pingMs: 20_000, silenceMs: 45_000, probeMs: 5_000, onSilent });
+  const heartbeat = new Heartbeat({
+    clock,
+    pingMs: 20_000,
+    silenceMs: 45_000,
+    probeMs: 5_000,
+    createPayload: () => "",
+    onSilent,
+  });
   const add = () => {
     const made = makeConnection(clock);
     heartbeat.watch(made.connection);
