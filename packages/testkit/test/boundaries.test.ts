@@ -69,7 +69,7 @@ const FLOORS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   // Private: may import every package.
   tests: {
     testkit:
-      "channel clock exec-backend exec-server exec-server-client executor executor-protocol orchestrator process-host telemetry",
+      "channel clock exec-backend exec-server exec-server-client executor executor-protocol orchestrator process-host relay rendezvous telemetry",
   },
 };
 
