@@ -76,7 +76,7 @@ export function createMcpServers(orchestrator: Orchestrator, options: McpServerO
       );
       mcp.server.setRequestHandler("tools/list", async () => {
         await attached();
-        return { tools: state.conversation.listTools().map((tool) => describeTool(tool, maxHoldMs)) };
+        return { tools: state.conversation.listTools().map((tool) => describeTool(tool, maxHoldMs, structured)) };
       });
       mcp.server.setRequestHandler(
         "tools/call",

@@ -59,7 +59,13 @@ describe.each(ERAS)("tools over MCP, %s", (era) => {
 
   it("return structured content that includes the text, if configured", async () => {
     const { connect } = await open({ structured: true });
-    const result = await exec(await connect(era), "echo out");
+    const client = await connect(era);
+    const { tools } = await client.listTools();
+    for (const { outputSchema } of tools) expect(outputSchema).toMatchObject({ type: "object", required: ["text"] });
+    // The client validates structured content against the schema.
+    const refused = await client.callTool({ name: "read_output", arguments: { session_id: 1 } });
+    expect(refused.structuredContent).toMatchObject({ text: expect.stringContaining("unknown session") as string });
+    const result = await exec(client, "echo out");
     expect(result.structuredContent).toMatchObject({ exitCode: 0, text: expect.stringContaining("out\n") as string });
   });
 

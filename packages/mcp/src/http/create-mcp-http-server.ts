@@ -68,7 +68,8 @@ export function createMcpHttpServer(servers: McpServers, options: McpHttpOptions
     if (await isLegacyRequest(request, undefined, { maxRequestBodySize: MAX_BODY_BYTES })) {
       return legacy.serve(request, client, authInfo);
     }
-    if (await isTaskMisnamed(request)) return refuse(400, "Mcp-Name must be the id of the task", HEADER_MISMATCH);
+    const misnamed = await checkTaskName(request);
+    if (misnamed !== undefined) return misnamed;
     const handler = modernFor(client);
     const stop = await watchListened(request, (uris) => {
       return servers.watch(client, uris, (uri) => handler.notify.resourceUpdated(uri));
@@ -110,17 +111,20 @@ export function createMcpHttpServer(servers: McpServers, options: McpHttpOptions
   };
 }
 
-/** Requests about a task carry its id in a header as well, for intermediaries. The SDK checks the headers of other methods. */
-async function isTaskMisnamed(request: Request): Promise<boolean> {
-  if (request.headers.get("mcp-method")?.startsWith("tasks/") !== true) return false;
+/** Refuses a request about a task whose header has another id. The SDK checks the headers of other methods. */
+async function checkTaskName(request: Request): Promise<Response | undefined> {
+  if (!TASK_METHODS.has(request.headers.get("mcp-method") ?? "")) return undefined;
   const body: unknown = await request
     .clone()
     .json()
     .catch(() => undefined);
-  const id: unknown = Reflect.get(Object(Reflect.get(Object(body), "params")), "taskId");
-  return typeof id === "string" && request.headers.get("mcp-name") !== id;
+  const { id, params } = Object(body);
+  const taskId: unknown = Reflect.get(Object(params), "taskId");
+  if (typeof taskId !== "string" || request.headers.get("mcp-name") === taskId) return undefined;
+  return refuse(400, "Mcp-Name must be the id of the task", HEADER_MISMATCH, id);
 }
 
+const TASK_METHODS: ReadonlySet<string> = new Set(["tasks/get", "tasks/update", "tasks/cancel"]);
 const HEADER_MISMATCH = -32_020;
 
 /** Watches the resources that a `subscriptions/listen` request names; undefined if it names none. */
