@@ -14,6 +14,22 @@ const CALLS = 200;
 const OUTPUT_BYTES = 25_000;
 const peer = process.argv[2] === "--peer" ? process.argv[3] : undefined;
 
+/** Sends a file twenty times by `node:http` alone, and prints the median of the milliseconds until the end of the response. */
+const SENDER = `
+  import { readFileSync } from "node:fs";
+  import { Agent, request } from "node:http";
+  const [url, file] = process.argv.slice(1);
+  const [body, agent, times] = [readFileSync(file), new Agent({ keepAlive: true }), []];
+  for (let round = 0; round < 20; round += 1) {
+    const start = performance.now();
+    await new Promise((resolve) => {
+      request(url, { method: "POST", agent }, (response) => response.resume().on("end", resolve)).end(body);
+    });
+    times.push(performance.now() - start);
+  }
+  console.log(times.sort((a, b) => a - b)[10]);
+  agent.destroy();`;
+
 const endpoint = await startScriptedEndpoint(answer);
 const directory = mkdtempSync(join(tmpdir(), "codex-bench-"));
 const subjects = { "codex exec": [process.execPath, codex], ...(peer === undefined ? {} : { peer: [peer] }) };
@@ -76,6 +92,21 @@ async function runShort() {
   printTable(`a turn with one command, ${ROUNDS} rounds`, rows);
 }
 
+/** What the same bodies cost without an agent: the endpoint reads them, and answers. */
+async function sendAlone(requests) {
+  const file = join(directory, "body");
+  const times = [];
+  for (const { text } of requests) {
+    writeFileSync(file, text);
+    const args = ["--input-type=module", "-e", SENDER, `${endpoint.url}/responses`, file];
+    const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
+    let printed = "";
+    for await (const chunk of child.stdout) printed += chunk;
+    times.push(+(+printed).toFixed(1));
+  }
+  return { name: "node:http alone", requests: 40, "turns 10–40, ms": times[0], "last 30, ms": times[1] };
+}
+
 async function runLong() {
   const rows = [];
   for (const name of Object.keys(subjects)) {
@@ -83,6 +114,8 @@ async function runLong() {
     const gaps = at.slice(1).map((time, index) => time - at[index]);
     const [early, late] = [gaps.slice(10, 40), gaps.slice(-30)].map((part) => +median(part).toFixed(1));
     rows.push({ name, requests: at.length, "turns 10–40, ms": early, "last 30, ms": late });
+    if (name === "codex exec")
+      rows.push(await sendAlone([25, 185].map((turn) => endpoint.requests.at(turn - CALLS - 1))));
   }
   printTable(`a thread of ${CALLS} commands that print ${OUTPUT_BYTES} bytes each`, rows);
 }

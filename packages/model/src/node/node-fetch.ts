@@ -70,18 +70,22 @@ class StaleConnection extends Error {}
 function exchange(
   send: Send,
   url: string,
-  { method, headers, body, signal }: Parameters<ModelFetch>[1],
+  init: Parameters<ModelFetch>[1],
   onSent: (() => void) | undefined,
 ): Promise<ModelResponse> {
+  const { method, headers, signal, pieces = [init.body] } = init;
+  const length = pieces.reduce((total, piece) => total + piece.length, 0);
   return new Promise((resolve, reject) => {
-    const sent = send({ method, headers, signal }, url);
+    const sent = send({ method, headers: { ...headers, "content-length": length }, signal }, url);
     sent.once("response", (message) => resolve(toResponse(message, signal)));
     sent.once("error", (error: Error & { code?: string }) => {
       const isStale = sent.reusedSocket && (error.code === "ECONNRESET" || error.code === "EPIPE");
       reject(isStale && !signal.aborted ? new StaleConnection(error.message, { cause: error }) : error);
     });
     if (onSent !== undefined) sent.once("finish", onSent);
-    sent.end(body);
+    sent.cork();
+    for (const piece of pieces) sent.write(piece);
+    sent.end();
   });
 }
 

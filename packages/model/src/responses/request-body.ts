@@ -1,5 +1,6 @@
 import type { Item } from "../items.js";
 import type { ModelRequest } from "../model-port.js";
+import { createWrittenItems } from "./written-items.js";
 
 /** Builds the JSON body of `POST /responses`. Pure. */
 export function buildRequestBody(request: ModelRequest): Record<string, unknown> {
@@ -21,33 +22,28 @@ export function buildRequestBody(request: ModelRequest): Record<string, unknown>
   };
 }
 
+/** The bytes of a request: what is before its items, the items, and what is after them. */
+export type BodyPieces = readonly Uint8Array<ArrayBuffer>[];
+
 /**
- * Creates a serializer of `buildRequestBody` to UTF-8 JSON that caches the bytes of each item, so that a request serializes
- * only new items. Items must not be modified after they were sent.
+ * Creates a serializer of `buildRequestBody` to UTF-8 JSON. A request whose history continues that of the last one costs what is new:
+ * the pieces of its items are neither serialized nor copied again. Items must not be modified after they were sent.
  */
-export function createBodyWriter(): (request: ModelRequest) => Uint8Array<ArrayBuffer> {
+export function createBodyWriter(): (request: ModelRequest) => BodyPieces {
   const encoder = new TextEncoder();
-  const written = new WeakMap<Item, Uint8Array>();
-  const comma = encoder.encode(",");
-  const write = (item: Item): Uint8Array => {
-    const known = written.get(item);
-    if (known !== undefined) return known;
-    const bytes = encoder.encode(JSON.stringify(withoutIds(item)));
-    written.set(item, bytes);
-    return bytes;
-  };
+  const writeItems = createWrittenItems((item) => JSON.stringify(withoutIds(item)));
   return (request) => {
     const envelope = JSON.stringify(buildRequestBody({ ...request, input: [] }));
     // Only the model name precedes it, in which quotation marks are escaped.
     const at = envelope.indexOf(EMPTY_INPUT) + EMPTY_INPUT.length - 1;
-    const items = request.input.flatMap((item, index) => (index === 0 ? [write(item)] : [comma, write(item)]));
-    return join([encoder.encode(envelope.slice(0, at)), ...items, encoder.encode(envelope.slice(at))]);
+    return [encoder.encode(envelope.slice(0, at)), writeItems(request.input), encoder.encode(envelope.slice(at))];
   };
 }
 
 const EMPTY_INPUT = '"input":[]';
 
-function join(pieces: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
+/** The pieces as one. */
+export function joinPieces(pieces: BodyPieces): Uint8Array<ArrayBuffer> {
   const joined = new Uint8Array(pieces.reduce((total, { length }) => total + length, 0));
   let at = 0;
   for (const piece of pieces) {

@@ -7,7 +7,7 @@ import { type RequestFailure, readConnectionFailure, readHttpFailure } from "../
 import type { IdleWatch } from "../requests/idle-watch.js";
 import { streamWithRetries } from "../requests/stream-with-retries.js";
 import type { ModelFetch, ModelResponse } from "./model-fetch.js";
-import { createBodyWriter } from "./request-body.js";
+import { type BodyPieces, createBodyWriter, joinPieces } from "./request-body.js";
 import { readServerEvents } from "./server-events.js";
 import { readStreamEvent } from "./stream-event.js";
 import { createUntimedFetch } from "./untimed-fetch.js";
@@ -51,10 +51,10 @@ export function createResponsesModel(options: ResponsesModelOptions): ModelPort 
   const retries = { retry: provider.retry, streamIdleMs: provider.streamIdleMs, clock, random };
   return {
     stream(request, { signal }) {
-      let body: Uint8Array<ArrayBuffer> | undefined;
+      let pieces: BodyPieces | undefined;
       const send = (watch: IdleWatch) => {
-        body ??= context.writeBody(request);
-        return open(request, body, watch, context);
+        pieces ??= context.writeBody(request);
+        return open(request, pieces, watch, context);
       };
       return streamWithRetries(send, signal, retries);
     },
@@ -64,22 +64,33 @@ export function createResponsesModel(options: ResponsesModelOptions): ModelPort 
 interface Context extends Required<Omit<ResponsesModelOptions, "readToken" | "limits">> {
   readonly readToken?: TokenReader;
   readonly limits: ModelLimits;
-  readonly writeBody: (request: ModelRequest) => Uint8Array<ArrayBuffer>;
+  readonly writeBody: (request: ModelRequest) => BodyPieces;
 }
 
 /** Sends the request; returns the events of the response if successful, otherwise the failure. */
 async function open(
   request: ModelRequest,
-  body: Uint8Array<ArrayBuffer>,
+  pieces: BodyPieces,
   watch: IdleWatch,
   context: Context,
 ): Promise<AsyncIterable<ModelEvent> | RequestFailure> {
   const { provider, readToken, userAgent, originator, now, limits, fetch } = context;
   const { signal } = watch;
+  let joined: Uint8Array<ArrayBuffer> | undefined;
   let token = provider.credential.kind === "command" ? await readToken?.(signal) : undefined;
   const send = () => {
     const headers = buildHeaders({ provider, request, token, userAgent, originator });
-    return fetch(provider.url, { method: "POST", headers, body, signal, redirect: "manual" });
+    return fetch(provider.url, {
+      method: "POST",
+      headers,
+      pieces,
+      get body() {
+        joined ??= joinPieces(pieces);
+        return joined;
+      },
+      signal,
+      redirect: "manual",
+    });
   };
   try {
     let response = await send();

@@ -61,6 +61,23 @@ describe("requests by node:http", () => {
     expect(bodies).toEqual(['{"a":"ö"}']);
   });
 
+  it("send a body in pieces without joining them, with their length", async () => {
+    const { url, bodies } = await listen((request, response) => {
+      response.end(`${request.headers["content-length"]} ${request.headers["transfer-encoding"]}`);
+    });
+    const pieces = ["one, ", "", "two"].map((text) => new TextEncoder().encode(text));
+    const asked = {
+      ...init(),
+      pieces,
+      get body(): Uint8Array<ArrayBuffer> {
+        throw new Error("the pieces were joined");
+      },
+    };
+    const { body } = await createNodeFetch()(url, asked);
+    expect(await textOf(body)).toBe("8 undefined");
+    expect(bodies).toEqual(["one, two"]);
+  });
+
   it("use a connection again, also where the reader left behind the last event", async () => {
     let end = () => {};
     const { url, sockets } = await listen((_request, response) => {
