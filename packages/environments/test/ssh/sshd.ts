@@ -61,6 +61,8 @@ export interface Sshd {
   readonly directory: string;
   /** Process ids of running ssh clients connected to it. */
   listClients(): number[];
+  /** Process ids of the server's side of their connections. */
+  listSessions(): number[];
   /** Ends it with all its processes. */
   close(): Promise<void>;
 }
@@ -139,7 +141,15 @@ export async function openSshd({ settings = [], env = {} }: SshdOptions = {}): P
     if (child.exitCode !== null) throw new Error(`sshd has ended: ${Buffer.concat(log).toString()}`);
   });
   const ssh = [findProgram("ssh")!, "-F", at("ssh_config")] as const;
-  return { port, ssh, cache: at("cache"), directory, listClients: () => listClients(at("ssh_config")), close };
+  return {
+    port,
+    ssh,
+    cache: at("cache"),
+    directory,
+    listClients: () => listClients(at("ssh_config")),
+    listSessions: () => listDescendants(child.pid!).flatMap(({ pid, command }) => (/sshd/.test(command) ? [pid] : [])),
+    close,
+  };
 }
 
 async function end(child: ChildProcess): Promise<void> {
@@ -165,6 +175,17 @@ const listClients = (config: string): number[] => listProcesses(`-F ${config}`);
 function listProcesses(words: string): number[] {
   const lines = execFileSync("ps", ["-A", "-o", "pid=,args="], { encoding: "utf8" }).split("\n");
   return lines.flatMap((line) => (line.includes(words) ? [Number.parseInt(line, 10)] : []));
+}
+
+function listDescendants(ancestor: number): { pid: number; command: string }[] {
+  const lines = execFileSync("ps", ["-A", "-o", "pid=,ppid=,comm="], { encoding: "utf8" }).split("\n");
+  const all = lines.map((line) => {
+    const [pid, parent, command = ""] = line.trim().split(/\s+/);
+    return { pid: Number(pid), parent: Number(parent), command };
+  });
+  const below = (parent: number): typeof all =>
+    all.filter((each) => each.parent === parent).flatMap((each) => [each, ...below(each.pid)]);
+  return below(ancestor);
 }
 
 async function findFreePort(): Promise<number> {
