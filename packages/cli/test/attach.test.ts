@@ -1,6 +1,6 @@
-import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
+import { type ChildProcessWithoutNullStreams, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, readdirSync, readFileSync, rmSync, watch } from "node:fs";
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, watch } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createStdioChannel } from "@codex/channel";
@@ -149,6 +149,46 @@ describe("codex exec-server --attach", () => {
     const environment = readFileSync(`/proc/${pid}/environ`, "latin1");
     expect(environment).toContain(`XDG_RUNTIME_DIR=${runtime}`);
     expect(environment).not.toMatch(/SSH_|sk-of-the-host/);
+  });
+});
+
+/** A user other than that of the server; only root can start a program as one. */
+const STRANGER = { uid: 65_534, gid: 65_534 };
+const NO_STRANGER = (() => {
+  if (process.getuid?.() !== 0) return ": skipped, only root can become another user";
+  const { status } = spawnSync(process.execPath, ["-e", ""], { ...STRANGER, cwd: "/", env: {} });
+  return status === 0 ? "" : ": skipped, another user cannot run this Node";
+})();
+
+describe.skipIf(NO_STRANGER !== "")(`another user at the socket of codex exec-server --attach${NO_STRANGER}`, () => {
+  /** What a program of a user reads from the socket after it has asked for a session there. */
+  async function knock(socket: string, user: { uid?: number; gid?: number }): Promise<string> {
+    const script = `
+      const socket = require("node:net").connect(process.argv[1]);
+      socket.on("error", ({ code }) => process.stdout.write("failed: " + code));
+      socket.on("data", (bytes) => { process.stdout.write(bytes); socket.destroy(); });
+      socket.write('{"codexBackground":1,"want":"serve"}\\n' + ${JSON.stringify(JSON.stringify(HELLO))});
+    `;
+    const child = spawn(process.execPath, ["-e", script, socket], { ...user, cwd: "/", env: {} });
+    const { stdout } = await finish(child);
+    return stdout.toString();
+  }
+
+  it("does not reach it, and is not served where its file lets everybody in", async () => {
+    await run(["exec-server", "--attach"], HELLO);
+    const pid = await pidOf(["exec-server"]);
+    const directory = join(runtime, "codex-ts");
+    const socket = join(directory, readdirSync(directory).find((name) => name.endsWith(".sock"))!);
+    expect(await knock(socket, STRANGER)).toBe("failed: EACCES");
+    for (const path of [runtime, directory]) chmodSync(path, 0o755);
+    expect(await knock(socket, STRANGER)).toBe("failed: EACCES");
+    chmodSync(socket, 0o666);
+    expect(await knock(socket, STRANGER)).toMatch(/^(failed: (ECONNRESET|EPIPE))?$/);
+    expect(await knock(socket, {})).toContain('"codexBackground":1');
+    for (const path of [runtime, directory]) chmodSync(path, 0o700);
+    expect(await pidOf(["exec-server"])).toBe(pid);
+    const log = readdirSync(directory).find((name) => name.endsWith(".log"))!;
+    expect(readFileSync(join(directory, log), "utf8")).toContain("a client of another user was refused");
   });
 });
 

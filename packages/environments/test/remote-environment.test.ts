@@ -5,6 +5,7 @@ import { createExecutor, type ExecutorOptions } from "@codex/executor";
 import { EXECUTOR_SUBPROTOCOL } from "@codex/executor-protocol";
 import { type AttachedExecutor, type AttachOptions, createOrchestrator } from "@codex/orchestrator";
 import { createLocalBackend } from "@codex/process-host";
+import { createCuttingProxy } from "@codex/testkit";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { ENV, outputOf } from "../../process-host/test/support.js";
 import { createRemoteEnvironment, createWebSocketLink, type EnvironmentState } from "../src/index.js";
@@ -286,6 +287,33 @@ describe("connecting", () => {
     await Promise.all(Array.from({ length: 50 }, () => environment.connect()));
     expect([opened, states]).toEqual([1, ["connecting", "ready"]]);
   });
+
+  it.each(["exec-server", "executor"] as const)(
+    "is one connection to an %s for 50 users of all that it has",
+    async (kind) => {
+      const target = kind === "executor" ? (await listenExecutor({ execServer })).url : await listen();
+      const proxy = await createCuttingProxy(target);
+      onTestFinished(() => proxy.close());
+      const environment = environmentAt(proxy.url);
+      const orchestrator = openOrchestrator();
+      orchestrator.addEnvironment(environment);
+      if (kind === "executor") await environment.attach(orchestrator);
+      const stdio = { kind: "pipe", stdin: "null" } as const;
+      const uses = [
+        () => environment.connect(),
+        () => environment.info(),
+        () => environment.files.getMetadata("/"),
+        async () => outputOf(await environment.backend.start({ argv: ["echo", "hi"], cwd: "/", env: ENV, stdio })),
+        () => orchestrator.callTool("exec_command", { cmd: "echo tool" }),
+      ];
+      const results = await Promise.all(Array.from({ length: 50 }, (_, at) => uses[at % uses.length]!()));
+      expect(results.filter((result) => result === "hi\n")).toHaveLength(10);
+      expect(
+        results.filter((result) => (result as { status?: string } | undefined)?.status === "success"),
+      ).toHaveLength(10);
+      expect(proxy.connections).toBe(1);
+    },
+  );
 
   it("fails with the reason and without secrets, and is tried again", async () => {
     let isUp = false;
