@@ -4,7 +4,7 @@ import { createNative } from "@codex/native";
 import { createLocalBackend } from "@codex/process-host";
 import { type CommandSandbox, createCommandSandbox } from "@codex/sandbox";
 import type { RemoteHost } from "./exec-server-host.js";
-import { OWN_LOG_TAIL_BYTES, OWN_PIPE_BYTES } from "./limits.js";
+import { OUTPUT_PIPE_BYTES, OUTPUT_TAIL_BYTES } from "./limits.js";
 
 export interface OwnExecutorOptions {
   /** Skip probing this host for a sandbox; a command that asks for one is refused. */
@@ -22,7 +22,8 @@ export function createOwnSandbox(isTried: boolean): CommandSandbox {
   return sandbox;
 }
 
-const createOwnNative = () => createNative(undefined, { outputPipeBytes: OWN_PIPE_BYTES, closeInheritedOnExec: true });
+const createOwnNative = () =>
+  createNative(undefined, { outputPipeBytes: OUTPUT_PIPE_BYTES, closeInheritedOnExec: true });
 
 /** Starts an executor for this host in this process. Closing the channel ends it and everything it started. */
 export const startOwnExecutor = ({
@@ -32,8 +33,8 @@ export const startOwnExecutor = ({
 }: OwnExecutorOptions = {}): Channel =>
   start({
     limits: {
-      log: { lendsChunks: lendsOutput, tailBytes: OWN_LOG_TAIL_BYTES },
-      binaryDeltaBytes: OWN_PIPE_BYTES,
+      log: { lendsChunks: lendsOutput, tailBytes: OUTPUT_TAIL_BYTES },
+      binaryDeltaBytes: OUTPUT_PIPE_BYTES,
     },
     backend() {
       const native = createOwnNative();

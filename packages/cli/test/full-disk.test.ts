@@ -8,6 +8,7 @@ import type { RecordedOutput } from "@codex/executor-protocol";
 import { connectStdio, connectWebSocket, createOrchestrator, type Orchestrator } from "@codex/orchestrator";
 import { findSmallDiskProblem, openSmallDisk, type SmallDisk } from "@codex/testkit";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { OUTPUT_TAIL_BYTES } from "../src/limits.js";
 import { codex, finish, useCommand } from "./support.js";
 
 const problem = findSmallDiskProblem();
@@ -98,9 +99,9 @@ describe.skipIf(problem !== undefined)(`on a disk that is full${problem === unde
       if (since === "from the beginning") disk.fill();
       const orchestrator = await attach();
       const id = await startTeller(orchestrator);
-      await tell(orchestrator, id, 0, 200_000);
+      await tell(orchestrator, id, 0, 300_000);
       const { end, gone, kept } = await readAll(orchestrator, id);
-      expect(end).toBe(READY + 1_600_000);
+      expect(end).toBe(READY + 2_400_000);
       expect(gone.length).toBe(1);
       expect(kept + gone[0]!.to - gone[0]!.from).toBe(end);
       const chars = { chars: "\u0004", yield_time_ms: 5_000 };
@@ -125,7 +126,7 @@ describe.skipIf(problem !== undefined)(`on a disk that is full${problem === unde
     await tell(orchestrator, first, 400_000, 450_000);
     const { gone, kept, end } = await readAll(orchestrator, first);
     expect(gone.length).toBe(1);
-    expect(gone[0]!.from).toBeGreaterThanOrEqual(READY + 1_600_000 - 512 * 1024);
+    expect(gone[0]!.from).toBeGreaterThanOrEqual(READY + 1_600_000 - OUTPUT_TAIL_BYTES);
     expect(kept + gone[0]!.to - gone[0]!.from).toBe(end);
     const second = await startTeller(orchestrator);
     await tell(orchestrator, second, 0, 200_000);

@@ -19,6 +19,7 @@ import { readTlsIdentity, readToken, type TlsArguments } from "../credentials.js
 import { CommandError, EXIT } from "../exit-codes.js";
 import { onStopSignal, openStdout } from "../host-process.js";
 import { collectGarbage, keepHeapSmall } from "../keep-heap-small.js";
+import { OUTPUT_PIPE_BYTES, OUTPUT_TAIL_BYTES } from "../limits.js";
 import { isLoopback, type ListenPlace, parseListenUrl } from "../listen-url.js";
 import { type OpenedTelemetry, openTelemetry, type TelemetryArguments } from "../open-telemetry.js";
 
@@ -68,7 +69,7 @@ export async function runExecutor(given: ExecutorCommandOptions): Promise<void> 
       (() =>
         createLocalBackend({
           shielded: true,
-          native: createNative(undefined, { closeInheritedOnExec: true }),
+          native: createNative(undefined, { outputPipeBytes: OUTPUT_PIPE_BYTES, closeInheritedOnExec: true }),
           telemetry,
           sandbox,
           onFirstStart: keepHeapSmall,
@@ -78,7 +79,12 @@ export async function runExecutor(given: ExecutorCommandOptions): Promise<void> 
     ...(ceiling === undefined ? {} : { ceiling }),
     ...(remote === undefined && options.files ? { execServer: () => startExecServer(telemetry, graceMs) } : {}),
     // Each session may have a call that waits for it, as `codex run` does.
-    limits: { sessions: options.maxSessions, inFlightCalls: options.maxSessions + SPARE_CALLS },
+    limits: {
+      sessions: options.maxSessions,
+      inFlightCalls: options.maxSessions + SPARE_CALLS,
+      log: { tailBytes: OUTPUT_TAIL_BYTES },
+      binaryDeltaBytes: OUTPUT_PIPE_BYTES,
+    },
     resumeGraceMs: graceMs,
     telemetry,
     ...(options.deterministicIds ? { ids: createCountingIds() } : {}),

@@ -1,6 +1,7 @@
 import { closeSync, constants, openSync, writeSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { createNative, type NativeOptions, readPipe } from "../../src/index.js";
+import { MAX_ENLARGED_PIPES } from "../../src/limits.js";
 
 const SYSTEM_BYTES = 64 * 1024;
 const LARGE_BYTES = 256 * 1024;
@@ -30,6 +31,21 @@ describe.runIf(process.platform === "linux")("a pipe", () => {
     });
     expect(chunks.map(({ length }) => length)).toEqual([capacity]);
     expect(chunks[0]?.equals(content.subarray(0, capacity))).toBe(true);
+  });
+
+  it("is enlarged while few others are", () => {
+    const native = createNative(undefined, { outputPipeBytes: LARGE_BYTES });
+    const readers = Array.from({ length: MAX_ENLARGED_PIPES }, () => {
+      const { read, write } = native.openOutputPipe();
+      closeSync(write);
+      return read;
+    });
+    const beyond = native.openOutputPipe();
+    expect(fill(beyond.write, content)).toBe(SYSTEM_BYTES);
+    closeSync(readers.pop()!);
+    const next = native.openOutputPipe();
+    expect(fill(next.write, content)).toBe(LARGE_BYTES);
+    for (const fd of [...readers, beyond.read, next.read]) closeSync(fd);
   });
 
   it("for anything else has the system's capacity", () => {
