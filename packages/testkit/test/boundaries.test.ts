@@ -57,6 +57,7 @@ const FLOORS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     doctor: "config executor-protocol telemetry",
     local: "channel environments exec-server executor orchestrator policy process-host",
     "openai-agents": "orchestrator",
+    acp: "orchestrator",
     mcp: "clock executor-protocol orchestrator policy recording",
     view: "agent executor-protocol orchestrator telemetry",
     "ai-sdk": "clock orchestrator",

@@ -1,0 +1,1 @@
+export { type AcpTerminals, type AcpTerminalsOptions, acpTerminals, type TerminalRequest } from "./terminals.js";

@@ -1,0 +1,50 @@
+/** The end of an output, at most so many bytes, beginning at a character. */
+export class KeptOutput {
+  readonly #limit: number;
+  readonly #pieces: Buffer[] = [];
+  #bytes = 0;
+  #isTruncated = false;
+
+  constructor(limit: number) {
+    this.#limit = limit;
+  }
+
+  get isTruncated(): boolean {
+    return this.#isTruncated || this.#bytes > this.#limit;
+  }
+
+  add(bytes: Uint8Array): void {
+    this.#pieces.push(Buffer.from(bytes));
+    this.#bytes += bytes.length;
+    // Only whole pieces go; the rest is cut when it is read.
+    for (
+      let first = this.#pieces[0];
+      first !== undefined && this.#bytes - first.length >= this.#limit;
+      first = this.#pieces[0]
+    ) {
+      this.#pieces.shift();
+      this.#bytes -= first.length;
+      this.#isTruncated = true;
+    }
+  }
+
+  /** Output was lost before it came here. */
+  markGap(): void {
+    this.#isTruncated = true;
+  }
+
+  /** As text. Bytes that are no text count as the three of their replacement. */
+  read(): string {
+    const all = Buffer.concat(this.#pieces);
+    const text = fromCharacter(all, this.#limit).toString();
+    return Buffer.byteLength(text) <= this.#limit ? text : fromCharacter(Buffer.from(text), this.#limit).toString();
+  }
+}
+
+/** The last bytes, without those of a character that began before. */
+function fromCharacter(bytes: Buffer, limit: number): Buffer {
+  if (bytes.length <= limit) return bytes;
+  const end = bytes.subarray(bytes.length - limit);
+  const start = end.findIndex((byte) => (byte & 0xc0) !== 0x80);
+  return start > 0 && start < 4 ? end.subarray(start) : end;
+}
