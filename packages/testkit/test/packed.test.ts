@@ -1,8 +1,7 @@
 // The packages as npm installs them, in a project outside of this one.
-import { execFileSync, spawn, spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import {
-  copyFileSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -20,6 +19,7 @@ import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { installAlone, listInstalled, listNativeFiles } from "./install-alone.js";
+import { packInto } from "./packed-project.js";
 
 const root = fileURLToPath(new URL("../../../", import.meta.url));
 const PACKAGES = [
@@ -65,34 +65,10 @@ beforeAll(() => {
     dirname(createRequire(join(root, "packages/channel/")).resolve("@types/node/package.json")),
     join(modules, "@types/node"),
   );
-  const sources = PACKAGES.map((name) => `./packages/${name}`);
-  // Lists what would be in them, in this order.
-  const flags = ["--dry-run", "--json", "--ignore-scripts"];
-  const listed = execFileSync("npm", ["pack", ...flags, ...sources], { cwd: root, encoding: "utf8" });
-  const packed = JSON.parse(listed) as { files: { path: string }[] }[];
-  PACKAGES.forEach((name, index) => {
-    const files = packed[index]!.files.map(({ path }) => path);
-    pack(name, files, join(modules, "@codex", name));
-  });
+  packInto(project, PACKAGES);
   writeFileSync(join(project, "package.json"), '{ "type": "module" }');
 }, SLOW_MS);
 afterAll(() => rmSync(project, { recursive: true }));
-
-function pack(name: string, files: readonly string[], target: string): void {
-  const source = join(root, "packages", name);
-  for (const path of files) {
-    mkdirSync(dirname(join(target, path)), { recursive: true });
-    copyFileSync(join(source, path), join(target, path));
-  }
-  const { dependencies = {} } = JSON.parse(readFileSync(join(source, "package.json"), "utf8")) as {
-    dependencies?: Record<string, string>;
-  };
-  for (const dependency of Object.keys(dependencies).filter((each) => !each.startsWith("@codex/"))) {
-    const link = join(target, "node_modules", dependency);
-    mkdirSync(dirname(link), { recursive: true });
-    symlinkSync(join(source, "node_modules", dependency), link);
-  }
-}
 
 /** Runs a file of the project with nothing on PATH. */
 function run(file: string, cwd = project) {
