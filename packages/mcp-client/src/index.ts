@@ -14,5 +14,6 @@ export { type McpTools, type McpToolsOptions, openMcpTools } from "./servers/ope
 export type { McpServerStatus } from "./servers/server.js";
 export type { McpPlace } from "./servers/server-transport.js";
 export type { LeftOut } from "./tools/server-tools.js";
+export { type ExecutorStdioServer, executorStdio } from "./transports/executor-stdio.js";
 export { createEnvironmentFetch } from "./transports/http-fetch.js";
-export { type StdioServer, StdioTransport, type StdioTransportOptions } from "./transports/stdio.js";
+export { type StdioProcess, type StdioServer, StdioTransport, type StdioTransportOptions } from "./transports/stdio.js";

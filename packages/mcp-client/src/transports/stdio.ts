@@ -27,10 +27,19 @@ export interface StdioServer {
   cwd: string;
 }
 
+/** What a transport uses of a program. */
+export interface StdioProcess extends Pick<ExecProcess, "write" | "closeStdin" | "dispose"> {
+  readonly outcome: ProcessOutcome;
+  readonly exited: Promise<unknown>;
+  readonly closed: Promise<unknown>;
+  readonly log: { follow(): AsyncIterable<{ stream: string; offset: number; bytes: Uint8Array }> };
+  terminate(options: { graceMs: number }): Promise<unknown>;
+}
+
 /** Dependencies of a `StdioTransport`. */
 export interface StdioTransportOptions {
   /** Starts the program. Owned by the caller. */
-  backend: Pick<ExecBackend, "start" | "appliesEnvPolicy">;
+  backend: Pick<ExecBackend, "appliesEnvPolicy"> & { start(spec: ProcessSpec): Promise<StdioProcess> };
   /** Called with the stderr of the program as it arrives. */
   onStderr?: (bytes: Uint8Array) => void;
   /** Variables of the host, for a backend that applies no policy itself. Default: those of this process. */
@@ -50,8 +59,8 @@ export class StdioTransport implements Transport {
   readonly #server: StdioServer;
   readonly #options: StdioTransportOptions;
   readonly #stderr = new StderrTail();
-  #starting: Promise<ExecProcess> | undefined;
-  #process: ExecProcess | undefined;
+  #starting: Promise<StdioProcess> | undefined;
+  #process: StdioProcess | undefined;
   /** Resolves when its output is no longer read, at the end or earlier. */
   #drained: Promise<void> = Promise.resolve();
   #closing: Promise<void> | undefined;
@@ -125,7 +134,7 @@ export class StdioTransport implements Transport {
   }
 
   /** Reads to the end. Never rejects: resolves with the reason if it stopped early. */
-  async #read(program: ExecProcess): Promise<Error | undefined> {
+  async #read(program: StdioProcess): Promise<Error | undefined> {
     const lines = new Lines();
     let expected = 0;
     try {
@@ -147,7 +156,7 @@ export class StdioTransport implements Transport {
     }
   }
 
-  async #finish(program: ExecProcess, problem: Error | undefined): Promise<void> {
+  async #finish(program: StdioProcess, problem: Error | undefined): Promise<void> {
     if (problem === undefined && this.#closing === undefined) await program.exited;
     if (this.#closing === undefined) {
       this.onerror?.(new Error(problem === undefined ? this.#describeEnd(program) : messageOf(problem)));
@@ -173,7 +182,7 @@ export class StdioTransport implements Transport {
     else this.onerror?.(new Error("the MCP server wrote a line to stdout that is no JSON-RPC message"));
   }
 
-  #describeEnd({ outcome }: ExecProcess): string {
+  #describeEnd({ outcome }: StdioProcess): string {
     const stderr = this.#stderr.quote();
     return `the MCP server ended: ${describeOutcome(outcome)}${stderr === "" ? "" : `; on stderr: ${stderr}`}`;
   }
