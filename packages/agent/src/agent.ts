@@ -136,12 +136,18 @@ interface Settings extends AgentOptions {
 
 const NO_RECORDER: ThreadRecorder = { append: () => Promise.resolve() };
 
-const newState = ({ id, items, usage = NO_USAGE, lastTokens = 0 }: SavedThread): ThreadState => ({
+const newState = ({
+  id,
+  items,
+  usage = NO_USAGE,
+  lastTokens = 0,
+  functionsOnly = false,
+}: SavedThread): ThreadState => ({
   threadId: id,
   items: [...items],
   usage,
   lastTokens,
-  functionsOnly: false,
+  functionsOnly,
 });
 
 class AgentThread implements Thread {

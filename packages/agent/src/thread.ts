@@ -19,6 +19,8 @@ export interface SavedThread {
   readonly usage?: Usage;
   /** Total tokens of its last response. */
   readonly lastTokens?: number;
+  /** The endpoint takes no tools but functions. Default false. */
+  readonly functionsOnly?: boolean;
   /** Ids of calls that were started; undefined when not recorded. */
   readonly startedCalls?: ReadonlySet<string>;
 }

@@ -125,6 +125,34 @@ describe("codex exec", () => {
     expect(endpoint.requests[2]?.text).toContain("second");
   });
 
+  it("sends what changed in the instructions of a project to a thread that goes on, and that they are gone", async () => {
+    const { endpoint, repository, run } = await setUp([say("1"), say("2"), say("3"), say("4"), say("5")]);
+    const file = join(repository, "AGENTS.md");
+    writeFileSync(file, "first\n");
+    await run(["go"]);
+    const turns: [string | undefined, RegExp | undefined][] = [
+      [
+        "second\n",
+        /^# AGENTS\.md instructions for [^\n]+\n\n<INSTRUCTIONS>\nsecond\n\n<\/INSTRUCTIONS>\nThey replace all /,
+      ],
+      ["second\n", undefined],
+      [undefined, /^# AGENTS\.md instructions\n\nThere are none any more/],
+      [undefined, undefined],
+    ];
+    for (const [index, [text, expected]] of turns.entries()) {
+      if (text === undefined) rmSync(file, { force: true });
+      else writeFileSync(file, text);
+      await run(["resume", "--last", "go on"]);
+      const { input } = endpoint.requests[index + 1]!.body;
+      const added = input.slice(input.findLastIndex(({ role }) => role === "assistant") + 1);
+      const texts = added.flatMap(({ content }) => (content as { text: string }[]).map((part) => part.text));
+      expect(texts).toEqual(expected === undefined ? ["go on"] : [expect.stringMatching(expected), "go on"]);
+    }
+    const [, , context] = endpoint.requests[0]!.body.input;
+    const openings = (context!.content as { text: string }[]).map((part) => part.text.slice(0, 11));
+    expect(openings).toEqual(["# AGENTS.md", "<environmen"]);
+  });
+
   it("writes the last message to a file, and empties it when the turn fails", async () => {
     const { repository, run } = await setUp((_request, index) =>
       index === 0 ? say("the end") : { status: 400, body: ["{}"] },

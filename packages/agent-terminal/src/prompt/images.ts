@@ -18,7 +18,7 @@ async function readImage(file: string): Promise<ContentPart[]> {
   if (type === undefined) throw new PromptError("bad_input", `image ${file}: not a PNG, JPEG, GIF or WebP image`);
   return [
     { type: "input_text", text: `<image name=${frameName(JSON.stringify(file))}>` },
-    { type: "input_image", image_url: `data:${type};base64,${bytes.toString("base64")}` },
+    { type: "input_image", image_url: `data:${type};base64,${bytes.toString("base64")}`, detail: "high" },
     { type: "input_text", text: "</image>" },
   ];
 }

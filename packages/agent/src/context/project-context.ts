@@ -3,7 +3,7 @@ import type { AgentFiles } from "../files/agent-files.js";
 import type { ContextSection } from "../history/context-sections.js";
 import { DEFAULT_PROJECT_DOC_BYTES } from "../limits.js";
 import { CachedFiles, type FileMemory } from "./cached-files.js";
-import { DOCS_OPENING, NO_DOCS, readProjectDocs, renderProjectDocs } from "./project-docs.js";
+import { DOCS_OPENING, NO_DOCS, REPLACES_DOCS, readProjectDocs, renderProjectDocs } from "./project-docs.js";
 import { findProjectDirectories } from "./project-root.js";
 import {
   findNamedSkills,
@@ -67,20 +67,7 @@ export function createProjectReader(options: ProjectContextOptions = {}): Projec
   const markers = rootMarkers.filter(isPlain);
   const names = ["AGENTS.override.md", "AGENTS.md", ...fallbackNames.filter(isPlain)];
   const warned = new Set<string>();
-  const sent = { docs: false, skills: false };
   let memory: { files: AgentFiles; known: FileMemory } | undefined;
-
-  /** Creates a section; when one was sent earlier and is gone now, a section that revokes it. */
-  const section = (
-    kind: keyof typeof sent,
-    made: Omit<ContextSection, "text">,
-    text: string | undefined,
-    none: string,
-  ) => {
-    const wasSent = sent[kind];
-    sent[kind] = wasSent || text !== undefined;
-    return text === undefined && !wasSent ? [] : [{ ...made, text: text ?? none }];
-  };
 
   return {
     async read({ files, confined, cwd }, prompt) {
@@ -95,18 +82,30 @@ export function createProjectReader(options: ProjectContextOptions = {}): Projec
       ]);
       cached.forgetUnused();
       const listed = [...found.skills, ...(home?.isShared === true ? homeSkills : [])];
-      const skills = section("skills", { role: "developer", opening: SKILLS_OPENING }, renderSkills(listed), NO_SKILLS);
+      const skills = createSection("developer", SKILLS_OPENING, renderSkills(listed), NO_SKILLS);
       const text = renderProjectDocs({ home: homeDoc, project: docs.project }, cwd);
       const named = findNamedSkills(prompt, [...found.skills, ...homeSkills]);
       const warnings = [...docs.warnings, ...found.warnings].filter((one) => !warned.has(one));
       for (const one of warnings) warned.add(one);
       return {
-        sections: [...skills, ...section("docs", { role: "user", opening: DOCS_OPENING }, text, NO_DOCS)],
+        sections: [skills, createSection("user", DOCS_OPENING, text, NO_DOCS, REPLACES_DOCS)],
         messages: named.map((skill) => createMessage("user", renderSkill(skill))),
         warnings,
       };
     },
   };
+}
+
+/** @param none what revokes an earlier section; `replaces` is added to what takes the place of one */
+function createSection(
+  role: ContextSection["role"],
+  opening: string,
+  text: string | undefined,
+  none: string,
+  replaces = "",
+): ContextSection {
+  if (text === undefined) return { role, opening, text: none, revokes: true };
+  return { role, opening, text, ...(replaces === "" ? {} : { update: `${text}\n${replaces}` }) };
 }
 
 const isPlain = (name: string): boolean => name !== "" && name !== "." && name !== ".." && !/[/\0]/.test(name);

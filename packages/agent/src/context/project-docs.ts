@@ -105,3 +105,6 @@ const SEPARATOR_LINE = /^[ \t]*--- project-doc ---/gm;
 
 /** Sent when earlier instructions no longer exist. */
 export const NO_DOCS = `${DOCS_OPENING}\n\nThere are none any more: those above do not apply.`;
+
+/** Follows instructions that take the place of earlier ones. */
+export const REPLACES_DOCS = "They replace all AGENTS.md instructions above.";

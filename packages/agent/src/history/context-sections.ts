@@ -8,19 +8,27 @@ export interface ContextSection {
   readonly role: "developer" | "user";
   readonly opening: string;
   readonly text: string;
+  /** Sent instead of `text` where a history has an earlier section of its kind. */
+  readonly update?: string;
+  /** It revokes an earlier section of its kind, and is not sent without one. */
+  readonly revokes?: boolean;
 }
 
 /** Initial messages of a history: base instructions, then the sections by role. Pure. */
 export function firstMessages(instructions: string, sections: readonly ContextSection[]): MessageItem[] {
-  return [createMessage("developer", instructions), ...groupByRole(sections)];
+  const own = sections.filter(({ revokes }) => revokes !== true);
+  return [createMessage("developer", instructions), ...groupByRole(own)];
 }
 
-/**
- * Messages with the sections that differ from the latest ones in a history. A removed section must be replaced by one that
- * revokes it. Pure.
- */
+/** Messages with the sections that differ from the latest ones in a history. Pure. */
 export function changedMessages(history: readonly Item[], sections: readonly ContextSection[]): MessageItem[] {
-  return groupByRole(sections.filter((section) => findNewest(history, section) !== section.text));
+  const changed = sections.flatMap((section): ContextSection[] => {
+    const newest = findNewest(history, section);
+    if (newest === undefined) return section.revokes === true ? [] : [section];
+    const { text, update = text } = section;
+    return newest === text || newest === update ? [] : [{ ...section, text: update }];
+  });
+  return groupByRole(changed);
 }
 
 /** The latest text of this kind in a history. */

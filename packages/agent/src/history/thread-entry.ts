@@ -26,6 +26,8 @@ export type ThreadEntry =
       /** The rules that match the call, joined by `; `. */
       readonly rule?: string;
     }
+  /** The endpoint takes no tools but functions. */
+  | { readonly type: "functions_only" }
   | { readonly type: "usage"; readonly turnId: string; readonly usage: Usage; readonly total: Usage }
   /** Replaces the history by these items. */
   | {

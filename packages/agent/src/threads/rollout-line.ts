@@ -79,6 +79,7 @@ const OWN_TYPES: ReadonlySet<string> = new Set([
   "turn_started",
   "call_started",
   "call_finished",
+  "functions_only",
   "usage",
   "turn_ended",
 ]);
@@ -89,6 +90,7 @@ export interface ReadThread {
   items: Item[];
   usage: Usage | undefined;
   lastTokens: number;
+  functionsOnly: boolean;
   /** Undefined when no line records calls, as in files written by Codex. */
   startedCalls: Set<string> | undefined;
   /** A line is no JSON: what it told is lost, maybe that a call was made. */
@@ -101,6 +103,7 @@ export const emptyThread = (): ReadThread => ({
   items: [],
   usage: undefined,
   lastTokens: 0,
+  functionsOnly: false,
   startedCalls: undefined,
   hasGap: false,
 });
@@ -128,6 +131,9 @@ export function readLine(thread: ReadThread, text: string): void {
     case "call_started":
       thread.startedCalls ??= new Set();
       thread.startedCalls.add(asText(payload.callId) ?? "");
+      return;
+    case "functions_only":
+      thread.functionsOnly = true;
       return;
     case "usage":
       thread.usage = payload.total === undefined ? thread.usage : readUsage(asObject(payload.total) ?? {});

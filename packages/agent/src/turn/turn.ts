@@ -190,6 +190,7 @@ export class Turn {
         const discarded = reader.discard();
         if (error.code === "tool_type" && !this.#state.functionsOnly) {
           this.#state.functionsOnly = true;
+          await this.#options.recorder.append({ type: "functions_only" });
           const message = `Asking again with functions only (${error.message})`;
           await emit({ type: "retry", message, discarded });
           continue;

@@ -26,7 +26,7 @@ describe("the instructions of a project", () => {
       { files: host.watch(), confined: host.files, cwd: join(host.root, cwd) },
       prompt,
     );
-    return { text: sections.find(({ role }) => role === "user")?.text, warnings };
+    return { text: sections.find(({ role, revokes }) => role === "user" && revokes !== true)?.text, warnings };
   };
   const framed = (text: string, cwd = ".") =>
     `# AGENTS.md instructions for ${join(host.root, cwd)}\n\n<INSTRUCTIONS>\n${text}\n</INSTRUCTIONS>`;
@@ -151,7 +151,7 @@ describe("the instructions of a project", () => {
       { files: host.files, confined, cwd: join(host.root, "p") },
       "",
     );
-    expect(sections).toEqual([]);
+    expect(sections.filter(({ revokes }) => revokes !== true)).toEqual([]);
     expect(warnings).toEqual([expect.stringContaining("is denied")]);
   });
 
@@ -214,7 +214,7 @@ describe("skills", () => {
     const reader = createProjectReader();
     const place = { files: host.files, confined: host.files, cwd: host.root };
     const { sections, warnings } = await reader.read(place, "");
-    expect(sections).toEqual([]);
+    expect(sections.filter(({ revokes }) => revokes !== true)).toEqual([]);
     expect(warnings).toEqual([
       expect.stringContaining("does not begin with front matter"),
       expect.stringContaining("has no description"),

@@ -37,6 +37,27 @@ describe("the first messages", () => {
     expect(changedMessages(back, sections)).toHaveLength(1);
   });
 
+  it("are replaced and revoked where a history has them, also one that was saved", () => {
+    const opening = "# Docs";
+    const section = (text: string) => ({ role: "user" as const, opening, text, update: `${text}\nnot the above` });
+    const [one, two] = [section("# Docs one"), section("# Docs two")];
+    const none = { role: "user" as const, opening, text: "# Docs: none", revokes: true };
+    let history = firstMessages("Be good.", [none]);
+    expect(history).toHaveLength(1);
+    const next = (made: Parameters<typeof changedMessages>[1][number]) => {
+      const added = changedMessages(history, [made]);
+      history = [...history, ...added];
+      expect(changedMessages(history, [made])).toEqual([]);
+      return added;
+    };
+    expect(next(none)).toEqual([]);
+    expect(next(one)).toEqual([createMessage("user", "# Docs one")]);
+    expect(next(two)).toEqual([createMessage("user", "# Docs two\nnot the above")]);
+    expect(next(one)).toEqual([createMessage("user", "# Docs one\nnot the above")]);
+    expect(next(none)).toEqual([createMessage("user", "# Docs: none")]);
+    expect(next(one)).toEqual([createMessage("user", "# Docs one\nnot the above")]);
+  });
+
   it("tell of several environments, of failed ones, and of none", () => {
     const textOf = (environments: Parameters<typeof renderEnvironmentContext>[0]["environments"]) =>
       renderEnvironmentContext({ ...NOW, environments }).text;

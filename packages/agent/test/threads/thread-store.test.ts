@@ -111,11 +111,17 @@ describe("a thread's file", () => {
       { type: "compacted", items: [message("new")], tokensBefore: 9, reason: "long" },
       { type: "item", item: functionCall("c1", "f", {}) },
       { type: "call_started", callId: "c1", name: "f", environment: "local" },
+      { type: "functions_only" },
       { type: "usage", turnId: "t", usage, total: { ...usage, totalTokens: 30 } },
     );
     const { saved, file: reopened } = await store.open(id);
     await reopened.close();
-    expect(saved).toMatchObject({ lastTokens: 3, usage: { totalTokens: 30 }, startedCalls: new Set(["c1"]) });
+    expect(saved).toMatchObject({
+      lastTokens: 3,
+      functionsOnly: true,
+      usage: { totalTokens: 30 },
+      startedCalls: new Set(["c1"]),
+    });
     expect(saved.items).toEqual([message("new"), functionCall("c1", "f", {})]);
     const kept = [];
     for await (const { entry } of store.readEntries(id)) kept.push(entry);
@@ -125,6 +131,7 @@ describe("a thread's file", () => {
       "compacted",
       "item",
       "call_started",
+      "functions_only",
       "usage",
     ]);
     expect(kept[4]).toEqual({ type: "call_started", callId: "c1", name: "f", environment: "local" });

@@ -46,12 +46,13 @@ export function createContextReader(sources: ContextSources): (turn: { prompt: s
     const none = offlineReason === undefined ? undefined : refuseFiles(offlineReason, true);
     const read = await project.read({ files: none ?? files, confined: none ?? confined, cwd }, prompt);
     const warnings = [...(read.warnings ?? []), ...(sources.mcp?.takeWarnings() ?? [])];
-    return { ...read, sections: [...describePlace(sources), ...read.sections], warnings };
+    const { instructions, permissions, environments } = describePlace(sources);
+    return { ...read, sections: [...instructions, ...read.sections, permissions, environments], warnings };
   };
 }
 
-/** Sections for permissions and environments. */
-function describePlace({ place, workspace, settings, config, orchestrator }: ContextSources): TurnContext["sections"] {
+/** Sections for configured instructions, permissions and environments. */
+function describePlace({ place, workspace, settings, config, orchestrator }: ContextSources) {
   const { executor } = place;
   const { developerInstructions } = settings;
   const { sandbox, approvalPolicy } = config;
@@ -72,18 +73,19 @@ function describePlace({ place, workspace, settings, config, orchestrator }: Con
     orchestrator.listEnvironments().filter(({ id }) => id !== executor.name && place.ids?.includes(id)),
   );
   const environments = place.ids?.length === 0 ? [] : [environment, ...others];
-  return [
-    ...(developerInstructions === undefined
-      ? []
-      : [{ role: "developer" as const, opening: developerInstructions, text: developerInstructions }]),
-    describePermissions({
+  return {
+    instructions:
+      developerInstructions === undefined
+        ? []
+        : [{ role: "developer" as const, opening: developerInstructions, text: developerInstructions }],
+    permissions: describePermissions({
       sandboxMode: sandbox.mode ?? "read-only",
       networkAccess: sandbox.mode === "danger-full-access" || sandbox.networkAccess === true,
       approvalPolicy: approvals,
       writableRoots,
     }),
-    renderEnvironmentContext({ environments, ...getToday() }),
-  ];
+    environments: renderEnvironmentContext({ environments, ...getToday() }),
+  };
 }
 
 /** Files for which every call rejects with `reason`. @param isEmpty as if there were no files */

@@ -201,7 +201,7 @@ function buildUrl(at: string, baseUrl: string, params: Readonly<Record<string, s
   const { username, password } = new URL(baseUrl);
   if (username !== "" || password !== "")
     throw bad(`${at}.base_url has a user name in it: use env_key or http_headers`);
-  const query = new URLSearchParams(params).toString();
+  const query = new URLSearchParams(params).toString().replaceAll("+", "%20");
   return `${baseUrl.replace(/\/$/, "")}/responses${query === "" ? "" : `?${query}`}`;
 }
 
