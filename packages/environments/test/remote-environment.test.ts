@@ -3,7 +3,7 @@ import { connectWebSocketChannel, createWebSocketListener } from "@codex/channel
 import { EXEC_SERVER_SUBPROTOCOL } from "@codex/exec-server-protocol";
 import { createExecutor, type ExecutorOptions } from "@codex/executor";
 import { EXECUTOR_SUBPROTOCOL } from "@codex/executor-protocol";
-import { type AttachedExecutor, type AttachOptions, createOrchestrator } from "@codex/orchestrator";
+import { type Approver, type AttachedExecutor, type AttachOptions, createOrchestrator } from "@codex/orchestrator";
 import { createLocalBackend } from "@codex/process-host";
 import { createCuttingProxy } from "@codex/testkit";
 import { describe, expect, it, onTestFinished } from "vitest";
@@ -175,6 +175,50 @@ describe("environments that were added to an orchestrator", () => {
       { status: "ready", os: PLATFORM },
     ]);
     expect(JSON.stringify([refused, described])).not.toMatch(/secret|hidden/);
+  });
+});
+
+describe("environments with different rules", () => {
+  it("have the ceiling of their executor, the policy and the approver that was added with them, who reads which it is", async () => {
+    const asked: string[] = [];
+    const approver = (name: string): Approver => ({
+      async requestApproval({ environment, command }) {
+        asked.push(`${name}: ${environment}: ${command.join(" ")}`);
+        return environment === "asks" ? "accept" : "decline";
+      },
+    });
+    const policy = { approvalPolicy: "never", sandbox: "danger-full-access" } as const;
+    const orchestrator = createOrchestrator({
+      policy,
+      defaults: { login: false, shell: "/bin/sh" },
+      approver: approver("common"),
+    });
+    onTestFinished(() => orchestrator.close());
+    const open = await listenExecutor();
+    const held = await listenExecutor({ ceiling: { roots: ["/usr"] } });
+    orchestrator.addEnvironment(environmentAt(open.url, { id: "open" }));
+    orchestrator.addEnvironment(environmentAt(held.url, { id: "held" }));
+    const untrusted = { ...policy, approvalPolicy: "untrusted" } as const;
+    orchestrator.addEnvironment(environmentAt(open.url, { id: "asks" }), { policy: untrusted });
+    orchestrator.addEnvironment(environmentAt(open.url, { id: "refuses" }), {
+      policy: untrusted,
+      approver: approver("own"),
+    });
+    const run = async (environment_id: string, workdir = "/tmp") => {
+      const args = { cmd: "awk 'BEGIN { print 6 * 7 }'", workdir, environment_id };
+      const { status, text } = await orchestrator.callTool("exec_command", args);
+      return [status, /\b42\b/.test(text) || text];
+    };
+    expect(await run("open")).toEqual(["success", true]);
+    expect(await run("held")).toEqual(["error", expect.stringContaining("/tmp")]);
+    expect(await run("held", "/usr")).toEqual(["success", true]);
+    expect(asked).toEqual([]);
+    expect(await run("asks")).toEqual(["success", true]);
+    expect((await run("refuses"))[0]).toBe("denied");
+    expect(asked).toEqual([
+      expect.stringMatching(/^common: asks: .*awk/),
+      expect.stringMatching(/^own: refuses: .*awk/),
+    ]);
   });
 });
 
