@@ -4,6 +4,7 @@ import { expect, test } from "vitest";
 test("pins the exported names", () => {
   expect(Object.keys(protocol).sort()).toEqual([
     "EXECUTOR_PROTOCOL_VERSION",
+    "EXECUTOR_SUBPROTOCOL",
     "PARSE_CONTEXT",
     "STANDARD_TOOLS",
     "ackSchema",

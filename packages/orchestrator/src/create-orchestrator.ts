@@ -2,6 +2,7 @@ import type { GetShellParser, Policy, PolicyOptions, SandboxSettings } from "@co
 import { createLazyShellParser, createSandboxSelector, RuleBook } from "@codex/policy";
 import type { Orchestrator, OrchestratorOptions } from "./api.js";
 import { Approvals } from "./approvals/approvals.js";
+import { createApproverPanel } from "./approvals/approver-panel.js";
 import { createCallTelemetry } from "./calls/call-telemetry.js";
 import { handleToolCall, type SharedContext } from "./calls/call-tool.js";
 import { judgeToolCall } from "./calls/judge-call.js";
@@ -50,6 +51,7 @@ function createHandler(
     return known;
   };
   const common = rule(options.policy, policy);
+  const approvers = createApproverPanel();
   const context: SharedContext = {
     ...shared,
     rulingOf(environment) {
@@ -63,7 +65,7 @@ function createHandler(
       clock,
       timeoutMs: timings.approvalMs,
       limit: limits.rememberedApprovals,
-      panel: shared.approvers,
+      panel: approvers,
     }),
     shellParser: shellParser ?? createLazyShellParser(),
     telemetry: createCallTelemetry(options.telemetry ?? {}),
@@ -72,6 +74,7 @@ function createHandler(
     handle: (name, args, callOptions) => handleToolCall(name, args, callOptions, context),
     judge: (name, args, callOptions) => judgeToolCall(name, args, callOptions, context),
     start: (request, startOptions, output) => startCommand(request, startOptions, output, { ...context, clock }),
+    approvers,
     checkPolicy: (given) => void rule(given),
   };
 }

@@ -5,7 +5,7 @@ import { fail } from "./result.js";
 /** An orchestrator for a person: lists tools and runs programs, and carries out no calls of a model. */
 export type ProgramRunner = Omit<
   Orchestrator,
-  "callTool" | "startCall" | "judge" | "startCommand" | "createConversation"
+  "approvers" | "callTool" | "startCall" | "judge" | "startCommand" | "createConversation"
 >;
 
 /** The options of an orchestrator that do not concern calls of a model. */
@@ -23,6 +23,7 @@ export const createProgramRunner = (options: ProgramRunnerOptions = {}): Program
     handle: refuseCall,
     judge: refuseJudging,
     start: refuseStart,
+    approvers: { add: () => () => {}, join: () => undefined },
     checkPolicy() {},
   }));
 

@@ -3,7 +3,7 @@ import { setMaxListeners } from "node:events";
 import { type Clock, systemClock, waitAtMost, waitUnlessAborted } from "@codex/clock";
 import type { PolicyOptions } from "@codex/policy";
 import type { Orchestrator, OrchestratorOptions, RunCommandOptions } from "./api.js";
-import { type ApproverPanel, createApproverPanel } from "./approvals/approver-panel.js";
+import type { ApproverPanel } from "./approvals/approver-panel.js";
 import { Auditor } from "./audit/audit-trail.js";
 import type { CallToolOptions } from "./calls/call-options.js";
 import type { SharedContext } from "./calls/call-tool.js";
@@ -61,6 +61,7 @@ export interface CallHandler {
   handle: HandleCall;
   judge(name: string, args: unknown, options: CallToolOptions): Promise<Judgement>;
   start(request: StartCommandRequest, options: StartCommandOptions, output: SplitOutput): Promise<Started>;
+  readonly approvers: ApproverPanel;
   /** @throws OrchestratorError `bad_option` */
   checkPolicy(policy: PolicyOptions): void;
 }
@@ -69,12 +70,12 @@ export interface CallHandler {
 export type Shared = Pick<
   SharedContext,
   "config" | "catalog" | "environments" | "sessions" | "newId" | "newKey" | "closing" | "auditor" | "observers"
-> & { clock: Clock; approvers: ApproverPanel };
+> & { clock: Clock };
 
 /** Everything except the handling of tool calls, which is handed in: `runCommand` and `listTools` do not need it. */
 export class OrchestratorCore implements Orchestrator {
   readonly ready: Promise<void>;
-  readonly approvers = createApproverPanel();
+  readonly approvers: ApproverPanel;
   readonly #observers = new Observers();
   readonly #config: Config;
   readonly #clock: Clock;
@@ -125,8 +126,8 @@ export class OrchestratorCore implements Orchestrator {
       closing: this.#close.signal,
       auditor: this.#auditor,
       observers: this.#observers,
-      approvers: this.approvers,
     });
+    this.approvers = this.#handler.approvers;
     this.ready = this.#attachments.attachAll(options.executors ?? []);
     // Callers that do not await `ready` learn of the failure from their calls.
     void this.ready
