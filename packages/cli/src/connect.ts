@@ -34,6 +34,8 @@ export interface ConnectOptions extends CredentialArguments {
   environment?: string;
   /** Base URL of the registry that knows the environment, instead of a configured one. */
   registry?: string;
+  /** With `registry`: `NAME=VALUE` each, that the executor must have. */
+  label?: readonly string[];
 }
 
 /**
@@ -43,7 +45,7 @@ export interface ConnectOptions extends CredentialArguments {
  * @throws CommandError, with this exit code where the environment cannot be used
  */
 export async function choosePlace(
-  { executor, environment, registry, ...credentials }: ConnectOptions,
+  { executor, environment, registry, label, ...credentials }: ConnectOptions,
   exitCode: number = EXIT.failure,
   { startsWithoutDefault = false } = {},
 ): Promise<ChosenEnvironment | undefined> {
@@ -53,7 +55,7 @@ export async function choosePlace(
   if (registry !== undefined) {
     const { token = process.env.CODEX_EXEC_SERVER_NOISE_AUTH_TOKEN ?? "", ca } = readCredentials(credentials);
     const { chooseRegistered } = await import("./environments.js");
-    return chooseRegistered({ registryUrl: registry, environmentId: environment, token, ca }, exitCode);
+    return chooseRegistered({ registryUrl: registry, environmentId: environment, label, token, ca }, exitCode);
   }
   if (executor !== undefined || (environment === undefined && !areEnvironmentsConfigured())) return undefined;
   const { isThisHost, loadChecked } = await import("./configured-environments.js");

@@ -16,6 +16,7 @@ import {
   type UsedEnvironment,
 } from "@codex/environments";
 import { createLocalEnvironment } from "@codex/local";
+import { messageOf } from "@codex/telemetry";
 import { CommandError, EXIT } from "./exit-codes.js";
 import { say } from "./notice.js";
 import { startExecutorOver } from "./own-executor.js";
@@ -76,14 +77,26 @@ export function chooseDefault(config: EnvironmentsConfig): ChosenEnvironment {
 
 /** Connects an environment of a registry that is not configured. @throws CommandError */
 export async function chooseRegistered(
-  address: { registryUrl: string; environmentId: string | undefined; token: string; ca?: string | undefined },
+  {
+    environmentId = "",
+    label = [],
+    ...address
+  }: {
+    registryUrl: string;
+    environmentId: string | undefined;
+    label?: readonly string[] | undefined;
+    token: string;
+    ca?: string | undefined;
+  },
   exitCode: number,
 ): Promise<ChosenEnvironment> {
-  const { environmentId } = address;
-  if (environmentId === undefined) throw new CommandError("--registry needs --environment ID beside it", EXIT.usage);
+  if (environmentId === "" && label.length === 0) {
+    throw new CommandError("--registry needs --environment ID or --label NAME=VALUE beside it", EXIT.usage);
+  }
+  const labels = await readLabels(label);
   const known = openKnownExecutors(knownExecutorsFile());
-  const link = createNoiseLink({ ...address, environmentId, known });
-  const id = environmentId.slice(0, MAX_NAME_LENGTH);
+  const link = createNoiseLink({ ...address, environmentId, labels, known });
+  const id = (environmentId || label.join("-").replace(/[^\w.-]/g, "-")).slice(0, MAX_NAME_LENGTH);
   const environment = createRemoteEnvironment({ id, kind: "noise", link, hostTools: startExecutorOver });
   try {
     await environment.connect();
@@ -91,6 +104,16 @@ export async function chooseRegistered(
   } catch (error) {
     await environment.close();
     throw toCommandError(error, false, exitCode);
+  }
+}
+
+/** `NAME=VALUE` each. @throws CommandError */
+async function readLabels(label: readonly string[]): Promise<Record<string, string>> {
+  const { parseRegistration } = await import("@codex/relay");
+  try {
+    return parseRegistration({ environmentId: "any", label }).labels;
+  } catch (error) {
+    throw new CommandError(messageOf(error), EXIT.usage, { cause: error });
   }
 }
 

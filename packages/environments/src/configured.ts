@@ -109,18 +109,28 @@ function createLink(
     case "ssh":
       return links.ssh?.(configured) ?? createUnsupported("this program cannot use ssh:// addresses");
     case "noise":
-      return createNoiseLink(toNoiseAddress(configured, { knownExecutors, clock }));
+      return createNoiseLink(toNoiseAddress(configured, { env, knownExecutors, clock }));
   }
 }
 
 /** The address of a configured environment behind a registry. */
 export function toNoiseAddress(
   configured: ConfiguredNoise,
-  { knownExecutors, clock }: { knownExecutors?: string | undefined; clock?: Clock | undefined } = {},
+  {
+    env = process.env,
+    knownExecutors,
+    clock,
+  }: {
+    env?: ConfiguredOptions["env"] | undefined;
+    knownExecutors?: string | undefined;
+    clock?: Clock | undefined;
+  } = {},
 ): NoiseAddress {
-  const { registryUrl, environmentId, authToken: token, chatgptAccountId } = configured;
+  const { registryUrl, environmentId, labels, token: source, caFile, chatgptAccountId } = configured;
+  const token = source === undefined ? "" : source.kind === "literal" ? source.token : () => openToken(source, env);
   const known = knownExecutors === undefined ? undefined : openKnownExecutors(knownExecutors);
-  return { registryUrl, environmentId, token, chatgptAccountId, known, clock };
+  const ca = caFile === undefined ? undefined : () => readText(caFile, "ca_file");
+  return { registryUrl, environmentId, labels, token, ca, chatgptAccountId, known, clock };
 }
 
 function createConfiguredWebSocket(

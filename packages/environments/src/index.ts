@@ -43,7 +43,7 @@ export { createCommandLink, type LinkedCommand } from "./links/command.js";
 export { type KnownExecutors, openKnownExecutors, type RegisteredEnvironment } from "./links/known-executors.js";
 export type { EnvironmentLink, OpenedChannel } from "./links/link.js";
 export { LinkError } from "./links/link-error.js";
-export { createNoiseLink, type NoiseAddress } from "./links/noise.js";
+export { createNoiseLink, listRegistered, type NoiseAddress } from "./links/noise.js";
 export { createWebSocketLink, type WebSocketAddress } from "./links/websocket.js";
 export { type ListedEnvironment, listConfigured } from "./list-configured.js";
 export type { HostTools, ToollessHost } from "./remote/host.js";

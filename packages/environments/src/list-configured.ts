@@ -1,4 +1,9 @@
-import { type ConfiguredEnvironment, type EnvironmentsConfig, listIds } from "./config/environment-config.js";
+import {
+  type ConfiguredEnvironment,
+  type ConfiguredNoise,
+  type EnvironmentsConfig,
+  listIds,
+} from "./config/environment-config.js";
 import { listUrlSecrets, redact } from "./links/redact.js";
 
 /** A configured environment, described without connecting it. */
@@ -37,9 +42,12 @@ function describeTarget(configured: ConfiguredEnvironment): string {
       // Arguments are omitted: they may be secret.
       return configured.program;
     case "noise":
-      return `${configured.environmentId} at ${hideUrlSecrets(configured.registryUrl)}`;
+      return `${describeWanted(configured)} at ${hideUrlSecrets(configured.registryUrl)}`;
   }
 }
+
+const describeWanted = ({ environmentId, labels = {} }: ConfiguredNoise): string =>
+  [environmentId, ...Object.entries(labels).map(([name, value]) => `${name}=${value}`)].filter(Boolean).join(" ");
 
 /** `CODEX_EXEC_SERVER_URL` may be any text, as in Codex. */
 const hideUrlSecrets = (url: string): string => redact(url, listUrlSecrets(url));

@@ -26,6 +26,7 @@ export {
   ResponderHandshake,
   type SessionKeys,
 } from "./noise/handshake.js";
+export { openIdentityFile } from "./noise/identity-file.js";
 export {
   createIdentity,
   encodePublicKey,
@@ -38,8 +39,10 @@ export {
 } from "./noise/keys.js";
 export { loadMlKem, type MlKem, type MlKemKeyPair } from "./noise/ml-kem.js";
 export type { X25519KeyPair } from "./noise/x25519.js";
+export { type ListedExecutor, listExecutors } from "./registry/list-executors.js";
 export { parseRegistration, type RegistrationWords } from "./registry/registration-options.js";
 export {
+  type ExecutorDescription,
   isLoopbackHost,
   type Meeting,
   type Registration,

@@ -133,6 +133,9 @@ export const MAX_WRITES_AT_ONCE = 64;
 /** How long a harness that was sent to an executor counts as its load, milliseconds: until the load itself shows it. */
 export const SEND_COUNTS_MS = 2_000;
 
+/** Executors in one list. */
+export const MAX_LISTED = 10_000;
+
 /** A request from another node, characters. */
 export const MAX_NODE_MESSAGE_BYTES = 64 * 1024;
 

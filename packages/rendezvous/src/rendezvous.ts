@@ -16,6 +16,7 @@ import { type RendezvousLimits, resolveLimits } from "./limits.js";
 import { createMetrics, type RendezvousMetrics } from "./metrics.js";
 import { ConnectionGone, Refusal } from "./refusal.js";
 import { type Cluster, createSingleNode } from "./registry/cluster.js";
+import { listExecutors } from "./registry/list-executors.js";
 import { Registrations } from "./registry/registrations.js";
 import { Registry, type RegistryRequest } from "./registry/registry.js";
 import { CLOSE } from "./sockets/close-code.js";
@@ -41,6 +42,12 @@ export interface RendezvousOptions {
   wallClock?: () => number;
   createId?: () => string;
 }
+
+/** Routes that respond in any state. */
+const PROBES: ReadonlySet<Route["kind"]> = new Set(["ready", "health", "metrics"]);
+
+/** Routes of GET. */
+const READ_ROUTES: ReadonlySet<Route["kind"]> = new Set(["ready", "health", "metrics", "list"]);
 
 /** Keep-alive probes of TCP begin after this time, milliseconds. */
 const KEEP_ALIVE_MS = 15_000;
@@ -209,11 +216,17 @@ export class Rendezvous {
   async #answer(request: IncomingMessage, response: ServerResponse, publicUrl: string): Promise<void> {
     const route = this.#findRoute(request);
     if (isSocketRoute(route)) throw new Refusal("upgrade_required", "this path is one of a websocket");
-    const isRead = route.kind === "ready" || route.kind === "health" || route.kind === "metrics";
+    const isRead = READ_ROUTES.has(route.kind);
     const methods = isRead ? ["GET", "HEAD"] : ["POST"];
     if (!methods.includes(request.method ?? "")) {
       response.setHeader("allow", methods.join(", "));
       throw new Refusal("method_not_allowed", `expected ${methods.join(" or ")}`);
+    }
+    if (!PROBES.has(route.kind)) {
+      this.#requireOpen();
+      if (this.#requests > this.limits.maxRequests) {
+        throw new Refusal("too_busy", "too many requests are being answered", 1);
+      }
     }
     switch (route.kind) {
       case "health":
@@ -224,6 +237,16 @@ export class Rendezvous {
       case "metrics":
         await this.#access.requireMetrics(request.headers);
         return sendText(response, 200, METRICS_CONTENT_TYPE, renderMetrics(this.#metricRegistry));
+      case "list": {
+        const { mayConnect } = await this.#access.requireHarness(request.headers);
+        return sendJson(response, 200, { executors: listExecutors(this.#registrations.all(), mayConnect) });
+      }
+      case "connectLabels": {
+        const { principal, mayConnect } = await this.#access.requireHarness(request.headers);
+        const body = await this.#readBody(request);
+        const { environmentId } = this.#registry.findByLabels(body, mayConnect);
+        return sendJson(response, 200, await this.#registry.connect({ environmentId, body, principal, publicUrl }));
+      }
       default:
         return sendJson(response, 200, await this.#answerRegistry(route, request, publicUrl));
     }
@@ -234,14 +257,11 @@ export class Rendezvous {
     request: IncomingMessage,
     publicUrl: string,
   ): Promise<object> {
-    const { maxRequests, maxBodyBytes, bodyDeadlineMs } = this.limits;
-    this.#requireOpen();
-    if (this.#requests > maxRequests) throw new Refusal("too_busy", "too many requests are being answered", 1);
     const action = kind === "connect" ? "connect" : "register";
     const { headers } = request;
     const isSignature = kind === "registerDirect" && isSigned(headers);
     const known = isSignature ? undefined : await this.#access.require(headers, environmentId, action);
-    const body = await readBody(request, { clock: this.#clock, maxBytes: maxBodyBytes, deadlineMs: bodyDeadlineMs });
+    const body = await this.#readBody(request);
     const signed = { method: "POST", path: pathOf(request), headers, body };
     const principal = known ?? (await this.#access.requireSigned(signed, environmentId, action));
     const asked: RegistryRequest = { environmentId, body, principal, publicUrl };
@@ -250,6 +270,12 @@ export class Rendezvous {
     if (kind === "connect") return this.#registry.connect(asked);
     const streamId = request.headers["x-codex-noise-stream-id"];
     return this.#registry.validate(asked, typeof streamId === "string" ? streamId : undefined);
+  }
+
+  /** @throws Refusal; ConnectionGone */
+  #readBody(request: IncomingMessage): Promise<string> {
+    const { maxBodyBytes, bodyDeadlineMs } = this.limits;
+    return readBody(request, { clock: this.#clock, maxBytes: maxBodyBytes, deadlineMs: bodyDeadlineMs });
   }
 
   /** @throws Refusal `draining`, `nodes_away` */

@@ -6,8 +6,10 @@ import {
   type EnvironmentCheck,
   EnvironmentError,
   listConfigured,
+  listRegistered,
 } from "@codex/environments";
 import { loadConfigured } from "../configured-environments.js";
+import { type CredentialArguments, readCredentials } from "../credentials.js";
 import { openEnvironments } from "../environments.js";
 import { CommandError, EXIT } from "../exit-codes.js";
 
@@ -15,8 +17,34 @@ interface OutputOptions {
   json: boolean;
 }
 
+interface ListOptions extends OutputOptions, CredentialArguments {
+  /** Base URL of the registry whose executors are listed. */
+  registry?: string;
+}
+
+/** Prints the executors that a registry knows. @throws LinkError */
+async function listRegistry(registryUrl: string, json: boolean, credentials: CredentialArguments): Promise<void> {
+  const { token = process.env.CODEX_EXEC_SERVER_NOISE_AUTH_TOKEN ?? "", ca } = readCredentials(credentials);
+  const executors = await listRegistered({ registryUrl, token, ca });
+  if (json) return printJson({ executors });
+  const rows = executors.map(({ environmentId, name, version, labels, transport, isConnected, harnesses, since }) => [
+    environmentId,
+    name || "-",
+    version || "-",
+    transport,
+    isConnected ? `since ${since}` : "away",
+    `${harnesses} ${harnesses === 1 ? "harness" : "harnesses"}`,
+    Object.entries(labels)
+      .map(([label, value]) => `${label}=${value}`)
+      .join(" "),
+  ]);
+  if (rows.length === 0) print("no executor is registered");
+  else printRows(rows);
+}
+
 /** Prints the environments; connects none. @throws EnvironmentsConfigError */
-export async function runEnvironmentList({ json }: OutputOptions): Promise<void> {
+export async function runEnvironmentList({ json, registry, ...credentials }: ListOptions): Promise<void> {
+  if (registry !== undefined) return listRegistry(registry, json, credentials);
   const config = await loadConfigured();
   const listed = listConfigured(config);
   if (json) return printJson({ default: config.default ?? null, environments: listed });

@@ -6,6 +6,7 @@ import {
   type CredentialChoice,
   forwardStream,
   openCredential,
+  openIdentityFile,
   parseRegistration,
   serveDirectExecutor,
   serveExecutorRelay,
@@ -15,6 +16,7 @@ import { onStopSignal } from "../host-process.js";
 import { createLocalExecServer } from "../local-exec-server.js";
 import { say } from "../notice.js";
 import { type OpenedTelemetry, openTelemetry, type TelemetryArguments } from "../open-telemetry.js";
+import { VERSION } from "../version.js";
 import { reportAsCodex } from "./exec-server.js";
 import { type ExecutorCommandOptions, runExecutor } from "./executor.js";
 
@@ -26,6 +28,8 @@ export interface RemoteArguments extends CredentialChoice, TelemetryArguments {
   label?: string[];
   remoteTransport: "noise" | "direct";
   caFile?: string;
+  /** File of the executor's key; created if missing. */
+  keyFile?: string;
 }
 
 /** `codex exec-server --remote`. Sets the exit code; never rejects. */
@@ -93,6 +97,8 @@ async function serveRemotely(
         ...common,
         isEager,
         name: options.name,
+        version: VERSION,
+        ...(options.keyFile === undefined ? {} : { identity: await openIdentityFile(options.keyFile) }),
         labels,
         onStream: (channel, { harness }) => serve(channel, harness),
       });

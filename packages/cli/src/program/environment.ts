@@ -11,7 +11,10 @@ export function addEnvironments(program: Command): void {
   addNotes(
     environment
       .command("list")
-      .description("List the environments; connects none")
+      .description("List the environments, or the executors that a registry knows; connects none")
+      .option("--registry <url>", "List the executors of this registry: labels, versions, load, since when")
+      .option("--token-file <path>", "With --registry: file with the bearer token")
+      .option("--ca-file <path>", "With --registry: trust certificates of these issuers as well (PEM)")
       .option("--json", "Print JSON", false),
     {
       text: [

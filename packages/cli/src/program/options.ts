@@ -45,6 +45,7 @@ export const addRemoteOptions = (command: Command) =>
     .option("--environment-id <id>", "With --remote: the id under which this host is found")
     .option("--name <name>", "With --remote: a name for people")
     .option("--label <name=value>", "With --remote: label by which it can be chosen, repeatable", append, [])
+    .option("--key-file <path>", "With --remote: keep the key in this file, so that it stays after a restart")
     .addOption(
       new Option("--remote-transport <transport>", "With --remote: how its harnesses are reached")
         .choices(["noise", "direct"])
@@ -69,6 +70,7 @@ export const addExecutorOptions = (command: Command) =>
   addCredentialOptions(
     addEnvironmentOption(command)
       .option("--registry <url>", "Registry that knows the environment, which need not be configured then")
+      .option("--label <name=value>", "With --registry: a label that the executor must have, repeatable", append, [])
       .option(
         "--executor <address>",
         "HOST:PORT, ws://, wss:// or unix:///PATH of an executor or exec-server, or a command that speaks the protocol on its stdin and stdout (default: the default environment, else an executor of its own on this host)",

@@ -77,7 +77,12 @@ export interface ConfiguredNoise extends Common {
   readonly kind: "noise";
   readonly registryUrl: string;
   readonly environmentId: string;
-  readonly authToken: string;
+  /** Source of the bearer token for the registry. */
+  readonly token?: TokenSource;
+  /** Labels that the executor must have. With an empty `environmentId`, an executor of any environment. */
+  readonly labels?: Readonly<Record<string, string>>;
+  /** Absolute path of a file with additional trusted certificates (PEM). */
+  readonly caFile?: string;
   readonly chatgptAccountId?: string;
 }
 

@@ -266,7 +266,7 @@ function readNoise(env: EnvironmentsSources["env"]): ConfiguredNoise | undefined
     requiredSkills: [],
     registryUrl,
     environmentId,
-    authToken,
+    token: { kind: "literal", token: authToken },
     ...(account === undefined ? {} : { chatgptAccountId: account }),
   };
 }

@@ -31,6 +31,9 @@ const CODEX_KEYS = [
   "initialize_timeout_sec",
 ];
 
+/** Keys of `environments-ts.toml` for an environment behind a registry. */
+const REGISTRY_KEYS = ["registry", "environment", "labels"];
+
 /** Keys of `environments-ts.toml` that extend an environment of either file. */
 export const OUR_KEYS = [
   "auth_bearer_token_file",
@@ -41,25 +44,35 @@ export const OUR_KEYS = [
   "env_inherit",
 ];
 
-const ELSEWHERE = Object.fromEntries(
-  OUR_KEYS.map((key) => [key, `Codex does not know it; put it into environments-ts.toml, below [extend.ID]`]),
-);
+const ELSEWHERE = Object.fromEntries([
+  ...OUR_KEYS.map((key) => [key, `Codex does not know it; put it into environments-ts.toml, below [extend.ID]`]),
+  ...REGISTRY_KEYS.map((key) => [key, "Codex does not know it; put this environment into environments-ts.toml"]),
+]);
 
 /** Reads one `[[environments]]`; relative paths are resolved against `home`. @throws EnvironmentsConfigError */
 export function readEnvironment(section: Section, dialect: Dialect, home: string): ConfiguredEnvironment {
   if (dialect === "codex") refuseUnknown(section, CODEX_KEYS, ELSEWHERE);
-  else refuseUnknown(section, [...CODEX_KEYS, ...OUR_KEYS]);
+  else refuseUnknown(section, [...CODEX_KEYS, ...REGISTRY_KEYS, ...OUR_KEYS]);
   const id = readId(section);
   const url = readText(section, "url");
   const program = readText(section, "program");
-  if ((url === undefined) === (program === undefined)) {
-    const both = url === undefined ? "" : ", not both";
-    throw createProblem(section, undefined, `environment \`${id}\` needs either \`url\` or \`program\`${both}`);
+  const registry = dialect === "ours" ? readText(section, "registry") : undefined;
+  const given = [url, program, registry].filter((value) => value !== undefined).length;
+  if (given !== 1) {
+    const both = given === 0 ? "" : ", not both";
+    const ours = registry === undefined ? "" : ", or `registry` alone";
+    throw createProblem(section, undefined, `environment \`${id}\` needs either \`url\` or \`program\`${both}${ours}`);
   }
   const line = section.findPlace(section.path)?.line;
   const initializeTimeoutMs = readSeconds(section, "initialize_timeout_sec") ?? INITIALIZE_TIMEOUT_MS;
   const place = `${section.file}${line === undefined ? "" : `:${line}`}`;
   const common = { id, place, initializeTimeoutMs, requiredSkills: readSkills(section) };
+  if (registry !== undefined) {
+    return readAdditions(section, { ...common, ...readRegistry(section, registry, id) }, home);
+  }
+  for (const key of dialect === "ours" ? ["environment", "labels"] : []) {
+    if (section.table[key] !== undefined) throw misplaced(section, key, "needs `registry`");
+  }
   const read =
     url === undefined
       ? { ...common, ...readCommand(section, program ?? "", home) }
@@ -77,7 +90,8 @@ export function readAdditions(section: Section, to: ConfiguredEnvironment, home:
   const token = readTokenSource(section, to, home);
   const caFile = readText(section, "ca_file");
   const envInherit = readTexts(section, "env_inherit");
-  if (caFile !== undefined && to.kind !== "websocket") throw misplaced(section, "ca_file", "needs a wss:// `url`");
+  if (caFile !== undefined && to.kind !== "websocket" && to.kind !== "noise")
+    throw misplaced(section, "ca_file", "needs a wss:// `url`");
   if (caFile !== undefined && to.kind === "websocket" && !to.url.startsWith("wss://")) {
     throw createProblem(section, "ca_file", "needs a wss:// `url`: nothing else has certificates", showValue(caFile));
   }
@@ -145,8 +159,35 @@ function readAddress(section: Section, given: string, dialect: Dialect) {
 }
 
 function checkConfidential(section: Section, key: string, url: string): void {
-  if (url.startsWith("wss://") || isLoopback(url)) return;
-  throw misplaced(section, key, "the token would travel unencrypted: it needs a wss:// `url`, or one of this host");
+  if (/^(?:wss|https):\/\//.test(url) || isLoopback(url)) return;
+  const needed = url.startsWith("http") ? "an https:// `registry`" : "a wss:// `url`";
+  throw misplaced(section, key, `the token would travel unencrypted: it needs ${needed}, or one of this host`);
+}
+
+/** `environment` defaults to the id; with `labels` alone any environment will do. */
+function readRegistry(section: Section, given: string, id: string) {
+  for (const key of ["args", "env", "cwd", "connect_timeout_sec"]) {
+    if (section.table[key] !== undefined) throw misplaced(section, key, "is not used with `registry`");
+  }
+  const registryUrl = trimBlanks(given);
+  if (!/^https?:\/\/[^/]/.test(registryUrl) || !URL.canParse(registryUrl)) {
+    throw createProblem(section, "registry", "expected an https:// or http:// URL", showValue(given));
+  }
+  const labels = readTextTable(section, "labels");
+  const environmentId = readText(section, "environment") ?? (labels === undefined ? id : "");
+  if (!/^[A-Za-z0-9_-]{0,256}$/.test(environmentId)) {
+    const rule = "expected 1 to 256 letters, digits, - and _";
+    throw createProblem(section, "environment", rule, showValue(environmentId));
+  }
+  const literal = readText(section, "auth_bearer_token", true);
+  if (literal !== undefined) checkConfidential(section, "auth_bearer_token", registryUrl);
+  return {
+    kind: "noise" as const,
+    registryUrl,
+    environmentId,
+    ...(labels === undefined ? {} : { labels }),
+    ...(literal === undefined ? {} : { token: { kind: "literal" as const, token: literal } }),
+  };
 }
 
 function readCommand(section: Section, given: string, home: string) {
@@ -188,11 +229,13 @@ function readTokenSource(section: Section, to: ConfiguredEnvironment, home: stri
   const name = readText(section, "auth_bearer_token_env");
   if (file === undefined && name === undefined) return undefined;
   const key = file === undefined ? "auth_bearer_token_env" : "auth_bearer_token_file";
-  if (to.kind !== "websocket") throw misplaced(section, key, "needs a ws:// or wss:// `url`");
+  if (to.kind !== "websocket" && to.kind !== "noise") {
+    throw misplaced(section, key, "needs a ws:// or wss:// `url`");
+  }
   if (to.token !== undefined || (file !== undefined && name !== undefined)) {
     throw misplaced(section, key, `environment \`${to.id}\` has another bearer token already`);
   }
-  checkConfidential(section, key, to.url);
+  checkConfidential(section, key, to.kind === "noise" ? to.registryUrl : to.url);
   if (file !== undefined) return { kind: "file", file: resolve(home, file) };
   if (/^[A-Za-z_][A-Za-z0-9_]*$/.test(name ?? "")) return { kind: "variable", name: name ?? "" };
   throw createProblem(section, key, "expected the name of an environment variable", showValue(name));

@@ -1,4 +1,5 @@
 import type { Clock } from "@codex/clock";
+import type { ListedExecutor } from "@codex/relay";
 import { messageOf } from "@codex/telemetry";
 import type { KnownExecutors, RegisteredEnvironment } from "./known-executors.js";
 import type { EnvironmentLink } from "./link.js";
@@ -7,10 +8,12 @@ import { LinkError } from "./link-error.js";
 /** The address of an environment behind a registry. */
 export interface NoiseAddress extends RegisteredEnvironment {
   /** Bearer token for the registry; empty for none. Only sent over https: or to this machine. */
-  token: string;
+  token: string | (() => Promise<string>);
+  /** Labels that the executor must have. With an empty `environmentId`, an executor of any environment. */
+  labels?: Readonly<Record<string, string>> | undefined;
   chatgptAccountId?: string | undefined;
   /** Additional trusted CA certificates (PEM). */
-  ca?: string | Uint8Array | undefined;
+  ca?: string | Uint8Array | (() => Promise<string>) | undefined;
   /** Executors with pinned keys. Without it, the registry is trusted. */
   known?: KnownExecutors | undefined;
   clock?: Clock | undefined;
@@ -22,16 +25,17 @@ export interface NoiseAddress extends RegisteredEnvironment {
  */
 export function createNoiseLink(address: NoiseAddress): EnvironmentLink {
   // The registry and the executor see one harness for all channels.
+  const secrets: string[] = [];
   let identity: Promise<Awaited<ReturnType<typeof createKeys>>> | undefined;
   return {
-    secrets: address.token === "" ? [] : [address.token],
+    secrets,
     async open(signal) {
       identity ??= createKeys();
       const { relay, keys } = await identity;
-      const registry = createRegistry(relay, address);
+      const registry = createRegistry(relay, address, secrets);
       try {
         const channel = await relay.openNoiseChannel({
-          registry,
+          registry: await registry,
           identity: keys,
           signal,
           checkKey: (key) => address.known?.check(address, relay.fingerprintOf(key)),
@@ -66,7 +70,7 @@ export async function trustExecutor(
 async function readFingerprint(address: NoiseAddress): Promise<string> {
   const { relay, keys } = await createKeys();
   try {
-    const { executor } = await relay.requestMeeting(createRegistry(relay, address), keys.publicKey);
+    const { executor } = await relay.requestMeeting(await createRegistry(relay, address), keys.publicKey);
     return relay.fingerprintOf(executor);
   } catch (error) {
     throw toLinkError(relay, error);
@@ -81,7 +85,13 @@ async function createKeys() {
   return { relay, keys: relay.createIdentity(await relay.loadMlKem()) };
 }
 
-function createRegistry(relay: Relay, { registryUrl, environmentId, token, chatgptAccountId, ca }: NoiseAddress) {
+async function createRegistry(
+  relay: Relay,
+  { registryUrl, environmentId, labels, token: given, chatgptAccountId, ca }: NoiseAddress,
+  secrets: string[] = [],
+) {
+  const token = typeof given === "string" ? given : await given();
+  if (token !== "" && !secrets.includes(token)) secrets.push(token);
   const headers = {
     ...(token === "" ? {} : { authorization: `Bearer ${token}` }),
     ...(chatgptAccountId === undefined ? {} : { "chatgpt-account-id": chatgptAccountId }),
@@ -91,7 +101,17 @@ function createRegistry(relay: Relay, { registryUrl, environmentId, token, chatg
     if (problem !== undefined) throw new LinkError("unauthorized", problem);
     return headers;
   };
-  return { url: registryUrl, environmentId, authorize, ca };
+  return { url: registryUrl, environmentId, labels, authorize, ca: typeof ca === "function" ? await ca() : ca };
+}
+
+/** The executors that a registry of this project knows. @throws LinkError */
+export async function listRegistered(address: Omit<NoiseAddress, "environmentId">): Promise<ListedExecutor[]> {
+  const relay = await import("@codex/relay");
+  try {
+    return await relay.listExecutors(await createRegistry(relay, { ...address, environmentId: "" }));
+  } catch (error) {
+    throw toLinkError(relay, error);
+  }
 }
 
 function toLinkError(relay: Relay, error: unknown): unknown {

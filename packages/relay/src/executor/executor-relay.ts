@@ -20,6 +20,8 @@ export interface ExecutorRelayOptions {
   /** A display name. */
   name?: string | undefined;
   labels?: Readonly<Record<string, string>>;
+  /** Displayed by the registry. */
+  version?: string | undefined;
   /** Whether `onChannel` is called after the handshake instead of at the first message. Default false. */
   isEager?: boolean;
   limits?: Partial<ChannelLimits>;
@@ -59,8 +61,8 @@ export async function serveExecutorRelay(options: ExecutorRelayOptions): Promise
   let registration: Registration | undefined;
 
   const register = async (): Promise<Registration> => {
-    const { name, labels } = options;
-    const more = { name, ...(labels === undefined ? {} : { labels }) };
+    const { name, labels, version } = options;
+    const more = { name, version, ...(labels === undefined ? {} : { labels }) };
     return registerExecutor(registry, { key: identity.publicKey, ...more }, signal);
   };
   const serveOnce = async (onConnected: () => void): Promise<EndedSocket> => {

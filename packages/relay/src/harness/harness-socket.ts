@@ -64,6 +64,7 @@ export async function openHarnessSocket(options: HarnessSocketOptions): Promise<
       if (isOver) return;
       isOver = true;
       cancel();
+      signal?.removeEventListener("abort", onAbort);
       if (link === undefined) {
         void socket.close(0);
         reject(signal?.aborted === true ? signal.reason : new StreamRefusedError(reason));

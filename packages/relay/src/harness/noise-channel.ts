@@ -51,10 +51,13 @@ class NoiseHarness {
   #socket: HarnessSocket | undefined;
   /** Fingerprint of the executor of this stream. */
   #executor = "";
+  /** Empty until an executor was chosen by its labels. */
+  #environmentId: string;
   #isRecovering = false;
 
   constructor(options: NoiseChannelOptions, mlKem: MlKem, identity: NoiseIdentity) {
     this.#options = options;
+    this.#environmentId = options.registry.environmentId;
     this.#mlKem = mlKem;
     this.#identity = identity;
     this.#clock = options.clock ?? systemClock;
@@ -80,13 +83,15 @@ class NoiseHarness {
 
   async #connect(signal: AbortSignal | undefined): Promise<HarnessSocket> {
     const { registry, checkKey, log } = this.#options;
-    const meeting = await requestMeeting(registry, this.#identity.publicKey, signal);
+    const address = { ...registry, environmentId: this.#environmentId };
+    const meeting = await requestMeeting(address, this.#identity.publicKey, signal);
     await checkKey?.(meeting.executor);
     this.#checkSame(meeting);
+    this.#environmentId = meeting.environmentId;
     const streamId = randomUUID();
     const socket = await openHarnessSocket({
       meeting,
-      context: { environmentId: registry.environmentId, registrationId: meeting.registrationId, streamId },
+      context: { environmentId: meeting.environmentId, registrationId: meeting.registrationId, streamId },
       identity: this.#identity,
       mlKem: this.#mlKem,
       clock: this.#clock,

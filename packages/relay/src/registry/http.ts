@@ -10,15 +10,19 @@ import { RegistryError } from "./registry-error.js";
 export interface RegistryRequest {
   url: string;
   headers: Readonly<Record<string, string>>;
+  /** Default POST. */
+  method?: "POST" | "GET";
   body: string;
+  /** Longest response, bytes. Default `MAX_REGISTRY_BYTES`. */
+  maxBytes?: number;
   signal?: AbortSignal | undefined;
   /** Additional trusted CA certificates (PEM). */
   ca?: string | Uint8Array | undefined;
 }
 
-/** Posts JSON, and returns the JSON of a 2xx response. Does not follow redirects. @throws RegistryError, or the reason of the signal */
-export async function postJson({ url, headers, body, signal, ca }: RegistryRequest): Promise<unknown> {
-  const { status, retryAfter, text } = await post(url, headers, body, signal, ca);
+/** Sends a request, and returns the JSON of a 2xx response. Does not follow redirects. @throws RegistryError, or the reason of the signal */
+export async function requestJson(request: RegistryRequest): Promise<unknown> {
+  const { status, retryAfter, text } = await send(request);
   if (status < 200 || status > 299) {
     throw new RegistryError(describeRefusal(status, text), status, readRetryAfter(retryAfter));
   }
@@ -35,21 +39,23 @@ interface Answer {
   text: string;
 }
 
-function post(
-  url: string,
-  headers: RegistryRequest["headers"],
-  body: string,
-  signal: AbortSignal | undefined,
-  ca: RegistryRequest["ca"],
-): Promise<Answer> {
+function send({
+  url,
+  headers,
+  method = "POST",
+  body,
+  maxBytes = MAX_REGISTRY_BYTES,
+  signal,
+  ca,
+}: RegistryRequest): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const fail = (message: string, cause?: unknown) => {
       reject(signal?.aborted === true ? signal.reason : new RegistryError(message, undefined, undefined, { cause }));
       request.destroy();
     };
-    const send = url.startsWith("https:") ? requestHttps : requestHttp;
-    const request = send(url, {
-      method: "POST",
+    const open = url.startsWith("https:") ? requestHttps : requestHttp;
+    const request = open(url, {
+      method,
       agent: false,
       headers: { ...headers, "content-length": Buffer.byteLength(body) },
       ...(signal === undefined ? {} : { signal }),
@@ -67,7 +73,7 @@ function post(
       response.on("data", (chunk: Buffer) => {
         chunks.push(chunk);
         bytes += chunk.length;
-        if (bytes > MAX_REGISTRY_BYTES) fail(`the registry answered with more than ${MAX_REGISTRY_BYTES} bytes`);
+        if (bytes > maxBytes) fail(`the registry answered with more than ${maxBytes} bytes`);
       });
       response.once("error", (cause) => fail(`the answer of the registry broke off: ${cause.message}`, cause));
       response.once("end", () => {

@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 import { MAX_AUTHORIZATION_BYTES } from "../limits.js";
 import { encodePublicKey, type NoisePublicKey, publicKeySchema } from "../noise/keys.js";
-import { postJson } from "./http.js";
+import { requestJson } from "./http.js";
 import { RegistryError } from "./registry-error.js";
 
 /** The only security profile. */
@@ -15,6 +15,8 @@ export interface RegistryAddress {
   environmentId: string;
   /** Headers of a request to this URL with this body; called for each request, so that a token can be renewed. */
   authorize(request: { url: string; body: string }): Record<string, string> | Promise<Record<string, string>>;
+  /** Of a harness: labels that the executor must have. With an empty `environmentId`, an executor of any environment. */
+  labels?: Readonly<Record<string, string>> | undefined;
   /** Additional trusted CA certificates (PEM). */
   ca?: string | Uint8Array | undefined;
 }
@@ -28,6 +30,7 @@ export interface Registration {
 
 /** How a harness reaches an executor. */
 export interface Meeting {
+  environmentId: string;
   registrationId: string;
   /** URL of the harness's socket; secret. */
   url: string;
@@ -66,16 +69,26 @@ const meetingSchema = z.object({
     .check(z.refine((text) => Buffer.byteLength(text) <= MAX_AUTHORIZATION_BYTES, "it is too long")),
 });
 
+/** What an executor registers. */
+export interface ExecutorDescription {
+  key: NoisePublicKey;
+  /** Displayed, and distinguishes the executors of one environment; a new executor replaces one with the same name. */
+  name?: string | undefined;
+  version?: string | undefined;
+  labels?: Readonly<Record<string, string>>;
+}
+
 /** Registers an executor for Noise. @throws RegistryError, or the reason of the signal */
 export async function registerExecutor(
   address: RegistryAddress,
-  { key, labels, name }: { key: NoisePublicKey; name?: string | undefined; labels?: Readonly<Record<string, string>> },
+  { key, labels, name, version }: ExecutorDescription,
   signal?: AbortSignal,
 ): Promise<Registration> {
   const body = {
     security_profile: SECURITY_PROFILE,
     executor_public_key: encodePublicKey(key),
     ...(name === undefined ? {} : { name }),
+    ...(version === undefined ? {} : { version }),
     ...(labels === undefined || Object.keys(labels).length === 0 ? {} : { labels }),
   };
   const answer = await call(address, "register", body, registrationSchema, { signal });
@@ -103,10 +116,12 @@ export async function requestMeeting(
   key: NoisePublicKey,
   signal?: AbortSignal,
 ): Promise<Meeting> {
-  const answer = await call(address, "connect", { harness_public_key: encodePublicKey(key) }, meetingSchema, {
-    signal,
-  });
+  const { labels = {} } = address;
+  const wanted = Object.keys(labels).length === 0 ? {} : { labels };
+  const content = { harness_public_key: encodePublicKey(key), ...wanted };
+  const answer = await call(address, "connect", content, meetingSchema, { signal });
   return {
+    environmentId: answer.environment_id,
     registrationId: answer.executor_registration_id,
     url: answer.url,
     executor: answer.executor_public_key,
@@ -138,9 +153,10 @@ async function call<T>(
   { headers, signal }: { headers?: Record<string, string>; signal?: AbortSignal | undefined },
 ): Promise<T> {
   const base = address.url.trim().replace(/\/+$/, "");
-  const target = `${base}/cloud/environment/${encodeURIComponent(address.environmentId)}/${method}`;
+  const scope = address.environmentId === "" ? "" : `environment/${encodeURIComponent(address.environmentId)}/`;
+  const target = `${base}/cloud/${scope}${method}`;
   const body = content === undefined ? "" : JSON.stringify(content);
-  const answer = await postJson({
+  const answer = await requestJson({
     url: target,
     body,
     headers: {
@@ -156,7 +172,7 @@ async function call<T>(
     const [issue] = parsed.error.issues;
     throw new RegistryError(`the registry answered ${method} with an invalid \`${issue?.path.join(".") ?? ""}\``);
   }
-  checkEnvironment(parsed.data, address.environmentId);
+  if (address.environmentId !== "") checkEnvironment(parsed.data, address.environmentId);
   return parsed.data;
 }
 

@@ -13,6 +13,10 @@ export interface Access {
   require(headers: IncomingHttpHeaders, environmentId: string, action: Action): Promise<Principal>;
   /** The same for a signed request. @throws Refusal as `require` */
   requireSigned(request: SignedRequest, environmentId: string, action: Action): Promise<Principal>;
+  /** Which environments may be connected to. @throws Refusal `unauthenticated` or `token_expired` */
+  requireHarness(
+    headers: IncomingHttpHeaders,
+  ): Promise<{ principal: Principal; mayConnect: (environmentId: string) => boolean }>;
   /** @throws Refusal as `require` */
   requireMetrics(headers: IncomingHttpHeaders): Promise<void>;
 }
@@ -28,7 +32,14 @@ export interface SigningKey extends Principal {
 export function createAccess(authenticators: readonly Authenticator[], signing?: SigningKey): Access {
   if (authenticators.length === 0) {
     const anybody = async () => ({ scopes: [] });
-    return { isGuarded: false, require: anybody, requireSigned: anybody, requireMetrics: async () => {} };
+    const everywhere = async () => ({ principal: { scopes: [] }, mayConnect: () => true });
+    return {
+      isGuarded: false,
+      require: anybody,
+      requireSigned: anybody,
+      requireHarness: everywhere,
+      requireMetrics: async () => {},
+    };
   }
   const find = async (headers: IncomingHttpHeaders): Promise<Principal> => {
     const bearer = readBearer(headers.authorization);
@@ -52,6 +63,10 @@ export function createAccess(authenticators: readonly Authenticator[], signing?:
       }
       if (allows(signing.scopes, environmentId, action)) return signing;
       throw new Refusal("wrong_scope", `the key lacks the scope environment:${environmentId}:${action}`);
+    },
+    async requireHarness(headers) {
+      const principal = await find(headers);
+      return { principal, mayConnect: (environmentId) => allows(principal.scopes, environmentId, "connect") };
     },
     async requireMetrics(headers) {
       const { scopes } = await find(headers);

@@ -7,7 +7,7 @@ export type Route =
       kind: "relayExecutor" | "relayHarness" | "directExecutor" | "directHarness" | "legacyHarness";
       environmentId: string;
     }
-  | { kind: "ready" | "health" | "metrics" };
+  | { kind: "ready" | "health" | "metrics" | "list" | "connectLabels" };
 
 /** Kinds of routes that open a websocket. */
 export type SocketRoute = Extract<Route, { kind: `${string}Executor` | `${string}Harness` }>;
@@ -24,7 +24,9 @@ const PATHS = [
   [/^\/legacy\/([^/]*)$/, "legacyHarness"],
 ] as const;
 
-const FIXED: Readonly<Record<string, "ready" | "health" | "metrics">> = {
+const FIXED: Readonly<Record<string, "ready" | "health" | "metrics" | "list" | "connectLabels">> = {
+  "/cloud/environments": "list",
+  "/cloud/connect": "connectLabels",
   "/readyz": "ready",
   "/healthz": "health",
   "/metrics": "metrics",

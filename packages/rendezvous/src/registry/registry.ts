@@ -91,6 +91,31 @@ export class Registry {
   }
 
   /**
+   * The environment of an executor with all labels of the request: of the connected one with the fewest harnesses.
+   * @throws Refusal `executor_away`; `bad_request` without labels
+   */
+  findByLabels(body: string, mayConnect: (environmentId: string) => boolean): { environmentId: string } {
+    const { registrations, clock, limits } = this.#options;
+    const { labels = {} } = parseBody(connectSchema, body);
+    if (Object.keys(labels).length === 0) throw new Refusal("bad_request", "`labels` has no label");
+    const entries = [...registrations.all()].filter(({ registration }) => {
+      return registration.key !== undefined && mayConnect(registration.environmentId);
+    });
+    const chosen = chooseExecutor(entries, {
+      former: undefined,
+      labels,
+      now: clock.now(),
+      awayMs: limits.stickyAwayMs,
+      maxHarnesses: limits.maxHarnesses,
+      countSent: ({ registration }) => this.#sends.count(registration),
+    });
+    if (chosen === "full") throw createFull(limits.maxHarnesses);
+    if (typeof chosen !== "object") throw new Refusal("executor_away", "no executor with these labels is connected", 1);
+    this.#sends.note(chosen.registration);
+    return chosen.registration;
+  }
+
+  /**
    * Sends a harness to an executor of the environment, at the node that holds its connection.
    * @throws Refusal `executor_away` also where the environment was never seen: its executor may be about to register
    */

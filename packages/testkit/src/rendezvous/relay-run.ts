@@ -119,6 +119,10 @@ function drive(
   const ready = new Promise<void>((resolve) => {
     setReady = resolve;
   });
+  const deliver = (fill: string) => {
+    sent.push(digestOf(fill));
+    return channel.send({ n: sent.length - 1, fill });
+  };
   const send = async () => {
     while (!faults.isOver) {
       while (sent.length - received >= (received === 0 ? 1 : WINDOW)) {
@@ -133,6 +137,8 @@ function drive(
       sent.push(digestOf(fill));
       await channel.send({ n: sent.length - 1, fill });
     }
+    // Wakes a receiver that waited for more when the last fault came.
+    await deliver("");
   };
   const receive = async () => {
     while (!faults.isOver || received < sent.length) {
