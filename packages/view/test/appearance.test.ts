@@ -32,6 +32,7 @@ describe.skipIf(noBrowser !== undefined).each(LOOKS)("the page, $name", ({ name,
     void orchestrator.callTool("exec_command", { cmd: "rm -rf build \u202e && make test" }).catch(() => {});
     const page = await openPage(view.url, await openContext(look));
     await page.getByRole("button", { name: "Accept", exact: true }).waitFor();
+    await page.getByRole("region", { name: "Conversation" }).getByText("waits for approval").waitFor();
     expect(await findViolations(page), "without a terminal").toEqual([]);
     await takePicture(page, `view-${name}.png`);
     await page.getByRole("region", { name: "Sessions" }).getByRole("button").first().click();

@@ -64,11 +64,18 @@ export class Observers {
           const found = matches();
           trail.judged(requirement, () => found);
           rules = found.slice(0, MAX_SHOWN_RULES).map(({ rule }) => rule);
-          this.emit({ type: "call_decided", call, decision: { by: rules.length > 0 ? "rule" : "policy", rules } });
+          const verdict = VERDICTS[requirement.kind];
+          this.emit({
+            type: "call_decided",
+            call,
+            verdict,
+            decision: { by: rules.length > 0 ? "rule" : "policy", rules },
+          });
         },
         decided: (approvalId, answer) => {
           trail.decided(approvalId, answer);
-          this.emit({ type: "call_decided", call, decision: { by: decidedBy(answer), rules } });
+          const verdict = answer.kind === "approved" ? "allowed" : "refused";
+          this.emit({ type: "call_decided", call, verdict, decision: { by: decidedBy(answer), rules } });
         },
         sending: (sandbox) => trail.sending(sandbox),
         answered: (result) => trail.answered(result),
@@ -80,6 +87,8 @@ export class Observers {
     };
   }
 }
+
+const VERDICTS = { skip: "allowed", needsApproval: "asked", forbidden: "refused" } as const;
 
 /** Rules that are reported of one call. */
 const MAX_SHOWN_RULES = 16;

@@ -7,7 +7,13 @@ import type { ToolCallResult } from "../result.js";
 export type OrchestratorEvent =
   /** It is known where the call runs. A command that runs again outside its sandbox is announced again. */
   | CallStarted
-  | { readonly type: "call_decided"; readonly call: number; readonly decision: CallDecision }
+  /** First the policy's decision; if that is `asked`, the result of the approval follows. */
+  | {
+      readonly type: "call_decided";
+      readonly call: number;
+      readonly verdict: "allowed" | "asked" | "refused";
+      readonly decision: CallDecision;
+    }
   /** `output.bytes` must not be modified. */
   | { readonly type: "output"; readonly call: number; readonly environment: string; readonly output: LiveOutput }
   | { readonly type: "call_ended"; readonly call: number; readonly result: ToolCallResult }

@@ -14,7 +14,7 @@ export function createCommandCard(content: CommandContent, openTerminal: (sessio
       "header",
       {},
       h("pre", { class: "command", tabindex: "0" }, visible(command)),
-      h("span", { class: `status ${status}` }, visible(status === "completed" ? outcome : status)),
+      h("span", { class: `status ${status}` }, visible(status === "completed" ? outcome : (LABELS[status] ?? status))),
     ),
     h("p", { class: "facts faint" }, visible([facts, decided].filter((part) => part !== "").join(" — "))),
     ...(tail === "" ? [] : [h("pre", { class: "tail", tabindex: "0", "aria-label": "Last lines" }, visible(tail))]),
@@ -25,7 +25,7 @@ export function createCommandCard(content: CommandContent, openTerminal: (sessio
       h(
         "span",
         { class: status === "declined" || status === "failed" ? "bad" : "faint" },
-        visible(status === "completed" || status === "running" ? "" : outcome),
+        visible(status === "declined" || status === "failed" ? outcome : ""),
       ),
       h(
         "span",
@@ -35,3 +35,5 @@ export function createCommandCard(content: CommandContent, openTerminal: (sessio
     ),
   ];
 }
+
+const LABELS: Readonly<Record<string, string>> = { waiting: "waits for approval" };

@@ -37,7 +37,8 @@ export class Calls {
         return this.#start(event);
       case "call_decided":
         return this.#change(this.#calls.get(event.call)?.item, {
-          decision: DECIDERS[event.decision.by] ?? event.decision.by,
+          ...(event.verdict === "refused" ? {} : { status: event.verdict === "asked" ? "waiting" : "running" }),
+          decision: describeDecision(event.verdict, event.decision.by),
           ...(event.decision.rules.length === 0 ? {} : { rule: shorten(event.decision.rules.join("; "), 500) }),
         });
       case "output":
@@ -174,9 +175,13 @@ function describeRefusal(result: Extract<ToolCallResult, { isError: true }>): Pa
   return { status: isDeclined ? "declined" : "failed", outcome: shorten(result.structured.reason, 500) };
 }
 
+function describeDecision(verdict: "allowed" | "asked" | "refused", by: string): string {
+  if (by !== "policy" && by !== "rule") return DECIDERS[by] ?? by;
+  if (verdict === "asked") return "needs approval";
+  return `${verdict} by ${by === "rule" ? "a rule" : "the policy"}`;
+}
+
 const DECIDERS: Readonly<Record<string, string>> = {
-  policy: "allowed by the policy",
-  rule: "decided by a rule",
   user: "decided by a person",
   client: "decided by a client",
   model: "decided by a model",

@@ -108,7 +108,8 @@ export interface CommandContent {
   readonly rule?: string | undefined;
   /** Its last lines. */
   readonly tail: string;
-  readonly status: "running" | "completed" | "failed" | "declined";
+  /** `waiting`: for an approval. */
+  readonly status: "waiting" | "running" | "completed" | "failed" | "declined";
   readonly outcome: string;
   /** Range of the session's output, and what of it the model was not given. */
   readonly range?: Range | undefined;
