@@ -28,6 +28,10 @@ export class FrameQueue {
     return this.#bytes <= this.#maxBytes / 2 && this.#frames.length <= this.#limits.maxWaitingMessages / 2;
   }
 
+  get acceptsBinary(): boolean {
+    return this.#acceptsBinary;
+  }
+
   /** Makes later binary messages that start with `FRAME_MARK` binary frames. */
   acceptBinary(): void {
     this.#acceptsBinary = true;

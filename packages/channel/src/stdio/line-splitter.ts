@@ -1,5 +1,5 @@
 import type { ReceivedBytes } from "../channel.js";
-import { FRAME_MARK, FRAME_START_BYTES, readFrameLengths } from "../codec/binary-frame.js";
+import { copyIfSmall, FRAME_MARK, FRAME_START_BYTES, readFrameLengths } from "../codec/binary-frame.js";
 import { Fifo } from "../queue/fifo.js";
 
 const LINE_FEED = 0x0a;
@@ -107,8 +107,7 @@ export class LineSplitter {
     const end = Math.min(chunk.length, this.#at + frame.length - frame.at);
     const bytes = chunk.subarray(this.#at, end);
     this.#advance(end);
-    // Copied if it is a small part of its chunk, which it would keep in memory.
-    return this.#nextPart(frame, isWorthACopy(bytes, chunk) ? Buffer.from(bytes) : bytes);
+    return this.#nextPart(frame, copyIfSmall(bytes, chunk));
   }
 
   #nextPart(frame: Frame, bytes: Buffer): ReceivedBytes {
@@ -216,12 +215,6 @@ export class LineSplitter {
     if (this.#carry.length > KEPT_CARRY_BYTES) this.#carry = Buffer.alloc(0);
   }
 }
-
-/** A part of a body up to this size is copied if it is less than half of its chunk, bytes. */
-const MAX_COPIED_PART_BYTES = 8 * 1024;
-
-const isWorthACopy = (part: Buffer, { length }: Buffer): boolean =>
-  part.length <= MAX_COPIED_PART_BYTES && part.length < length / 2;
 
 function isBlank(line: Buffer): boolean {
   for (let i = 0; i < line.length; i++) {

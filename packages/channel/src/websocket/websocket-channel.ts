@@ -1,7 +1,7 @@
 import { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { WebSocket } from "ws";
-import type { BinaryFrames, Channel, ChannelEnd, CloseOptions, Received } from "../channel.js";
+import type { BinaryFrames, Channel, ChannelEnd, CloseOptions, Received, ReceivedBytes } from "../channel.js";
 import { checkHead, FRAME_START_BYTES, writeFrameStart } from "../codec/binary-frame.js";
 import { asBuffer, checkSize, encodeFramed, encodeValue } from "../codec/encode.js";
 import { ChannelError, errnoOf } from "../errors.js";
@@ -13,6 +13,7 @@ import { rejected, SendGate } from "../queue/send-gate.js";
 import { TurnCork } from "../queue/turn-cork.js";
 import type { Turns } from "../queue/turns.js";
 import { closeSocket, concludeSocket, cutSocket, NORMAL_CLOSURE } from "./end-socket.js";
+import { FrameTap } from "./frame-tap.js";
 import type { PingOptions } from "./ping-options.js";
 
 /** Options of one end of a websocket. */
@@ -40,6 +41,7 @@ export class WebSocketChannel implements Channel {
   readonly #frames: FrameQueue;
   readonly #inbox: Inbox;
   readonly #gate: SendGate;
+  readonly #tap: FrameTap | undefined;
   #corked = false;
   #error: Error | undefined;
   #pings: NodeJS.Timeout | undefined;
@@ -76,9 +78,29 @@ export class WebSocketChannel implements Channel {
       isFull: () => socket.bufferedAmount >= limits.highWaterBytes,
       hasRoom: () => socket.bufferedAmount <= limits.highWaterBytes / 2,
     });
+    this.#tap = isServer ? undefined : this.#openTap();
     socket.on("message", this.#onMessage);
     socket.on("error", this.#onError);
     socket.once("close", (code, reason) => this.#end(this.#describeEnd(code, reason.toString())));
+  }
+
+  /** Before ws has read anything. Undefined where something else reads the stream as well: then ws reads all frames. */
+  #openTap(): FrameTap | undefined {
+    const wire = this.#wire;
+    const [read, ...others] = wire.listeners("data");
+    if (read === undefined || others.length > 0) return undefined;
+    const tap = new FrameTap(this.#limits.maxMessageBytes, {
+      pass: (bytes) => read.call(wire, bytes),
+      deliver: (part) => this.#onPart(part),
+      accepts: () => this.#frames.acceptsBinary,
+    });
+    wire.removeAllListeners("data").on("data", (chunk: Buffer) => tap.push(chunk));
+    // ws reads what is left when the stream closes while paused.
+    wire.prependListener("close", () => {
+      const rest: Buffer | null = wire.readableLength > 0 ? wire.read(wire.readableLength) : null;
+      if (rest !== null) tap.push(rest);
+    });
+    return tap;
   }
 
   get closed(): Promise<ChannelEnd> {
@@ -166,8 +188,9 @@ export class WebSocketChannel implements Channel {
       };
       const onSign = () => settle(true);
       const onClose = () => settle(false);
-      // While paused, the pong may be in unread data.
-      const timer = setTimeout(() => settle(this.#socket.isPaused), deadlineMs);
+      const before = this.#bytesRead;
+      // While paused, the pong may be in unread data. Binary frames are no messages of ws.
+      const timer = setTimeout(() => settle(this.#socket.isPaused || this.#bytesRead !== before), deadlineMs);
       this.#socket.on("pong", onSign).on("message", onSign).on("close", onClose);
       this.#socket.ping();
     });
@@ -176,7 +199,7 @@ export class WebSocketChannel implements Channel {
   startPings({ intervalMs, maxMissedPongs = Number.POSITIVE_INFINITY }: PingOptions): void {
     this.#pings = setInterval(() => {
       const { isPaused, bufferedAmount } = this.#socket;
-      const heard = this.#wire instanceof Socket ? this.#wire.bytesRead : 0;
+      const heard = this.#bytesRead;
       // A backlog shrinks only when the peer reads; without one, written data may still be in the kernel.
       if (heard !== this.#heard || (this.#unsent > 0 && this.#wrote)) this.#missedPongs = 0;
       this.#heard = heard;
@@ -191,6 +214,10 @@ export class WebSocketChannel implements Channel {
       if (!isPaused) this.#missedPongs++;
       if (this.#isOpen && bufferedAmount === 0) this.#socket.ping();
     }, intervalMs);
+  }
+
+  get #bytesRead(): number {
+    return this.#wire instanceof Socket ? this.#wire.bytesRead : 0;
   }
 
   get #isOpen(): boolean {
@@ -243,8 +270,16 @@ export class WebSocketChannel implements Channel {
     if (this.#frames.isFull) this.#pause();
   };
 
+  #onPart(part: ReceivedBytes): void {
+    if (this.#closing !== undefined) return;
+    this.#frames.pushBytes(part);
+    this.#inbox.wake();
+    if (this.#frames.isFull) this.#pause();
+  }
+
   /** Nothing more is read. ws has sent a close frame with the reason; `close` disconnects a peer that ignores it. */
   readonly #onError = (error: Error): void => {
+    this.#tap?.end();
     this.#error ??= error;
     this.#end(this.#describeEnd(ABNORMAL_CLOSURE, ""));
   };
