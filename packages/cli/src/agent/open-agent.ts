@@ -7,7 +7,7 @@ import type { SandboxMode } from "@codex/executor-protocol";
 import { createOutages } from "@codex/foreground";
 import type { McpTools } from "@codex/mcp-client";
 import { type Approver, createOrchestrator, type Orchestrator } from "@codex/orchestrator";
-import { createLazyShellParser, createRuleSaver } from "@codex/policy";
+import { createLazyShellParser, createRuleSaver, type GetShellParser } from "@codex/policy";
 import type { CommandSandbox } from "@codex/sandbox";
 import { messageOf } from "@codex/telemetry";
 import { openAudit } from "../audit.js";
@@ -85,8 +85,7 @@ async function openAgentAt(
   const config = await openAgentConfig(options, workspace, choices.approver !== undefined, isOwn);
   const settings = readSettings(config, options.model);
   const shellParser = createLazyShellParser();
-  // The first command would wait for it.
-  const loadParser = () => void shellParser().catch(() => {}); // the command says what failed
+  const loadParser = prepareOnce(shellParser);
   const asked = await openModel(config.table, settings.model, chooseProvider(options, config), loadParser);
   const { provider, notices } = asked;
   const { model, approver } =
@@ -211,6 +210,19 @@ async function startMcp(
     cwdOf: (id) => (id === "local" && sandbox === undefined ? process.cwd() : workspace.cwd),
     sandbox,
   });
+}
+
+/**
+ * The first command would wait for the parser to be loaded, and for V8 to compile the functions of the grammar, which it does when they
+ * are first called. A failure is reported by that command.
+ */
+function prepareOnce(shellParser: GetShellParser): () => void {
+  let prepared: Promise<unknown> | undefined;
+  return () => {
+    prepared ??= shellParser()
+      .then((parser) => parser.parse('cd "$HOME" && ls -l | head'))
+      .catch(() => {});
+  };
 }
 
 /** The sandbox mode that flags choose. */
