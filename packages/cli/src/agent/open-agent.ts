@@ -217,9 +217,11 @@ async function startMcp(
  * are first called. A failure is reported by that command.
  */
 function prepareOnce(shellParser: GetShellParser): () => void {
-  let prepared: Promise<unknown> | undefined;
+  let isPrepared = false;
   return () => {
-    prepared ??= shellParser()
+    if (isPrepared) return;
+    isPrepared = true;
+    shellParser()
       .then((parser) => parser.parse('cd "$HOME" && ls -l | head'))
       .catch(() => {});
   };
