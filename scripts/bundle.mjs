@@ -72,7 +72,7 @@ const shared = {
 };
 
 // Entry points that share modules: the tree of all commands, and the commands whose start-up time matters most.
-const CHUNKED = ["run", "tools-list", "exec"];
+const CHUNKED = ["run", "tools-list", "exec", "mcp-server"];
 const chunks = await buildChunks(
   {
     ...shared,
@@ -118,6 +118,14 @@ await compileAhead(`${parts}/exec-server.cjs`, {
   runs: [runOf("exec-server", { listen: "stdio" })],
   input: '{"id":1,"method":"initialize","params":{"clientName":"build"}}\n',
 });
+/** What an MCP host sends first, and what it sends next. */
+const [INITIALIZE, LIST_TOOLS] = [
+  {
+    method: "initialize",
+    params: { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "build", version: "1" } },
+  },
+  { method: "tools/list" },
+].map((request, id) => `${JSON.stringify({ jsonrpc: "2.0", id, ...request })}\n`);
 const packs = {};
 const homes = [];
 await withExecutor(async (executor) => {
@@ -136,7 +144,12 @@ await withExecutor(async (executor) => {
     await addPack("exec", exec, alone, [{ name: "configured", run: exec, env: several }]);
   });
 });
-for (const home of homes) rmSync(home, { recursive: true, force: true });
+const serve = runOf("mcp-server");
+const home = openHome();
+await addPack("mcp-server", { ...serve, input: INITIALIZE }, home, [
+  { name: "opened", run: { ...serve, input: INITIALIZE + LIST_TOOLS }, env: home },
+]);
+for (const one of homes) rmSync(one, { recursive: true, force: true });
 rmSync(loader);
 // For the tests: the chunks that a command loads.
 writeFileSync(`${outdir}/packs.json`, JSON.stringify(packs, null, 2));
@@ -154,7 +167,7 @@ async function addPack(name, run, env, further = []) {
   const wanted = [{ pack: name, run, env }, ...further.map((each) => ({ ...each, pack: `${name}-${each.name}` }))];
   const packOf = new Map();
   for (const each of wanted) {
-    const all = await listChunks(parts, { runs: [each.run], env: each.env });
+    const all = await listChunks(parts, { runs: [each.run], env: each.env, input: each.run.input });
     each.names = all.filter((chunk) => !packOf.has(chunk));
     for (const chunk of each.names) packOf.set(chunk, `${each.pack}.pack.cjs`);
   }
@@ -163,9 +176,14 @@ async function addPack(name, run, env, further = []) {
   for (const { pack, names } of wanted)
     packs[pack] = writePack(`${parts}/${pack}.pack.cjs`, chunks, names, pack === name ? elsewhere : {});
   const base = `${parts}/${name}.pack.cjs`;
-  await compileAhead(base, { runs: [run], env });
+  await compileAhead(base, { runs: [run], env, input: run.input });
   for (const each of others)
-    await compileAhead(`${parts}/${each.pack}.pack.cjs`, { runs: [each.run], env: each.env, base });
+    await compileAhead(`${parts}/${each.pack}.pack.cjs`, {
+      runs: [each.run],
+      env: each.env,
+      input: each.run.input,
+      base,
+    });
 }
 
 /** An environment with a `CODEX_HOME` of its own. @param url of the configured environment `build` */

@@ -162,9 +162,9 @@ export function requireAscii(file) {
 }
 
 /** The names of the chunks that these runs load. @param runs `{ part, name, options, words }`: what the part is called with */
-export async function listChunks(parts, { runs, env }) {
+export async function listChunks(parts, { runs, env, input }) {
   const list = `${parts}/chunks.list`;
-  await runAhead({ mode: "list", output: list, runs, env });
+  await runAhead({ mode: "list", output: list, runs, env, input });
   const names = JSON.parse(readFileSync(list, "utf8"));
   rmSync(list);
   return names;

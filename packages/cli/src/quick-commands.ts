@@ -9,6 +9,7 @@ const PARTS = {
   run: "run",
   "tools list": "tools-list",
   exec: "exec",
+  "mcp-server": "mcp-server",
 } as const;
 
 /** What `parseQuickly` needs to know of them, derived from the tree of commands by the build. */

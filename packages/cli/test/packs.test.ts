@@ -29,6 +29,11 @@ describe.each([
   { name: "tools-list-configured", maxBytes: 37_000, without: [...HOST, "ws", "zod"] },
   { name: "run-environment", maxBytes: 262_000, without: ["agent", "commander", "policy", "starlark"] },
   { name: "exec-configured", maxBytes: 31_000, without: ["commander", "ws"] },
+  {
+    name: "mcp-server",
+    maxBytes: 665_000,
+    without: [...HOST, "agent", "audit", "commander", "environments", "native", "orchestrator", "toml", "ws"],
+  },
   { name: "exec", maxBytes: 1_072_000, without: ["commander", "doctor", "mcp-client", "ws"] },
 ])("what codex $name loads", ({ name, maxBytes, without }) => {
   it("has no code of packages that it does not need", () => {

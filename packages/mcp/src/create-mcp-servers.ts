@@ -22,9 +22,13 @@ const ONLY_CLIENT = "mcp";
  * const servers = createMcpServers(orchestrator, { maxHoldMs: 50_000 });
  * serveStdio((context) => servers.create(context));
  * ```
+ * @param orchestrator or a function that opens it, called on first use: hosts start servers only to ask who they are
  * @throws RangeError for a `maxHoldMs` out of its bounds
  */
-export function createMcpServers(orchestrator: Orchestrator, options: McpServerOptions = {}): McpServers {
+export function createMcpServers(
+  orchestrator: Orchestrator | (() => Promise<Orchestrator>),
+  options: McpServerOptions = {},
+): McpServers {
   const { maxHoldMs = DEFAULT_MAX_HOLD_MS, onCancel = "keep", structured = false, version = "0" } = options;
   const { cwd, attach, clock = systemClock } = options;
   if (!(Number.isInteger(maxHoldMs) && maxHoldMs >= MIN_HOLD_MS && maxHoldMs <= MAX_HOLD_MS)) {
@@ -39,8 +43,10 @@ export function createMcpServers(orchestrator: Orchestrator, options: McpServerO
   const listeners = new Set<() => void>();
   let attaching: Promise<unknown> | undefined;
 
+  const open = typeof orchestrator === "function" ? orchestrator : () => Promise.resolve(orchestrator);
   const stateOf = (client: string): ClientState => {
-    const state = clients.get(client) ?? new ClientState(orchestrator.createConversation({ client }), clock);
+    const state =
+      clients.get(client) ?? new ClientState(async () => (await open()).createConversation({ client }), clock);
     clients.set(client, state);
     return state;
   };
@@ -76,7 +82,8 @@ export function createMcpServers(orchestrator: Orchestrator, options: McpServerO
       );
       mcp.server.setRequestHandler("tools/list", async () => {
         await attached();
-        return { tools: state.conversation.listTools().map((tool) => describeTool(tool, maxHoldMs, structured)) };
+        const conversation = await state.conversation;
+        return { tools: conversation.listTools().map((tool) => describeTool(tool, maxHoldMs, structured)) };
       });
       mcp.server.setRequestHandler(
         "tools/call",
@@ -92,7 +99,7 @@ export function createMcpServers(orchestrator: Orchestrator, options: McpServerO
         }),
       );
       if (era === "modern") registerTasks(mcp, state.tasks);
-      registerResources(mcp, state.conversation, state.watches);
+      registerResources(mcp, () => state.conversation, state.watches);
       // A server of one HTTP request has nobody to notify.
       if (era === "modern" && requestInfo !== undefined) return mcp;
       connected.add(mcp);

@@ -1,9 +1,11 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { createMcpServers, serveMcpStdio } from "@codex/mcp";
 import type { Client } from "@modelcontextprotocol/client";
+import { InMemoryTransport } from "@modelcontextprotocol/server";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { ERAS, listRunning, open, textOf } from "./support.js";
+import { createClient, ERAS, listRunning, open, textOf } from "./support.js";
 
 const exec = (client: Client, cmd: string, more: object = {}) =>
   client.callTool({ name: "exec_command", arguments: { cmd, ...more } });
@@ -195,6 +197,25 @@ describe.each(ERAS)("tools over MCP, %s", (era) => {
     await Promise.all([client.callTool(params), client.callTool(params)]);
     expect(readFileSync(file, "utf8")).toBe("once\n");
   });
+});
+
+it("an orchestrator is opened when it is first used, and again if that failed", async () => {
+  const { orchestrator } = await open();
+  let count = 0;
+  const servers = createMcpServers(() => {
+    count += 1;
+    return count === 1 ? Promise.reject(new Error("not yet")) : Promise.resolve(orchestrator);
+  });
+  onTestFinished(() => servers.close());
+  const [ours, its] = InMemoryTransport.createLinkedPair();
+  serveMcpStdio(servers, { transport: its });
+  const client = createClient("legacy");
+  await client.connect(ours);
+  onTestFinished(() => client.close());
+  expect(count).toBe(0);
+  await expect(exec(client, "true")).rejects.toThrow(/not yet/);
+  expect(textOf(await exec(client, "true"))).toMatch(/Process exited with code 0/);
+  expect(count).toBe(2);
 });
 
 it.each([1, 300_001, 0.5])("a hold of %d ms is out of bounds", async (maxHoldMs) => {

@@ -1,19 +1,12 @@
 import { createMcpServers, type McpHost, type McpServers, renderHostEntry, serveMcpStdio } from "@codex/mcp";
-import { createOrchestrator, type ExecutorAttachment } from "@codex/orchestrator";
-import { createRuleSaver } from "@codex/policy";
-import { openAudit } from "../audit.js";
-import { attachExecutor, type ConnectOptions, choosePlace, isOwnHost } from "../connect.js";
+import type { Orchestrator } from "@codex/orchestrator";
 import { readTlsIdentity, readToken, type TlsArguments } from "../credentials.js";
-import type { ChosenEnvironment } from "../environments.js";
 import { CommandError, EXIT } from "../exit-codes.js";
 import { onStopSignal } from "../host-process.js";
 import { isLoopback, parseHttpListenUrl } from "../listen-url.js";
 import { type EntryOptions, listEntryArguments } from "../mcp/entry-arguments.js";
+import type { McpOrchestrator } from "../mcp/open-orchestrator.js";
 import { say } from "../notice.js";
-import { openConfig } from "../open-config.js";
-import { loadRules, savedRulesFile } from "../rule-files.js";
-import { openSandbox } from "../sandbox-selector.js";
-import { compileGrammarSimply } from "../shell-parser.js";
 import { VERSION } from "../version.js";
 
 export interface McpServerCommandOptions extends EntryOptions, TlsArguments {
@@ -38,40 +31,49 @@ export async function runMcpServer(options: McpServerCommandOptions): Promise<vo
     const timeoutS = Math.ceil(options.maxHold) + MARGIN_S;
     return void process.stdout.write(renderHostEntry(printConfig, target, timeoutS));
   }
-  const config = await openConfig(options);
-  for (const notice of config.notices) say(notice);
-  const { approvalPolicy, defaults, sandbox } = config.settings;
-  const audit = openAudit(config.settings.audit);
-  compileGrammarSimply();
-  const orchestrator = createOrchestrator({
-    policy: {
-      approvalPolicy,
-      rules: await loadRules(options.rules ?? [], config),
-      saveRule: createRuleSaver(savedRulesFile()),
-      sandbox: openSandbox(sandbox, isOwnHost(options)),
-    },
-    defaults,
-    ...(audit === undefined ? {} : { audit }),
-    onToolsChanged: () => servers.toolsChanged(),
-  });
-  const place = createPlace(options);
-  orchestrator.addEnvironment(place);
-  const servers = createMcpServers(orchestrator, {
+  const opened = createOpening(options, () => servers.toolsChanged());
+  const servers = createMcpServers(opened.open, {
     maxHoldMs: Math.round(options.maxHold * 1000),
     onCancel: options.onCancel,
     structured: options.structured,
     version: VERSION,
     // `judge` connects the environment it needs.
-    attach: () => orchestrator.judge("list_sessions", {}),
+    attach: async () => (await opened.open()).judge("list_sessions", {}),
     ...(options.cd === undefined ? {} : { cwd: options.cd }),
   });
   try {
-    await (address === undefined ? serveStdio(servers) : serveHttp(servers, address));
+    await (address === undefined ? serveStdio(servers, opened) : serveHttp(servers, opened, address));
   } finally {
     servers.close();
-    await orchestrator.close();
-    await place.close();
+    await opened.close();
   }
+}
+
+/** The orchestrator, which takes longer to load than a host waits for its first response. */
+interface Opening {
+  /** Opens it, once. */
+  open(): Promise<Orchestrator>;
+  /** Rejects if it cannot be opened. */
+  failed: Promise<never>;
+  close(): Promise<void>;
+}
+
+function createOpening(options: McpServerCommandOptions, onToolsChanged: () => void): Opening {
+  let reject: (error: unknown) => void = () => {};
+  const failed = new Promise<never>((_resolve, fail) => {
+    reject = fail;
+  });
+  failed.catch(() => {});
+  let opening: Promise<McpOrchestrator> | undefined;
+  return {
+    async open() {
+      opening ??= import("../mcp/open-orchestrator.js").then((file) => file.openOrchestrator(options, onToolsChanged));
+      opening.catch(reject);
+      return (await opening).orchestrator;
+    },
+    failed,
+    close: async () => (await opening?.catch(() => undefined))?.close(),
+  };
 }
 
 const isStdio = (listen: string): boolean => listen === "stdio" || listen === "stdio://";
@@ -98,17 +100,34 @@ function readAddress({ listen, listenTokenFile, allowedHost = [], ...tlsOptions 
 
 const onError = (error: Error) => say(`mcp: ${error.message}`);
 
-async function serveStdio(servers: McpServers): Promise<void> {
+async function serveStdio(servers: McpServers, { open, failed }: Opening): Promise<void> {
   const stopped = new Promise<void>((resolve) => {
     process.stdin.once("end", resolve).once("close", resolve);
     onStopSignal(resolve);
   });
-  const handle = serveMcpStdio(servers, { onerror: onError });
-  await stopped;
-  await handle.close();
+  let timer: NodeJS.Timeout | undefined;
+  const create: McpServers["create"] = (...context) => {
+    // Once the first response is sent. A problem of the configuration is reported also if no tool is ever used.
+    timer ??= setTimeout(() => void open().catch(() => {}), OPEN_AFTER_MS);
+    return servers.create(...context);
+  };
+  const handle = serveMcpStdio({ ...servers, create }, { onerror: onError });
+  try {
+    await Promise.race([stopped, failed]);
+  } finally {
+    clearTimeout(timer);
+    await handle.close();
+  }
 }
 
-async function serveHttp(servers: McpServers, address: ReturnType<typeof readAddress>): Promise<void> {
+const OPEN_AFTER_MS = 20;
+
+async function serveHttp(
+  servers: McpServers,
+  { open }: Opening,
+  address: ReturnType<typeof readAddress>,
+): Promise<void> {
+  await open();
   // Before the address is printed, since a signal may follow immediately.
   const stopped = new Promise<void>((resolve) => void onStopSignal(resolve));
   const { listenMcp } = await import("@codex/mcp/http");
@@ -116,26 +135,6 @@ async function serveHttp(servers: McpServers, address: ReturnType<typeof readAdd
   process.stdout.write(`${listener.url}\n`);
   await stopped;
   await listener.close();
-}
-
-/** The environment of the calls: connected on first use, and reconnected when lost. */
-function createPlace(options: ConnectOptions) {
-  const id = options.environment ?? (isOwnHost(options) ? "local" : "executor");
-  let chosen: ChosenEnvironment | undefined;
-  return {
-    // A name for models, not an address.
-    id: /^[A-Za-z0-9_.-]{1,64}$/.test(id) ? id : "executor",
-    async attach(orchestrator: ExecutorAttachment) {
-      chosen ??= await choosePlace(options);
-      const { id: name } = this;
-      // An environment attaches under its own id.
-      const attachment = {
-        attach: (given: Parameters<ExecutorAttachment["attach"]>[0]) => orchestrator.attach({ ...given, name }),
-      };
-      await attachExecutor(attachment, name, options, {}, chosen);
-    },
-    close: async () => chosen?.close(),
-  };
 }
 
 /** Margin between the maximum wait of a call and the timeout of the MCP host, seconds. */

@@ -6,7 +6,7 @@ import { promisify } from "node:util";
 import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { codex, useCommand } from "../support.js";
+import { codex, finish, useCommand } from "../support.js";
 
 const command = useCommand();
 const execFileAsync = promisify(execFile);
@@ -77,6 +77,15 @@ it.each([
 ])("codex mcp-server --listen %j is refused", async (args, message) => {
   const { code, stderr } = await command.run(["mcp-server", "--listen", ...args]);
   expect([code, stderr]).toEqual([2, expect.stringMatching(message)]);
+});
+
+it("codex mcp-server reports a configuration that cannot be used to a host that has said hello", async () => {
+  const child = command.start(["mcp-server", "-c", 'approval_policy="sometimes"']);
+  const params = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "test", version: "1" } };
+  child.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", id: 1, method: "initialize", params })}\n`);
+  const { code, stdout, stderr } = await finish(child);
+  expect(JSON.parse(stdout.toString())).toMatchObject({ id: 1, result: { serverInfo: { name: "codex" } } });
+  expect([code, stderr]).toEqual([2, expect.stringMatching(/approval_policy/)]);
 });
 
 it("codex mcp-server refuses a hold out of its bounds", async () => {

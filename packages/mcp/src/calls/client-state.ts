@@ -7,16 +7,26 @@ import { Tasks } from "../tasks/tasks.js";
 
 /** The state of one client between its requests. */
 export class ClientState {
-  readonly conversation: Conversation;
+  readonly #open: () => Promise<Conversation>;
+  #conversation: Promise<Conversation> | undefined;
   readonly parked = new ParkedCalls();
   readonly tasks: Tasks;
   readonly watches: SessionWatches;
   readonly #notes: string[] = [];
 
-  constructor(conversation: Conversation, clock: Clock) {
-    this.conversation = conversation;
+  /** @param open called when the conversation is first used; again if that failed */
+  constructor(open: () => Promise<Conversation>, clock: Clock) {
+    this.#open = open;
     this.tasks = new Tasks(clock);
-    this.watches = new SessionWatches(conversation, clock);
+    this.watches = new SessionWatches(() => this.conversation, clock);
+  }
+
+  get conversation(): Promise<Conversation> {
+    this.#conversation ??= this.#open().catch((error: unknown) => {
+      this.#conversation = undefined;
+      throw error;
+    });
+    return this.#conversation;
   }
 
   /** Adds a note to the next result, about an event that the client has not seen. */
@@ -38,11 +48,13 @@ export class ClientState {
 
   /** Ends the running sessions. Never rejects. */
   async endSessions(): Promise<void> {
-    const { structured } = await this.conversation.callTool("list_sessions", {});
+    const conversation = await this.#conversation?.catch(() => undefined);
+    if (conversation === undefined) return;
+    const { structured } = await conversation.callTool("list_sessions", {});
     const sessions: unknown = Reflect.get(Object(structured), "sessions");
     if (!Array.isArray(sessions)) return;
     const running = sessions.filter((session) => Reflect.get(Object(session), "state") === "running");
-    const end = (id: unknown) => this.conversation.callTool("kill_session", { session_id: id });
+    const end = (id: unknown) => conversation.callTool("kill_session", { session_id: id });
     await Promise.all(running.map((session) => end(Reflect.get(session, "sessionId"))));
   }
 }

@@ -96,7 +96,7 @@ function takeParked(state: ClientState, { mcpReq }: ServerContext): ParkedCall |
 }
 
 function startCall(
-  { conversation, parked }: ClientState,
+  state: ClientState,
   { name, arguments: args }: CallToolRequest["params"],
   context: ServerContext,
   { maxHoldMs, cwd, clock, capabilities }: CallOptions,
@@ -105,9 +105,9 @@ function startCall(
   const canAsk = canElicit(context, capabilities());
   return new ParkedCall(
     clock,
-    () => !parked.isFull,
-    (approver, signal, onOutput) =>
-      conversation.callTool(name, args ?? {}, {
+    () => !state.parked.isFull,
+    async (approver, signal, onOutput) =>
+      (await state.conversation).callTool(name, args ?? {}, {
         approver: canAsk ? approver : UNASKED,
         signal,
         maxWindowMs: maxHoldMs,
@@ -180,7 +180,7 @@ async function followCancelled(result: ToolCallResult, state: ClientState, onCan
   if (onCancel === "keep") {
     return state.note(`an earlier call was cancelled by the client; its program runs on as session ${session}`);
   }
-  const { conversation } = state;
+  const conversation = await state.conversation;
   const ending =
     onCancel === "kill"
       ? conversation.callTool("kill_session", { session_id: session })

@@ -19,9 +19,13 @@ const DESCRIPTIONS: Record<ResourceKind, { title: string; mimeType: string }> = 
 };
 
 /** Registers output, screen and recording of sessions as resources, with subscriptions of revisions that have a session. */
-export function registerResources(mcp: McpServer, conversation: Conversation, watches: SessionWatches): void {
+export function registerResources(
+  mcp: McpServer,
+  getConversation: () => Promise<Conversation>,
+  watches: SessionWatches,
+): void {
   mcp.server.registerCapabilities({ resources: { subscribe: true } });
-  const list = async () => ({ resources: (await listSessions(conversation)).flatMap(describe) });
+  const list = async () => ({ resources: (await listSessions(await getConversation())).flatMap(describe) });
   for (const kind of RESOURCE_KINDS) {
     const { title, mimeType } = DESCRIPTIONS[kind];
     // The first one lists the resources of all.
@@ -31,7 +35,7 @@ export function registerResources(mcp: McpServer, conversation: Conversation, wa
     mcp.registerResource(`session-${kind}`, template, { title, mimeType }, async ({ href }) => {
       const resource = parseUri(href);
       if (resource === undefined) throw new ResourceNotFoundError(href);
-      const text = await readResource(conversation, resource.session, kind).catch((error: unknown) => {
+      const text = await readResource(await getConversation(), resource.session, kind).catch((error: unknown) => {
         throw error instanceof SessionReadError ? new ResourceNotFoundError(href, error.message) : error;
       });
       return { contents: [{ uri: href, mimeType, text }] };

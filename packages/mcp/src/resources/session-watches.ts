@@ -16,12 +16,12 @@ interface WatchedSession {
 
 /** Reports changes of the sessions of one client. Sessions of others cannot be watched: they do not exist for it. */
 export class SessionWatches {
-  readonly #conversation: Conversation;
+  readonly #getConversation: () => Promise<Conversation>;
   readonly #clock: Clock;
   readonly #sessions = new Map<number, WatchedSession>();
 
-  constructor(conversation: Conversation, clock: Clock) {
-    this.#conversation = conversation;
+  constructor(getConversation: () => Promise<Conversation>, clock: Clock) {
+    this.#getConversation = getConversation;
     this.#clock = clock;
   }
 
@@ -71,8 +71,9 @@ export class SessionWatches {
   }
 
   async #follow(session: number, { watchers, abort: { signal } }: WatchedSession): Promise<void> {
+    const conversation = await this.#getConversation();
     const read = (from: number, waitMs: number) =>
-      readPart(this.#conversation, { session, from, waitMs, maxTokens: 1 }, signal);
+      readPart(conversation, { session, from, waitMs, maxTokens: 1 }, signal);
     let last = await read(0, 0);
     while (last.outcome.kind === "running" || !last.closed) {
       const next = await read(last.end, WATCH_WAIT_MS);

@@ -1,0 +1,66 @@
+import { createOrchestrator, type ExecutorAttachment, type Orchestrator } from "@codex/orchestrator";
+import { createRuleSaver } from "@codex/policy";
+import { openAudit } from "../audit.js";
+import { attachExecutor, type ConnectOptions, choosePlace, isOwnHost } from "../connect.js";
+import type { ChosenEnvironment } from "../environments.js";
+import { say } from "../notice.js";
+import { openConfig } from "../open-config.js";
+import { loadRules, savedRulesFile } from "../rule-files.js";
+import { openSandbox } from "../sandbox-selector.js";
+import { compileGrammarSimply } from "../shell-parser.js";
+import type { EntryOptions } from "./entry-arguments.js";
+
+/** The orchestrator of the MCP server. */
+export interface McpOrchestrator {
+  orchestrator: Orchestrator;
+  close(): Promise<void>;
+}
+
+/** Opens it as configured. Nothing is connected yet. @throws CommandError for a configuration that cannot be used */
+export async function openOrchestrator(options: EntryOptions, onToolsChanged: () => void): Promise<McpOrchestrator> {
+  const config = await openConfig(options);
+  for (const notice of config.notices) say(notice);
+  const { approvalPolicy, defaults, sandbox } = config.settings;
+  const audit = openAudit(config.settings.audit);
+  compileGrammarSimply();
+  const orchestrator = createOrchestrator({
+    policy: {
+      approvalPolicy,
+      rules: await loadRules(options.rules ?? [], config),
+      saveRule: createRuleSaver(savedRulesFile()),
+      sandbox: openSandbox(sandbox, isOwnHost(options)),
+    },
+    defaults,
+    ...(audit === undefined ? {} : { audit }),
+    onToolsChanged,
+  });
+  const place = createPlace(options);
+  orchestrator.addEnvironment(place);
+  return {
+    orchestrator,
+    async close() {
+      await orchestrator.close();
+      await place.close();
+    },
+  };
+}
+
+/** The environment of the calls: connected on first use, and reconnected when lost. */
+function createPlace(options: ConnectOptions) {
+  const id = options.environment ?? (isOwnHost(options) ? "local" : "executor");
+  let chosen: ChosenEnvironment | undefined;
+  return {
+    // A name for models, not an address.
+    id: /^[A-Za-z0-9_.-]{1,64}$/.test(id) ? id : "executor",
+    async attach(orchestrator: ExecutorAttachment) {
+      chosen ??= await choosePlace(options);
+      const { id: name } = this;
+      // An environment attaches under its own id.
+      const attachment = {
+        attach: (given: Parameters<ExecutorAttachment["attach"]>[0]) => orchestrator.attach({ ...given, name }),
+      };
+      await attachExecutor(attachment, name, options, {}, chosen);
+    },
+    close: async () => chosen?.close(),
+  };
+}
