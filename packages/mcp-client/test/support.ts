@@ -4,7 +4,11 @@ import type { AddressInfo } from "node:net";
 import { Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { createRemoteEnvironment, createWebSocketLink, type Environment } from "@codex/environments";
-import { WebStandardStreamableHTTPServerTransport } from "@modelcontextprotocol/server";
+import {
+  type EventStore,
+  type JSONRPCMessage,
+  WebStandardStreamableHTTPServerTransport,
+} from "@modelcontextprotocol/server";
 import { onTestFinished } from "vitest";
 import { listenOwnServer } from "../../exec-server/test/backend/own-server.js";
 import { createRelay, type Relay } from "../../exec-server/test/relay.js";
@@ -59,12 +63,35 @@ export async function listenHttp(
   return { url: `http://127.0.0.1:${port}`, asked };
 }
 
-/** The MCP server of the tests on Streamable HTTP, with sessions. */
+/** Keeps the messages of each stream, for clients that come back for those that they missed. */
+function createEventStore(): EventStore {
+  const events: { streamId: string; message: JSONRPCMessage }[] = [];
+  return {
+    async storeEvent(streamId, message) {
+      events.push({ streamId, message });
+      return String(events.length - 1);
+    },
+    async replayEventsAfter(lastEventId, { send }) {
+      const last = Number(lastEventId);
+      const { streamId } = events[last]!;
+      for (const [at, event] of events.entries()) {
+        // A priming event has no message.
+        const isMissed = at > last && event.streamId === streamId && Object.keys(event.message).length > 0;
+        if (isMissed) await send(String(at), event.message);
+      }
+      return streamId;
+    },
+  };
+}
+
+/** The MCP server of the tests on Streamable HTTP, with sessions and streams that can be resumed. */
 export async function listenMcp(): Promise<{ url: string; asked: Asked[] }> {
   const sessions = new Map<string, WebStandardStreamableHTTPServerTransport>();
   const open = async () => {
     const transport = new WebStandardStreamableHTTPServerTransport({
       sessionIdGenerator: randomUUID,
+      eventStore: createEventStore(),
+      retryInterval: 10,
       onsessioninitialized: (id) => void sessions.set(id, transport),
     });
     await createServer().connect(transport);

@@ -1,3 +1,6 @@
+import { mkdtemp, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { expect, it, onTestFinished } from "vitest";
 import { createEnvironmentFetch } from "../../src/index.js";
@@ -59,9 +62,48 @@ it.each([204, 205, 304])("has no body for status %i", async (status) => {
   expect([answer.status, answer.body]).toEqual([status, null]);
 });
 
-it("stops waiting on an abort, before the headers and in a body that never ends", async () => {
+it("keeps its session and its call when the connection to the host is lost", async () => {
+  const { environment, relay } = await openRemote();
+  const { url, asked } = await listenMcp();
+  const transport = new StreamableHTTPClientTransport(new URL(url), {
+    fetch: createEnvironmentFetch(environment.http),
+  });
+  const client = new Client({ name: "tests", version: "1.0.0" });
+  onTestFinished(() => client.close());
+  await client.connect(transport);
+  const { sessionId } = transport;
+  const echo = async (words: string) => (await client.callTool({ name: "echo", arguments: { words } })).content;
+  expect(await echo("before")).toMatchObject([{ text: "before" }]);
+  const cut = async () => {
+    const lost = new Promise<void>((resolve) => {
+      const stop = environment.onStateChange(({ status }) => {
+        if (status !== "reconnecting") return;
+        stop();
+        resolve();
+      });
+    });
+    relay.cut();
+    await lost;
+  };
+  await cut();
+  expect(await echo("after")).toMatchObject([{ text: "after" }]);
+
+  const file = join(await mkdtemp(join(tmpdir(), "mcp ")), "there");
+  const before = asked.length;
+  const called = client.callTool({ name: "wait_for", arguments: { file } });
+  await expect.poll(() => asked.length, { timeout: 20_000 }).toBeGreaterThan(before);
+  await cut();
+  await writeFile(file, "");
+  expect((await called).content).toEqual([{ type: "text", text: "it is there" }]);
+  expect(await echo("later")).toMatchObject([{ text: "later" }]);
+  expect([transport.sessionId, relay.cuts]).toEqual([sessionId, 2]);
+});
+
+it("stops waiting on an abort, before the headers and in a body that never ends; the host ends the exchange", async () => {
   const fetch = await openFetch();
+  const ended: (string | undefined)[] = [];
   const { url } = await listenHttp((request, response) => {
+    response.once("close", () => ended.push(request.url));
     if (request.url === "/stream") response.writeHead(200).write("first");
   });
   const early = new AbortController();
@@ -75,6 +117,7 @@ it("stops waiting on an abort, before the headers and in a body that never ends"
   const next = reader.read();
   late.abort(new Error("enough now"));
   await expect(next).rejects.toThrow("enough now");
+  await expect.poll(() => ended, { timeout: 20_000 }).toEqual(expect.arrayContaining(["/stream"]));
   await expect(fetch(url, { signal: late.signal })).rejects.toThrow("enough now");
 });
 
