@@ -21,6 +21,7 @@ export {
 } from "./config/load-environments.js";
 export { readSshUrl, type SshUrl } from "./config/ssh-url.js";
 export { type ConfiguredOptions, createConfigured, createConfiguredProvider } from "./configured.js";
+export { connectFiles } from "./connect-files.js";
 export type {
   Environment,
   EnvironmentFiles,

@@ -3,6 +3,7 @@ import { createRemoteEnvironment, type Environment } from "@codex/environments";
 import { createEnvironmentInfo, createExecServer, type ExecServer } from "@codex/exec-server";
 import { createExecutor, type ExecutorOptions } from "@codex/executor";
 import { createLocalBackend } from "@codex/process-host";
+import { VERSION } from "./version.js";
 
 /** Options of `createLocalEnvironment`; all optional. */
 export interface LocalEnvironmentOptions {
@@ -61,6 +62,3 @@ export function createLocalEnvironment({ id = "local", executor }: LocalEnvironm
     [Symbol.asyncDispose]: () => inner.close(),
   };
 }
-
-/** Version of Codex whose protocol this is. */
-const VERSION = "0.169.0";

@@ -1,5 +1,6 @@
 import { createMemoryChannelPair } from "@codex/channel";
-import { createExecutor, type ExecutorOptions, type ExecutorTool } from "@codex/executor";
+import { connectFiles } from "@codex/environments";
+import { createExecutor, type ExecutorOptions, type ExecutorTool, type HostedExecServer } from "@codex/executor";
 import {
   createOrchestrator,
   type Orchestrator,
@@ -8,6 +9,7 @@ import {
 } from "@codex/orchestrator";
 import type { PolicyOptions } from "@codex/policy";
 import { createLocalBackend } from "@codex/process-host";
+import { VERSION } from "./version.js";
 
 /** The options of an orchestrator, and those of the executor that it gets. Everything has a default. */
 export interface LocalOrchestratorOptions extends Omit<OrchestratorOptions, "policy"> {
@@ -59,10 +61,10 @@ export async function createLocalOrchestrator(options: LocalOrchestratorOptions 
     await backend.close();
   };
   try {
-    const executor = createExecutor({ ...executorOptions, backend, tools });
+    const executor = createExecutor({ execServer: createFileServer, ...executorOptions, backend, tools });
     // A channel in memory is not lost and found again.
     served = executor.serve(far, { resumable: false });
-    orchestrator = createOrchestrator({ ...rest, policy, executors: [{ name, channel }, ...executors] });
+    orchestrator = createOrchestrator({ connectFiles, ...rest, policy, executors: [{ name, channel }, ...executors] });
     await orchestrator.ready;
     checkTools(tools, orchestrator, name);
     return ownedBy(orchestrator, close);
@@ -70,6 +72,21 @@ export async function createLocalOrchestrator(options: LocalOrchestratorOptions 
     await close();
     throw error;
   }
+}
+
+/** Made when files are first accessed. */
+async function createFileServer(): Promise<HostedExecServer> {
+  const { createEnvironmentInfo, createExecServer } = await import("@codex/exec-server");
+  const backend = createLocalBackend();
+  const info = await createEnvironmentInfo({ executorVersion: VERSION });
+  const server = createExecServer({ backend, environment: { info } });
+  return {
+    serve: (channel) => server.serve(channel, { transport: { kind: "socket", peer: "a tunnel" } }),
+    async close() {
+      await server.close();
+      await backend.close();
+    },
+  };
 }
 
 /** @throws OrchestratorError for tools that the orchestrator leaves out or cuts, as it does with those of a stranger. */
@@ -106,6 +123,7 @@ function ownedBy(orchestrator: Orchestrator, close: () => Promise<void>): Orches
     callTool: (tool, args, callOptions) => orchestrator.callTool(tool, args, callOptions),
     judge: (tool, args, callOptions) => orchestrator.judge(tool, args, callOptions),
     startCall: (tool, args, callOptions) => orchestrator.startCall(tool, args, callOptions),
+    files: orchestrator.files,
     startCommand: (request, startOptions) => orchestrator.startCommand(request, startOptions),
     runCommand: (request, runOptions) => orchestrator.runCommand(request, runOptions),
     close: closeAll,

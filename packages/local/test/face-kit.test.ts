@@ -1,7 +1,7 @@
 // The kit that checks faces, on the plainest face there is, and on faces that change something.
 import { createLocalOrchestrator } from "@codex/local";
+import { checkFace, FACE_CASES, type FaceCheck } from "@codex/local/testing";
 import type { Orchestrator } from "@codex/orchestrator";
-import { checkFace, FACE_CASES, type FaceCheck } from "@codex/orchestrator/testing";
 import { describe, expect, it } from "vitest";
 
 const open: FaceCheck["open"] = (options) => createLocalOrchestrator(options);

@@ -16,6 +16,8 @@ import type { ConnectedEnvironment } from "./environments/connect-environment.js
 import type { AttachableEnvironment, EnvironmentDescription, EnvironmentOptions } from "./environments/environment.js";
 import type { AttachedExecutor, AttachOptions } from "./executors/attached-executor.js";
 import type { ExecutorEvents } from "./executors/executor-events.js";
+import type { FileConnector } from "./files/file-connector.js";
+import type { OrchestratorFiles } from "./files/orchestrator-files.js";
 import type { Observer } from "./observe/orchestrator-event.js";
 import type {
   RunCommandRequest,
@@ -37,6 +39,8 @@ export interface OrchestratorOptions extends ExecutorEvents {
   /** Asked for approval; without one, what needs approval is denied. */
   approver?: Approver;
   defaults?: OrchestratorDefaults;
+  /** For `files`: `connectFiles` of `@codex/environments`. Default: no files are accessed. */
+  connectFiles?: FileConnector;
   /** Default: loaded with the first script, in some 40 ms. `createLazyShellParser` of `@codex/policy` makes one to load before. */
   shellParser?: GetShellParser;
   /** Records every tool call and every decision of the approver; default none. */
@@ -113,6 +117,14 @@ export interface Orchestrator {
    * @throws OrchestratorError when there is no such executor or it cannot stream
    */
   runCommand(request: RunCommandRequest, options?: RunCommandOptions): RunningCommand;
+  /**
+   * Files on the hosts of executors that serve them, for callers that act for a model:
+   *
+   * ```ts
+   * await orchestrator.files.write("notes.txt", new TextEncoder().encode("hello"), { cwd: "/srv/project" });
+   * ```
+   */
+  readonly files: OrchestratorFiles;
   /**
    * Runs a program for a caller that acts for a model, such as an MCP client or an agent SDK: policy, sandbox, approver and audit log are those of
    * `exec_command`, and the handle is that of `runCommand`. Its session is one of `client`, and no second run outside a sandbox is offered.

@@ -8,6 +8,7 @@ import { handleToolCall, type SharedContext } from "./calls/call-tool.js";
 import { judgeToolCall } from "./calls/judge-call.js";
 import { startCommand } from "./calls/start-command.js";
 import { OrchestratorError } from "./errors.js";
+import { createFiles } from "./files/judged-files.js";
 import { type CallHandler, type Collaborators, OrchestratorCore, type Shared } from "./orchestrator.js";
 import type { Ruling } from "./permit/permit.js";
 
@@ -41,7 +42,7 @@ function createHandler(
   options: OrchestratorOptions,
   policy: Policy,
   shellParser: GetShellParser | undefined,
-  { clock, ...shared }: Shared,
+  { clock, untilReady, ...shared }: Shared,
 ): CallHandler {
   const { limits, timings } = shared.config;
   const rulings = new Map<PolicyOptions, Pick<Ruling, "policy" | "rules">>();
@@ -73,6 +74,7 @@ function createHandler(
   return {
     handle: (name, args, callOptions) => handleToolCall(name, args, callOptions, context),
     judge: (name, args, callOptions) => judgeToolCall(name, args, callOptions, context),
+    files: createFiles(context, untilReady, options.connectFiles),
     start: (request, startOptions, output) => startCommand(request, startOptions, output, { ...context, clock }),
     approvers,
     checkPolicy: (given) => void rule(given),

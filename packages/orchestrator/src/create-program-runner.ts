@@ -1,11 +1,12 @@
 import type { Orchestrator, OrchestratorOptions } from "./api.js";
+import { OrchestratorError } from "./errors.js";
 import { OrchestratorCore } from "./orchestrator.js";
 import { fail } from "./result.js";
 
 /** An orchestrator for a person: lists tools and runs programs, and carries out no calls of a model. */
 export type ProgramRunner = Omit<
   Orchestrator,
-  "approvers" | "callTool" | "startCall" | "judge" | "startCommand" | "createConversation"
+  "approvers" | "callTool" | "startCall" | "judge" | "startCommand" | "files" | "createConversation"
 >;
 
 /** The options of an orchestrator that do not concern calls of a model. */
@@ -24,6 +25,7 @@ export const createProgramRunner = (options: ProgramRunnerOptions = {}): Program
     judge: refuseJudging,
     start: refuseStart,
     approvers: { add: () => () => {}, join: () => undefined },
+    files: NO_FILES,
     checkPolicy() {},
   }));
 
@@ -32,3 +34,9 @@ const refuseCall = async () => fail("forbidden", "only programs of a person are 
 const refuseJudging = async () => ({ kind: "forbidden" as const, result: await refuseCall() });
 
 const refuseStart = async () => ({ start: { kind: "refused" as const, result: await refuseCall() } });
+
+const refuseFiles = async () => {
+  throw new OrchestratorError("unsupported", "files are not accessed here");
+};
+
+const NO_FILES = { read: refuseFiles, write: refuseFiles, stat: refuseFiles, list: refuseFiles, remove: refuseFiles };

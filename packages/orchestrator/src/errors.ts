@@ -23,8 +23,12 @@ export type OrchestratorErrorCode =
   | "unknown_environment"
   | "too_many_executors"
   | "too_many_environments"
-  /** Input for a shell that the policy or the approver refuses. */
+  /** Input for a shell, or access to a file, that the policy or the approver refuses. */
   | "refused"
+  /** A file that is not there. */
+  | "not_found"
+  /** The host could not do it, such as for a directory in place of a file. */
+  | "file_failed"
   /** The program was not started, or has ended. */
   | "not_running"
   /** The command could not be started or the address not be reached. */

@@ -108,3 +108,5 @@ export const FIRST_WINDOW_MS = 10;
 export const REMEMBERED_QUESTIONS = 1000;
 /** Running sessions of a group that are remembered for its end. */
 export const REMEMBERED_SESSIONS = 1000;
+/** Bytes of a file that is read whole. */
+export const MAX_READ_FILE_BYTES = 64 * 1024 * 1024;

@@ -25,6 +25,7 @@ import { EnvironmentTable } from "./environments/environment-table.js";
 import { closedError, OrchestratorError } from "./errors.js";
 import { type AttachedExecutor, type AttachOptions, describeExecutor } from "./executors/attached-executor.js";
 import { SessionTable } from "./executors/sessions.js";
+import type { OrchestratorFiles } from "./files/orchestrator-files.js";
 import { Observers } from "./observe/observers.js";
 import type { Observer } from "./observe/orchestrator-event.js";
 import { reportEvents } from "./observe/report-events.js";
@@ -60,6 +61,8 @@ type HandleCall = (name: string, args: unknown, options: CallToolOptions) => Pro
 export interface CallHandler {
   handle: HandleCall;
   judge(name: string, args: unknown, options: CallToolOptions): Promise<Judgement>;
+  /** Files, judged. */
+  files: OrchestratorFiles;
   start(request: StartCommandRequest, options: StartCommandOptions, output: SplitOutput): Promise<Started>;
   readonly approvers: ApproverPanel;
   /** @throws OrchestratorError `bad_option` */
@@ -70,7 +73,11 @@ export interface CallHandler {
 export type Shared = Pick<
   SharedContext,
   "config" | "catalog" | "environments" | "sessions" | "newId" | "newKey" | "closing" | "auditor" | "observers"
-> & { clock: Clock };
+> & {
+  clock: Clock;
+  /** Waits for the executors of the options, or until the signal aborts. */
+  untilReady: (signal: AbortSignal | undefined) => Promise<void>;
+};
 
 /** Everything except the handling of tool calls, which is handed in: `runCommand` and `listTools` do not need it. */
 export class OrchestratorCore implements Orchestrator {
@@ -118,6 +125,7 @@ export class OrchestratorCore implements Orchestrator {
     this.#handler = createHandler({
       config: this.#config,
       clock: this.#clock,
+      untilReady: (signal) => this.#untilReady(signal),
       catalog: this.#catalog,
       environments: this.#environments,
       sessions: this.#sessions,
@@ -228,6 +236,10 @@ export class OrchestratorCore implements Orchestrator {
     } finally {
       this.#inFlight.delete(call);
     }
+  }
+
+  get files(): OrchestratorFiles {
+    return this.#handler.files;
   }
 
   startCommand(request: StartCommandRequest, options: StartCommandOptions = {}): StartedCommand {

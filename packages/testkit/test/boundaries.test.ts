@@ -55,7 +55,7 @@ const FLOORS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     "agent-terminal": "agent clock executor-protocol orchestrator permissions policy",
     foreground: "executor-protocol orchestrator recording telemetry",
     doctor: "config executor-protocol telemetry",
-    local: "channel environments exec-server executor orchestrator policy process-host",
+    local: "audit channel environments exec-server executor orchestrator policy process-host",
     "openai-agents": "orchestrator",
     acp: "orchestrator",
     mcp: "clock executor-protocol orchestrator policy recording",

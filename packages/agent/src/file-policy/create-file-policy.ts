@@ -9,10 +9,9 @@ import {
   type DetailedAnswer,
 } from "@codex/orchestrator";
 import { findUnwritable } from "@codex/permissions";
-import { type ApprovalPolicy, findNoSandbox, type SandboxSelector } from "@codex/policy";
+import { type ApprovalPolicy, evaluateFileChange, findNoSandbox, type SandboxSelector } from "@codex/policy";
 import { messageOf } from "@codex/telemetry";
 import type { FilePolicy, PatchPermit, PatchPlace, PatchRequest } from "../tools/patch/file-policy.js";
-import { evaluatePatch } from "./evaluate-patch.js";
 
 /** Options of {@link createFilePolicy}; use the orchestrator's policy, sandbox and approver. */
 export interface FilePolicyOptions {
@@ -58,7 +57,7 @@ export function createFilePolicy(options: FilePolicyOptions): FilePolicy {
       if ("refused" in chosen) return refuse("sandbox_unavailable", chosen.refused);
       const { approvalPolicy } = options;
       const noSandbox = findNoSandbox(options.hostOf(environment));
-      const verdict = evaluatePatch({ paths, approvalPolicy, sandbox: chosen.sandbox, noSandbox });
+      const verdict = evaluateFileChange({ paths, approvalPolicy, sandbox: chosen.sandbox, noSandbox });
       record.judged(verdict);
       if (verdict.kind === "allow") return grant(chosen.sandbox);
       const { reason } = verdict;

@@ -9,13 +9,19 @@ import type { ResolvedExec } from "../resolve/exec-command.js";
 /** What is to hold a command; `sandbox` is absent where the executor knows nothing of sandboxes. */
 export type ChosenSandbox = { kind: "chosen"; sandbox?: Sandbox | null } | { kind: "refused"; reason: string };
 
+/** What a sandbox is chosen for. */
+interface SandboxedRequest {
+  request: Pick<ResolvedExec["request"], "cwd" | "sandboxPermissions" | "additionalPermissions">;
+  workspaceRoots: readonly string[] | undefined;
+}
+
 /**
  * The sandbox that a command would be sent with, or why this executor cannot run it so. Nothing is run with less than
  * was chosen: what cannot be held is refused here, before anybody is asked.
  */
 export function chooseSandbox(
   { name: environment, host }: Pick<ExecutorConnection, "name" | "host">,
-  { request, workspaceRoots }: Pick<ResolvedExec, "request" | "workspaceRoots">,
+  { request, workspaceRoots }: SandboxedRequest,
   bypassSandbox: boolean,
   policy: Policy,
 ): ChosenSandbox {

@@ -1,6 +1,6 @@
+import type { Orchestrator } from "@codex/orchestrator";
 import type { PolicyOptions } from "@codex/policy";
 import { parseRulePolicy } from "@codex/policy";
-import type { Orchestrator } from "../api.js";
 
 /** One call of a face test. */
 export interface FaceStep {

@@ -1,29 +1,32 @@
 import type { Sandbox } from "@codex/executor-protocol";
 import { findUnwritable } from "@codex/permissions";
-import { type ApprovalPolicy, refusingPolicy } from "@codex/policy";
+import { type ApprovalPolicy, refusingPolicy } from "./approval-policy.js";
 
-/** Input of {@link evaluatePatch}. */
-export interface PatchEvaluation {
-  /** Absolute paths that the patch writes or removes, both as given and with symlinks resolved. */
+/** What a change of files depends on. */
+export interface FileChange {
+  /** Absolute paths that are written or removed, both as given and with symlinks resolved. */
   paths: readonly string[];
   approvalPolicy: ApprovalPolicy;
   /** Sandbox of the location; null for none. */
   sandbox: Sandbox | null;
   /** Why the host cannot sandbox file calls; undefined when it can. */
   noSandbox?: string | undefined;
+  /** What the reason calls it; default `patch`. */
+  subject?: "patch" | "change";
 }
 
-/** Whether a patch may be applied. */
-export type PatchVerdict = { kind: "allow" } | { kind: "ask" | "refuse"; reason: string };
+/** Whether files may be changed. */
+export type FileChangeVerdict = { kind: "allow" } | { kind: "ask" | "refuse"; reason: string };
 
 /**
- * Evaluates a patch as Codex 0.169.0 does: within the writable roots it is allowed, anything else needs approval, and is
- * refused when approval cannot be requested. `untrusted` requires approval of every patch. Pure.
+ * Evaluates a change as Codex 0.169.0 evaluates a patch: within the writable roots it is allowed, anything else needs approval, and
+ * is refused when approval cannot be requested. `untrusted` requires approval of every change. Pure.
  */
-export function evaluatePatch({ paths, approvalPolicy, sandbox, noSandbox }: PatchEvaluation): PatchVerdict {
+export function evaluateFileChange(change: FileChange): FileChangeVerdict {
+  const { paths, approvalPolicy, sandbox, noSandbox, subject = "patch" } = change;
   const outside = findUnwritable(paths, sandbox);
   if (approvalPolicy === "untrusted") {
-    return { kind: "ask", reason: "approval policy `untrusted` asks about every patch" };
+    return { kind: "ask", reason: `approval policy \`untrusted\` asks about every ${subject}` };
   }
   if (outside === undefined && (sandbox === null || noSandbox === undefined)) return { kind: "allow" };
   const reason =

@@ -1,8 +1,6 @@
 import type { Sandbox } from "@codex/executor-protocol";
-import type { ApprovalPolicy } from "@codex/policy";
-import { createSandboxSelector } from "@codex/policy";
+import { type ApprovalPolicy, createSandboxSelector, evaluateFileChange } from "@codex/policy";
 import { describe, expect, it } from "vitest";
-import { evaluatePatch } from "../../src/file-policy/evaluate-patch.js";
 
 function sandboxOf(
   mode: "read-only" | "workspace-write" | "danger-full-access",
@@ -24,7 +22,7 @@ function sandboxOf(
 const granular = (sandboxApproval: boolean): ApprovalPolicy => ({ granular: { sandboxApproval, rules: true } });
 const WORKSPACE = sandboxOf("workspace-write", ["/more"]);
 
-describe("judging a patch", () => {
+describe("judging a change of files", () => {
   it.each<[paths: string[], policy: ApprovalPolicy, sandbox: Sandbox | null, kind: string]>([
     [["/w/a", "/w/d/b"], "never", WORKSPACE, "allow"],
     [["/w"], "never", WORKSPACE, "allow"],
@@ -45,11 +43,11 @@ describe("judging a patch", () => {
     [["/etc/passwd"], "never", sandboxOf("danger-full-access"), "allow"],
     [["/etc/passwd"], "untrusted", sandboxOf("danger-full-access"), "ask"],
   ])("of %j under %j", (paths, approvalPolicy, sandbox, kind) => {
-    expect(evaluatePatch({ paths, approvalPolicy, sandbox }).kind).toBe(kind);
+    expect(evaluateFileChange({ paths, approvalPolicy, sandbox }).kind).toBe(kind);
   });
 
   it("names what is outside, and why nobody is asked", () => {
-    const judged = evaluatePatch({ paths: ["/w/a", "/etc/x"], approvalPolicy: "never", sandbox: WORKSPACE });
+    const judged = evaluateFileChange({ paths: ["/w/a", "/etc/x"], approvalPolicy: "never", sandbox: WORKSPACE });
     expect(judged).toEqual({
       kind: "refuse",
       reason: "`/etc/x` is outside of the writable roots, and approval policy `never` asks nobody",
@@ -58,11 +56,11 @@ describe("judging a patch", () => {
 
   it("asks where the host has no sandbox for it", () => {
     const patch = { paths: ["/w/a"], sandbox: WORKSPACE, noSandbox: "no bubblewrap" };
-    expect(evaluatePatch({ ...patch, approvalPolicy: "on-request" })).toEqual({
+    expect(evaluateFileChange({ ...patch, approvalPolicy: "on-request" })).toEqual({
       kind: "ask",
       reason: "its files cannot be held in a sandbox: no bubblewrap",
     });
-    expect(evaluatePatch({ ...patch, approvalPolicy: "never" }).kind).toBe("refuse");
-    expect(evaluatePatch({ ...patch, approvalPolicy: "never", sandbox: null }).kind).toBe("allow");
+    expect(evaluateFileChange({ ...patch, approvalPolicy: "never" }).kind).toBe("refuse");
+    expect(evaluateFileChange({ ...patch, approvalPolicy: "never", sandbox: null }).kind).toBe("allow");
   });
 });

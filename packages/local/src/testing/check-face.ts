@@ -1,9 +1,8 @@
 import { deepStrictEqual, match, strictEqual } from "node:assert/strict";
 import type { AuditEvent, AuditLog } from "@codex/audit";
+import type { AuditOptions, Orchestrator, ToolCallResult } from "@codex/orchestrator";
 import type { PolicyOptions } from "@codex/policy";
-import type { Orchestrator } from "../api.js";
-import type { AuditOptions } from "../audit/audit-trail.js";
-import type { ToolCallResult } from "../result.js";
+import { createLocalOrchestrator } from "../create-local-orchestrator.js";
 import type { FaceCase, FaceStep } from "./face-cases.js";
 
 /** A face: the tools of an orchestrator as an agent stack has them. */
@@ -23,8 +22,8 @@ export interface FaceAnswer {
 
 /** How a face is checked. */
 export interface FaceCheck {
-  /** Opens an orchestrator with one executor of this host and no approver. Closed by the check. */
-  open(options: { policy: PolicyOptions; audit: AuditOptions }): Promise<Orchestrator>;
+  /** Opens an orchestrator with one executor of this host and no approver. Closed by the check. Default `createLocalOrchestrator`. */
+  open?(options: { policy: PolicyOptions; audit: AuditOptions }): Promise<Orchestrator>;
   /** Makes the face of an orchestrator. */
   connect(orchestrator: Orchestrator): Promise<Face> | Face;
 }
@@ -33,7 +32,10 @@ export interface FaceCheck {
  * Runs one case through a face: its model has to read the text of `callTool` byte for byte, and the audit log has to have what it
  * has of the same calls of `callTool`. Rejects with an AssertionError otherwise.
  */
-export async function checkFace(faceCase: FaceCase, { open, connect }: FaceCheck): Promise<void> {
+export async function checkFace(
+  faceCase: FaceCase,
+  { open = createLocalOrchestrator, connect }: FaceCheck,
+): Promise<void> {
   const direct = await runCase(faceCase, open, (orchestrator) => ({
     call: async (tool, args) => orchestrator.callTool(tool, args),
   }));
@@ -44,7 +46,7 @@ export async function checkFace(faceCase: FaceCase, { open, connect }: FaceCheck
 /** The audit records of a case, without what differs from run to run. */
 async function runCase(
   { policy = EVERYTHING, steps }: FaceCase,
-  open: FaceCheck["open"],
+  open: NonNullable<FaceCheck["open"]>,
   connect: FaceCheck["connect"],
 ): Promise<unknown[]> {
   const events: AuditEvent[] = [];

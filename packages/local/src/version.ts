@@ -1,0 +1,2 @@
+/** Version of Codex whose protocol this is. */
+export const VERSION = "0.169.0";

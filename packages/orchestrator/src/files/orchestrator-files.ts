@@ -1,0 +1,43 @@
+import type { CallToolOptions } from "../calls/call-options.js";
+
+/** Where a file is, and who is asked about it. */
+export interface FileOptions
+  extends Pick<CallToolOptions, "signal" | "cwd" | "workspaceRoots" | "environments" | "approver" | "client"> {
+  /** Default as for a call of `exec_command` that names none. */
+  environment?: string;
+}
+
+/** What is at a path, symlinks followed. */
+export interface FileStat {
+  kind: FileEntry["kind"];
+  /** Bytes. */
+  size: number;
+  /** Milliseconds since 1970. */
+  modifiedAtMs: number;
+}
+
+/** An entry of a directory. */
+export interface FileEntry {
+  name: string;
+  kind: "file" | "directory" | "other";
+}
+
+/**
+ * Files on the host of an executor, for callers that act for a model. Paths are absolute, or relative to the directory of the turn. Reading is
+ * done in the sandbox that a command there would get. Changes are judged as patches are: allowed within the writable roots, else asked about or
+ * refused; allowed ones are made in the sandbox as well. All of it is in the audit log.
+ *
+ * They reject with an OrchestratorError: `unsupported` where the executor serves no files, `refused` by the policy or the approver,
+ * `not_found`, and `file_failed` with the reason of the host.
+ */
+export interface OrchestratorFiles {
+  /** At most 64 MiB. */
+  read(path: string, options?: FileOptions): Promise<Uint8Array>;
+  /** Creates a file, with the directories above it, or replaces its content. */
+  write(path: string, bytes: Uint8Array, options?: FileOptions): Promise<void>;
+  /** Undefined where there is nothing. */
+  stat(path: string, options?: FileOptions): Promise<FileStat | undefined>;
+  list(path: string, options?: FileOptions): Promise<FileEntry[]>;
+  /** Removes a file, a symlink and not its target, or with `recursive` a directory. False where there is nothing. */
+  remove(path: string, options?: FileOptions & { recursive?: boolean }): Promise<boolean>;
+}
