@@ -23,27 +23,48 @@ export interface ThreadFileOptions {
 
 /**
  * Opens a thread's file. A line is written before `append` resolves, and survives the end of this process; `call_started` is on the
- * disk, and survives the end of the host, with all lines before it.
+ * disk, and survives the end of the host, with all lines before it. A line that could not be written is written before the next one,
+ * except `call_started`, as its call is not made.
  * @throws FileLockError while another process writes the file; ThreadWriteError when it cannot be written
  */
-export async function openThreadFile({ path, meta, now }: ThreadFileOptions): Promise<ThreadFile> {
+export async function openThreadFile(
+  { path, meta, now }: ThreadFileOptions,
+  openFile = openLines,
+): Promise<ThreadFile> {
   const fail = (error: unknown) => Promise.reject(asWriteError(path, error));
   await mkdir(dirname(path), { recursive: true, mode: 0o700 }).catch(fail);
   const release = await holdLock(`${path}.lock`);
-  const lines = await openLines(path).catch(async (error: unknown) => {
+  const lines = await openFile(path).catch(async (error: unknown) => {
     await release();
     return fail(error);
   });
   let last: Promise<void> = Promise.resolve();
-  const append = (line: string, isSynced = false): Promise<void> => {
-    const written = last.then(() => lines.write(line));
+  const unwritten: string[] = [];
+  const writeRest = async () => {
+    for (let line = unwritten[0]; line !== undefined; line = unwritten[0]) {
+      await lines.write(line);
+      unwritten.shift();
+    }
+  };
+  const write = async (line: string, isStart: boolean) => {
+    try {
+      await writeRest();
+      await lines.write(line);
+    } catch (error) {
+      if (!isStart) unwritten.push(line);
+      throw error;
+    }
+  };
+  const append = (line: string, isStart = false): Promise<void> => {
+    const written = last.then(() => write(line, isStart));
     last = written.catch(() => {});
-    return (isSynced ? written.then(lines.sync) : written).catch(fail);
+    return (isStart ? written.then(lines.sync) : written).catch(fail);
   };
   const timestamp = () => new Date(now()).toISOString();
   let closing: Promise<void> | undefined;
   const close = async () => {
     await last;
+    await writeRest().catch(() => {}); // its append has failed with the reason
     await lines.close();
     await release();
   };

@@ -168,7 +168,7 @@ export class Turn {
       if (maxResponses !== undefined && this.#responses >= maxResponses) {
         throw new TurnStop(
           "max_turns",
-          `the turn was ended after ${maxResponses} responses of the model (--max-turns)`,
+          `the turn was ended after ${maxResponses} response${maxResponses === 1 ? "" : "s"} of the model (--max-turns)`,
         );
       }
       this.#responses += 1;
