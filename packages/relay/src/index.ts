@@ -10,6 +10,7 @@ export { type AwsSigner, type SignedRequest, signRequest } from "./credentials/s
 export { type DirectExecutorOptions, serveDirectExecutor } from "./executor/direct-executor.js";
 export { type ExecutorRelay, type ExecutorRelayOptions, serveExecutorRelay } from "./executor/executor-relay.js";
 export { type ForwardOptions, forwardStream } from "./executor/forward.js";
+export { type EndedSocket, type KeepServingOptions, keepServing } from "./executor/keep-serving.js";
 export type { StreamInfo } from "./executor/stream-table.js";
 export { type DecodedFrame, decodeFrame, type FrameHead, readFrameHead } from "./frames/decode.js";
 export { encodeFrame } from "./frames/encode.js";

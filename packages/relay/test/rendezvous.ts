@@ -18,6 +18,8 @@ export interface TestRendezvous {
   meddle: Meddle;
   /** Replace to answer a request of the registry with a status of its own. */
   refuse: (method: string) => { status: number; headers?: Record<string, string> } | undefined;
+  /** Replace to change a successful answer of the registry. */
+  changeAnswer: (method: string, answer: Record<string, unknown>) => Record<string, unknown>;
   /** Cuts all sockets of that side. */
   cut(side: "executor" | "harness"): void;
   executorCount: number;
@@ -50,6 +52,7 @@ export async function startRendezvous(): Promise<TestRendezvous> {
     requests: [],
     meddle: (frame) => [frame],
     refuse: () => undefined,
+    changeAnswer: (_method, answer) => answer,
     executorCount: 0,
     get registrationId() {
       return registered?.id ?? "";
@@ -78,8 +81,10 @@ export async function startRendezvous(): Promise<TestRendezvous> {
     const body = (text === "" ? {} : JSON.parse(text)) as Record<string, unknown>;
     const [, environment = "", method = ""] = /^\/cloud\/environment\/([^/]+)\/(.+)$/.exec(request.url ?? "") ?? [];
     rendezvous.requests.push({ method, headers: request.headers, body });
-    const reply = (status: number, content: unknown, headers = {}) =>
-      response.writeHead(status, { "content-type": "application/json", ...headers }).end(JSON.stringify(content));
+    const reply = (status: number, content: Record<string, unknown>, headers = {}) => {
+      const answer = status === 200 ? rendezvous.changeAnswer(method, content) : content;
+      response.writeHead(status, { "content-type": "application/json", ...headers }).end(JSON.stringify(answer));
+    };
     const refusal = rendezvous.refuse(method);
     if (refusal !== undefined)
       return reply(refusal.status, { error: { code: "refused", message: "as told" } }, refusal.headers);

@@ -8,4 +8,11 @@ export { createTokenList, entryOf, type TokenEntry } from "./auth/token-list.js"
 export { DEFAULT_RENDEZVOUS_LIMITS, type RendezvousLimits } from "./limits.js";
 export { type ListenOptions, listenRendezvous, type RendezvousListener } from "./listen.js";
 export type { Cluster, LocalNode, NodeRequest } from "./registry/cluster.js";
+export { Rate } from "./registry/rate.js";
+export {
+  type ExecutorLink,
+  type Registration,
+  Registrations,
+  type RegistrationsOptions,
+} from "./registry/registrations.js";
 export { Rendezvous, type RendezvousOptions } from "./rendezvous.js";

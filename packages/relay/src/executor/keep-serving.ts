@@ -28,17 +28,21 @@ export interface KeepServingOptions {
 export async function keepServing(options: KeepServingOptions): Promise<void> {
   const { serveOnce, onRefused, clock, random, log, signal } = options;
   const backoff = new Backoff({ firstMs: FIRST_RETRY_MS, longestMs: LONGEST_RETRY_MS, random });
+  let spreadMs = 0;
   while (!signal.aborted) {
     let pauseMs: number;
     try {
-      const { reason, spreadMs } = await serveOnce(() => backoff.reset());
+      const ended = await serveOnce(() => backoff.reset());
       if (signal.aborted) return;
-      log?.warn?.("the rendezvous is gone", { reason });
+      log?.warn?.("the rendezvous is gone", { reason: ended.reason });
+      spreadMs = ended.spreadMs;
       pauseMs = random() * Math.max(FIRST_RETRY_MS, spreadMs);
     } catch (error) {
       if (signal.aborted) return;
-      if (error instanceof SocketError && isClientError(error.status)) onRefused();
       pauseMs = backoff.next(error instanceof HttpFailure ? error.retryAfterMs : undefined);
+      if (error instanceof SocketError && isClientError(error.status)) onRefused();
+      // While all nodes are away, as many executors dial at any time as would return at once.
+      else pauseMs = Math.max(pauseMs, random() * spreadMs);
       log?.warn?.("the rendezvous cannot be reached", { error: messageOf(error) });
     }
     await pause(clock, pauseMs, signal).catch(() => {});
