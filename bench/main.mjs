@@ -1,6 +1,16 @@
 // Ratios against the raw primitives, taken in one run. `node bench/main.mjs [name…]`; build first. With
 // `--vs 'command of another exec-server'` side by side with that one: see peer.mjs.
-const all = ["round-trip", "echo", "throughput", "start", "policy", "sandbox", "rendezvous", "faces"];
+const all = [
+  "round-trip",
+  "echo",
+  "throughput",
+  "start",
+  "policy",
+  "sandbox",
+  "rendezvous",
+  "relayed-terminal",
+  "faces",
+];
 const args = process.argv.slice(2);
 const wanted = args.length > 0 ? args : all;
 if (args.includes("--vs")) await import("./peer.mjs");
