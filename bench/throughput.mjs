@@ -2,7 +2,7 @@
 import { spawn } from "node:child_process";
 import pty from "node-pty";
 import { CHANNELS, median, openClient, printTable } from "./harness.mjs";
-import { runRelay } from "./relay/open-relay.mjs";
+import { runFloor, runRelay } from "./relay/open-relay.mjs";
 
 const ROUNDS = 3;
 const BYTES = { pipes: 500_000_000, terminal: 100_000_000 };
@@ -17,7 +17,10 @@ export async function run() {
       subjects[`${kind}, streamed`] = () => collect(kind, command, tty, true);
     }
     if (!tty) {
-      for (const kind of ["stdio", "websocket"]) subjects[`bare relay, ${kind}`] = () => runRelay(kind, command);
+      for (const kind of ["stdio", "websocket"]) {
+        subjects[`bare relay, ${kind}`] = () => runRelay(kind, command);
+        subjects[`floor, ${kind}`] = () => runFloor(kind, command);
+      }
     }
     const times = Object.fromEntries(Object.keys(subjects).map((name) => [name, []]));
     for (let round = 0; round < ROUNDS; round += 1) {

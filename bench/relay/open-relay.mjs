@@ -2,12 +2,44 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
+import { createStdioChannel } from "@codex/channel";
+import { connectWebSocketChannel } from "@codex/channel/websocket";
 import { WebSocket } from "ws";
 
 const relay = fileURLToPath(new URL("./relay.mjs", import.meta.url));
 
 /** Milliseconds from the request until everything was received and the relay has said that it is over. */
 export const runRelay = (kind, command) => (kind === "stdio" ? overPipe(command) : overWebSocket(command));
+
+const floor = fileURLToPath(new URL("./floor.mjs", import.meta.url));
+const ACK_BYTES = 256 * 1024;
+
+/** The same through the least that an executor can do. */
+export async function runFloor(kind, command) {
+  const stdio = [kind === "stdio" ? "pipe" : "ignore", "pipe", "inherit"];
+  const child = spawn(process.execPath, [floor, kind, ...command], { stdio });
+  const ended = once(child, "exit");
+  const channel =
+    kind === "stdio"
+      ? createStdioChannel({ input: child.stdout, output: child.stdin })
+      : await connectWebSocketChannel(String((await once(child.stdout, "data"))[0]).trim());
+  channel.binary.accept();
+  const start = performance.now();
+  await channel.send("begin");
+  let bytes = 0;
+  let acknowledged = 0;
+  for (let part = await channel.receive(); part.kind === "bytes"; part = await channel.receive()) {
+    bytes += part.bytes.length;
+    if (bytes - acknowledged < ACK_BYTES) continue;
+    acknowledged = bytes;
+    void channel.send({ acknowledged });
+  }
+  const ms = performance.now() - start;
+  await channel.close();
+  await ended;
+  check(bytes, command);
+  return ms;
+}
 
 async function overPipe(command) {
   const child = spawn(process.execPath, [relay, "stdio", ...command], { stdio: ["pipe", "pipe", "inherit"] });
