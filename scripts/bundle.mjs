@@ -65,7 +65,15 @@ const shared = {
   legalComments: "none",
   // Native and WebAssembly code stays in its packages, and OpenTelemetry comes from the program that uses its SDK; the last
   // two are optional native add-ons of ws that are not used.
-  external: ["node-pty", "koffi", "@vscode/tree-sitter-wasm", "@opentelemetry/api", "bufferutil", "utf-8-validate"],
+  external: [
+    "@codex/view",
+    "node-pty",
+    "koffi",
+    "@vscode/tree-sitter-wasm",
+    "@opentelemetry/api",
+    "bufferutil",
+    "utf-8-validate",
+  ],
   alias: packageIndexes(),
   plugins: [directImports(packageIndexes()), lightWebSockets, ownZodForMcp],
   logLevel: "warning",
@@ -275,7 +283,9 @@ function packageIndexes() {
       const { exports } = JSON.parse(readFileSync(path(`packages/${name}/package.json`), "utf8"));
       // The longer ones first, since an alias also matches the paths below it.
       const doors = Object.keys(exports).filter((door) => existsSync(path(`packages/${name}/src/${door}/index.ts`)));
+      // The view runs a thread from a file of its own, and serves files: it stays a package.
       return doors
+        .filter((door) => name !== "view" || door !== ".")
         .reverse()
         .map((door) => [`@codex/${name}${door.slice(1)}`, path(`packages/${name}/src/${door}/index.ts`)]);
     }),

@@ -71,7 +71,7 @@ const requireChunks = (text) =>
     .replace(/\bimport\("(?:node:([^"]+)|(\.\/[^"]+))"\)/g, (_import, builtin, chunk) => {
       return `Promise.resolve().then(()=>require(${JSON.stringify(builtin ?? chunk)}))`;
     })
-    .replace(/\bimport\((?=[\w$(])/g, "(require.import??(url=>import(url)))(");
+    .replace(/\bimport\((?=[\w$(]|"@codex\/)/g, "(require.import??(url=>import(url)))(");
 
 /** Modules of Node that take long to load, and that many commands never use. */
 const LOADED_ON_USE = [

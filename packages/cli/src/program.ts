@@ -13,6 +13,7 @@ import { addServing } from "./program/serve.js";
 import { addSessions } from "./program/sessions.js";
 import { addThreads } from "./program/threads.js";
 import { addTools } from "./program/tools.js";
+import { addView } from "./program/view.js";
 import { reportError } from "./report-error.js";
 import { runToEnd } from "./run-to-end.js";
 import { VERSION_LINE } from "./version.js";
@@ -44,6 +45,7 @@ export function createProgram(): Command {
   addResume(program);
   addThreads(program);
   addSessions(program);
+  addView(program);
   addEnvironments(program);
   addServing(program);
   addRendezvous(program);

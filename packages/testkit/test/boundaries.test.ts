@@ -59,13 +59,13 @@ const FLOORS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     "openai-agents": "orchestrator",
     acp: "orchestrator",
     mcp: "clock executor-protocol orchestrator policy recording",
-    view: "agent executor-protocol orchestrator telemetry",
+    view: "agent audit executor-protocol orchestrator recording telemetry",
     "ai-sdk": "clock orchestrator",
     "mcp-client": "channel clock environments exec-backend executor executor-protocol orchestrator telemetry",
     cli:
       "agent agent-terminal audit background channel clock completion config doctor environments exec-backend exec-server exec-server-client " +
       "exec-server-protocol executor executor-protocol file-lock foreground host-files http-proxy local mcp mcp-client native orchestrator permissions policy process-host " +
-      "recording relay rendezvous sandbox telemetry",
+      "recording relay rendezvous sandbox telemetry view",
   },
   // Private: may import every package.
   tests: {

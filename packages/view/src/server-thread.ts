@@ -4,6 +4,9 @@ import { messageOf } from "@codex/telemetry";
 import { CLOSE_MS, MAX_RESTARTS, SERVER_HEAP_MIB } from "./limits.js";
 import type { Admission, FromServer, ServerOptions, Token, ToServer } from "./wire/port.js";
 
+/** Between two turns of a timer that does nothing, milliseconds. */
+const HOLD_MS = 60_000;
+
 // Of the built package, also where this is its source.
 const WORKER = new URL("../dist/server/worker.js", import.meta.url);
 const FILES = new URL("../dist/page/", import.meta.url);
@@ -76,6 +79,12 @@ export class ServerThread {
     const timer = setTimeout(() => void worker.terminate(), CLOSE_MS);
     await ended;
     clearTimeout(timer);
+  }
+
+  /** Keeps the process alive. Returns a function that does not any more. */
+  hold(): () => void {
+    const timer = setInterval(() => {}, HOLD_MS);
+    return () => clearInterval(timer);
   }
 
   /** For tests of what a crash does. */

@@ -31,6 +31,8 @@ export interface AgentSession {
   listSessions(): Promise<readonly RunningSession[] | undefined>;
   /** Ends a running command; resolves to a predicate for display, such as `was ended`. */
   endSession(id: number): Promise<string>;
+  /** Serves the live view, and shows its links. @throws Error */
+  openView(show: (line: string) => void): Promise<void>;
   /** Closes the session. */
   close(): Promise<void>;
 }

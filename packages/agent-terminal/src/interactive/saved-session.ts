@@ -23,6 +23,8 @@ export interface SavedSessionOptions {
   readonly facts: Readonly<Record<string, string | undefined>>;
   readonly approvals: string;
   readonly diff: (signal: AbortSignal) => Promise<string>;
+  /** Serves the live view, and shows its links. @throws Error */
+  readonly openView?: (show: (line: string) => void) => Promise<void>;
   readonly close: () => Promise<void>;
   readonly clock: Pick<Clock, "after">;
 }
@@ -73,6 +75,10 @@ export async function createSavedSession(options: SavedSessionOptions): Promise<
       file = created.file;
       thread = agent.startThread({ id: created.id, recorder: created.file });
       return thread;
+    },
+    async openView(show) {
+      if (options.openView === undefined) return show("there is no live view here");
+      await options.openView(show);
     },
     async leaveThread() {
       thread = undefined;

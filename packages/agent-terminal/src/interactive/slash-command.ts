@@ -9,7 +9,7 @@ const SLASH_COMMANDS = {
   diff: "what has changed in the git repository of the directory",
   sessions: "commands that still run; /sessions kill NUMBER ends one",
   approvals: "what is asked before it runs",
-  view: "the live view",
+  view: "the live view: a page in the browser",
   quit: "leaves, and ends what still runs",
 } as const;
 

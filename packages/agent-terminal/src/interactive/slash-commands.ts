@@ -99,8 +99,8 @@ const COMMANDS: Readonly<Record<SlashName, Run>> = {
     write(`${visibleText(session.describeApprovals())}\n`);
     return {};
   },
-  view(_session, _argument, { write }) {
-    write("there is no live view in this version; `codex threads show` has every call of a thread\n");
+  async view(session, _argument, { write }) {
+    await session.openView((line) => write(`${visibleText(line)}\n`));
     return {};
   },
   quit: () => ({ leave: true }),

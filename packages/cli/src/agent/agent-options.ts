@@ -1,10 +1,12 @@
 import type { ConfigFlags } from "@codex/config";
 import type { SandboxMode } from "@codex/executor-protocol";
 import type { ConnectOptions } from "../connect.js";
+import type { LiveViewOptions } from "./live-view.js";
 
 /** Options of every command that runs an agent. */
 export interface AgentCommandOptions
   extends ConnectOptions,
+    LiveViewOptions,
     Pick<ConfigFlags, "config" | "profile" | "askForApproval"> {
   model?: string;
   oss?: boolean;

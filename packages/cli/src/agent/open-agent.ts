@@ -19,7 +19,9 @@ import { loadRules, savedRulesFile } from "../rule-files.js";
 import { openSandbox } from "../sandbox-selector.js";
 import { compileGrammarSimply } from "../shell-parser.js";
 import type { AgentCommandOptions } from "./agent-options.js";
+import { askViewersToo } from "./ask-viewers.js";
 import { createFileTools } from "./file-tools.js";
+import type { LiveView } from "./live-view.js";
 import { openModel } from "./open-model.js";
 import { openPlace, type Place } from "./open-place.js";
 import { isBypassed, openWorkspace, type Workspace } from "./open-workspace.js";
@@ -50,6 +52,8 @@ export interface AgentChoices {
   readonly threadEnvironment: string | undefined;
   /** What the model is told first; default as configured. */
   readonly instructions?: string | undefined;
+  /** Shows the threads of the agent; served before anything runs where the options say so. */
+  readonly live?: LiveView | undefined;
 }
 
 /**
@@ -82,7 +86,12 @@ async function openAgentAt(
   // Its trial run takes longer than everything that is read below.
   const isTried = modeOf(options) !== "danger-full-access";
   const hostSandbox = isOwn ? (await import("../own-executor.js")).createOwnSandbox(isTried) : undefined;
-  const config = await openAgentConfig(options, workspace, choices.approver !== undefined, isOwn);
+  const config = await openAgentConfig(
+    options,
+    workspace,
+    choices.approver !== undefined || options.view === true,
+    isOwn,
+  );
   const settings = readSettings(config, options.model);
   const shellParser = createLazyShellParser();
   const loadParser = prepareOnce(shellParser);
@@ -116,7 +125,9 @@ async function openAgentAt(
   });
   let mcp: McpTools | undefined;
   let opening: Promise<Place> | undefined;
+  const { live } = choices;
   try {
+    if (options.view === true) await live?.attach(orchestrator);
     // Directories of --add-dir are those of the host where the calls run by default.
     const sandboxOfOthers = openSandbox(sandboxSettings, false);
     const others = { ...policy, sandbox: sandboxOfOthers };
@@ -133,13 +144,13 @@ async function openAgentAt(
       approvalPolicy,
       sandbox,
       sandboxOfOthers,
-      approver,
+      approver: live === undefined ? approver : askViewersToo(orchestrator, approver, options.view === true),
       audit,
       orchestrator,
     });
     const sources = { place, workspace, settings, config: config.settings, policy: tools.policy, mcp, orchestrator };
     const environments = place.ids?.map((id) => ({ id }));
-    const createWith = (modelName: string) =>
+    const createUnwatched = (modelName: string) =>
       createAgent({
         orchestrator,
         model,
@@ -160,10 +171,15 @@ async function openAgentAt(
         ...(provider.toolTypes === undefined ? {} : { customTools: provider.toolTypes.includes("custom") }),
         ...(settings.webSearch === undefined ? {} : { hostedTools: [{ type: "web_search" }] }),
       });
+    const createWith = (modelName: string) => {
+      const created = createUnwatched(modelName);
+      return live === undefined ? created : live.observer.observe(created, modelName);
+    };
     const agent = createWith(settings.model);
     await mcp?.attachTo(orchestrator);
     const close = async () => {
       await orchestrator.close();
+      await live?.close();
       await mcp?.close();
       await place.close();
     };

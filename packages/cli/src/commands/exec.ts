@@ -106,11 +106,13 @@ async function runTurn(turn: TurnToRun): Promise<ShownTurnResult> {
   try {
     const meta = chosen.opened?.meta;
     const instructions = turn.review ? REVIEW_INSTRUCTIONS : undefined;
+    const live = options.view === true ? (await import("../agent/live-view.js")).createLiveView(options) : undefined;
     const opened = await openAgent(options, {
       approver: openApprover(options),
       threadCwd: meta?.cwd,
       threadEnvironment: meta?.environment,
       instructions,
+      live,
     });
     const { agent, workspace, executor, providerId } = opened;
     try {
@@ -137,6 +139,7 @@ async function runTurn(turn: TurnToRun): Promise<ShownTurnResult> {
             ...(options.timeout === undefined ? {} : { timeoutMs: Math.ceil(options.timeout * 1000) }),
           },
         });
+        await live?.untilLeft(turn.signal);
         for (const { sessionId, command } of result.leftRunning)
           say(`session ${sessionId} still ran and is ended: ${command}`);
         return result;

@@ -16,6 +16,7 @@ import { visible } from "@codex/agent-terminal/text";
 import { systemClock } from "@codex/clock";
 import { codexHome } from "@codex/config";
 import type { AgentCommandOptions, ThreadChoice } from "../agent/agent-options.js";
+import { createLiveView } from "../agent/live-view.js";
 import { openAgent } from "../agent/open-agent.js";
 import { chooseThread } from "../agent/open-thread.js";
 import { CommandError, EXIT } from "../exit-codes.js";
@@ -72,6 +73,7 @@ async function openSession(
 ): Promise<AgentSession> {
   const rulesFile = savedRulesFile();
   const chosen = await chooseThread(choice, process.cwd());
+  const live = createLiveView({ ...options, once: true });
   try {
     const opened = await openAgent(
       { ...options, skipGitRepoCheck: true },
@@ -85,6 +87,7 @@ async function openSession(
         },
         threadCwd: chosen.opened?.meta.cwd,
         threadEnvironment: chosen.opened?.meta.environment,
+        live,
       },
     );
     const { config, workspace, executor, orchestrator, providerId, settings } = opened;
@@ -107,6 +110,7 @@ async function openSession(
       approvals: describeApprovals({ policy, sandbox: mode, rulesFile }),
       diff: async (signal) =>
         readDiff(orchestrator, { executor: executor.name, cwd, signal, sandbox: await holdGit() }),
+      openView: (show) => live.attach(orchestrator, show),
       close: () => opened.close(),
       clock: systemClock,
     });

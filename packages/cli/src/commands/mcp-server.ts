@@ -16,6 +16,8 @@ export interface McpServerCommandOptions extends EntryOptions, TlsArguments {
   listenTokenFile?: string[];
   /** Names by which HTTP clients reach the listener, in addition to its address. */
   allowedHost?: string[];
+  view?: boolean;
+  viewPort?: number;
   /** Print the entry for this host instead. */
   printConfig?: McpHost;
 }
@@ -41,11 +43,14 @@ export async function runMcpServer(options: McpServerCommandOptions): Promise<vo
     attach: async () => (await opened.open()).judge("list_sessions", {}),
     ...(options.cd === undefined ? {} : { cwd: options.cd }),
   });
+  const live = options.view === true ? (await import("../agent/live-view.js")).createLiveView(options) : undefined;
   try {
+    if (live !== undefined) await live.attach(await opened.open());
     await (address === undefined ? serveStdio(servers, opened) : serveHttp(servers, opened, address));
   } finally {
     servers.close();
     await opened.close();
+    await live?.close();
   }
 }
 

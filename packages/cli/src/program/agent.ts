@@ -113,6 +113,7 @@ const addExecOptions = (command: Command): Command =>
     .addOption(new Option("--approvals <how>", "Who decides what needs approval").choices(["never", "ask"]))
     .option("--max-turns <number>", "Fail after this many responses of the model", parseCount)
     .option("--timeout <seconds>", "Fail after this time", parseSeconds)
+    .option("--once", "With --view: the page ends with the run, also while somebody looks at it")
     .option("--no-stdin", "Do not read stdin beside a prompt")
     .option("--skip-git-repo-check", "Work outside of a git repository")
     .option(

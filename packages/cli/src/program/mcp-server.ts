@@ -1,6 +1,14 @@
 import { type Command, Option } from "commander";
 import { addNotes } from "./help.js";
-import { addConfigOptions, addExecutorOptions, append, listenOption, parseSeconds, rulesOption } from "./options.js";
+import {
+  addConfigOptions,
+  addExecutorOptions,
+  append,
+  listenOption,
+  parseSeconds,
+  parseWhole,
+  rulesOption,
+} from "./options.js";
 
 /** `codex mcp-server`. */
 export function addMcpServer(program: Command): void {
@@ -37,6 +45,8 @@ export function addMcpServer(program: Command): void {
         .choices(["keep", "interrupt", "kill"])
         .default("keep"),
     )
+    .option("--view", "Serve a page that shows what happens and answers approvals; its links go to stderr")
+    .option("--view-port <number>", "With --view: port of the page (default: a free one)", parseWhole)
     .option("--structured", "Give structuredContent beside the text", false)
     .addOption(
       new Option("--print-config <host>", "Print the entry for a host and exit").choices([

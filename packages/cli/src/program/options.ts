@@ -155,7 +155,9 @@ export const addAgentOptions = (command: Command) =>
     .option("--oss", "Ask a model of this host")
     .option("--local-provider <name>", "With --oss: ollama or lmstudio")
     .option("--dangerously-bypass-approvals-and-sandbox", "Refuse nothing, and hold commands in no sandbox")
-    .addOption(new Option("--yolo").hideHelp());
+    .addOption(new Option("--yolo").hideHelp())
+    .option("--view", "Serve a page that shows what happens and answers approvals; its links go to stderr")
+    .option("--view-port <number>", "With --view: port of the page (default: a free one)", parseWhole);
 
 /** When a person at a terminal is asked. */
 export const addAskingOption = (command: Command) =>

@@ -1,7 +1,7 @@
 import type { QuestionEntity } from "../../src/wire/entities.ts";
 import type { PageMessage } from "../../src/wire/messages.ts";
 import { h } from "../dom/element.ts";
-import { visible } from "../dom/visible.ts";
+import { visible, visibleText } from "../dom/visible.ts";
 import { quoteWords, splitWords } from "../dom/words.ts";
 
 type Decision = Extract<PageMessage, { type: "answer" }>["decision"];
@@ -22,7 +22,11 @@ export function createQuestion(question: QuestionEntity, mayAnswer: boolean, ans
   return h(
     "li",
     { class: "question", "aria-labelledby": `question-${id}` },
-    h("h3", { id: `question-${id}`, tabindex: "-1" }, `${question.tool} wants to run`),
+    h(
+      "h3",
+      { id: `question-${id}`, tabindex: "-1" },
+      question.tool === "exec_command" ? "Run this command?" : `Allow ${visibleText(question.tool)}?`,
+    ),
     h("pre", { class: "command whole", tabindex: "0" }, visible(script ?? quoteWords(command))),
     script !== undefined &&
       h("p", { class: "faint" }, "as ", h("code", {}, visible(quoteWords(command.slice(0, -1)))), " …"),

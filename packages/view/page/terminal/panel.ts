@@ -86,9 +86,11 @@ export class TerminalPanel {
 
   skip(from: number, to: number): void {
     this.#received = to;
-    this.#shown = Math.max(this.#shown, to);
     this.#gaps.textContent = `bytes ${from}–${to} were not kept`;
-    this.#terminal.write(`\r\n\u001b[7m bytes ${from}-${to} were not kept \u001b[0m\r\n`);
+    this.#terminal.write(`\r\n\u001b[7m bytes ${from}-${to} were not kept \u001b[0m\r\n`, () => {
+      this.#shown = to;
+      this.#showFacts();
+    });
   }
 
   complete(): void {

@@ -30,6 +30,9 @@ export interface TerminalEvents {
 }
 
 const SCROLLBACK = 5000;
+/** Size of the font, pixels: a terminal that is wider than its place even with the smallest one is scrolled. */
+const MAX_FONT = 13;
+const MIN_FONT = 9;
 
 /** Requests to which a terminal would answer as if typed: programs are answered by no viewer. */
 const REPORTS = [
@@ -54,7 +57,7 @@ export function createTerminal(session: SessionEntity, events: TerminalEvents): 
     scrollback: SCROLLBACK,
     screenReaderMode: true,
     fontFamily: 'ui-monospace, "SF Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace',
-    fontSize: 13,
+    fontSize: MAX_FONT,
     theme: readTheme(),
     linkHandler: { activate: (_event, url) => events.link(url) },
     minimumContrastRatio: 4.5,
@@ -129,6 +132,6 @@ function fitFont(terminal: Terminal, element: HTMLElement): void {
   const width = element.clientWidth - 16;
   if (width <= 0) return;
   const perColumn = 0.602; // width of a character of these fonts, in font sizes
-  const size = Math.max(6, Math.min(13, Math.floor((width / terminal.cols / perColumn) * 2) / 2));
+  const size = Math.max(MIN_FONT, Math.min(MAX_FONT, Math.floor((width / terminal.cols / perColumn) * 2) / 2));
   if (terminal.options.fontSize !== size) terminal.options.fontSize = size;
 }

@@ -61,6 +61,7 @@ export class Calls {
     const opened: Call = { started, startedAt: this.#now(), item: undefined, session, unfollow: () => {} };
     this.#calls.set(call, opened);
     if (session !== undefined) {
+      this.#sessions.mark(session, started.tool);
       opened.item = this.#itemOf.get(session);
       if (started.tool === "write_stdin") opened.unfollow = session.feed.follow();
     }
@@ -90,6 +91,7 @@ export class Calls {
       call.unfollow();
       call.unfollow = session.feed.follow();
       call.session = session;
+      if (started.command !== undefined) this.#sessions.mark(session, started.tool);
       if (call.item !== undefined) this.#itemOf.set(session, call.item);
       this.#change(call.item, { session: session.entity.id });
     }

@@ -1,5 +1,5 @@
 import type { RecordedOutput } from "@codex/executor-protocol";
-import { PART_BYTES, READ_WAIT_MS } from "../limits.js";
+import { AHEAD_BYTES, AHEAD_MS, AHEAD_WAIT_MS, PART_BYTES, READ_WAIT_MS, VIEWED_OUTPUT_BYTES } from "../limits.js";
 import type { OutputPart } from "../wire/port.js";
 import { KeptOutput } from "./kept-output.js";
 import type { SessionRead } from "./session-reader.js";
@@ -11,6 +11,8 @@ export interface FeedSource {
   /** Something was read of the session. */
   learned(output: RecordedOutput): void;
   pause(ms: number, signal: AbortSignal): Promise<void>;
+  /** Milliseconds. */
+  now(): number;
 }
 
 /**
@@ -22,6 +24,12 @@ export class Feed {
   readonly #source: FeedSource;
   readonly #changed = new Set<() => void>();
   #openCalls = 0;
+  /** Offset that a page reads at. */
+  #wanted = 0;
+  /** Milliseconds, when. */
+  #wantedAt = 0;
+  readonly #closing = new AbortController();
+  #isReadingAhead = false;
   #isComplete = false;
 
   constructor(source: FeedSource) {
@@ -32,8 +40,8 @@ export class Feed {
     return this.#isComplete;
   }
 
-  append(offset: number, bytes: Uint8Array): void {
-    this.kept.append(offset, bytes);
+  append(offset: number, bytes: Uint8Array, at: number): void {
+    this.kept.append(offset, bytes, at);
     this.#notify();
   }
 
@@ -58,17 +66,43 @@ export class Feed {
 
   /** The next part from an offset on; waits for it where there is none yet. Undefined when the signal aborts. */
   async read(from: number, signal: AbortSignal): Promise<OutputPart | undefined> {
+    this.kept.limit = VIEWED_OUTPUT_BYTES;
+    this.#wanted = Math.min(from, this.kept.end);
+    this.#wantedAt = this.#source.now();
     while (!signal.aborted) {
       const bytes = this.kept.read(from, PART_BYTES);
+      if (bytes !== undefined && !this.#isReadingAhead) void this.#readAhead();
       if (bytes !== undefined) return this.#part(from, from + bytes.length, bytes);
       if (from >= this.kept.end && this.#isComplete) return this.#part(from, from, undefined);
-      if (from >= this.kept.end && this.#openCalls > 0) await this.#wait(signal);
+      if (from >= this.kept.end && (this.#openCalls > 0 || this.#isReadingAhead)) await this.#wait(signal);
       else {
         const part = await this.#readRetained(from, signal);
         if (part !== undefined) return part;
       }
     }
     return undefined;
+  }
+
+  /** The executor retains less than a slow page may miss: what is there is fetched, up to a limit. */
+  async #readAhead(): Promise<void> {
+    this.#isReadingAhead = true;
+    const { signal } = this.#closing;
+    while (!this.#isComplete && !signal.aborted && this.#openCalls === 0) {
+      const from = this.kept.end;
+      // A page that is loaded again comes back within this time.
+      if (from - this.#wanted >= AHEAD_BYTES || this.#source.now() - this.#wantedAt > AHEAD_MS) break;
+      const read = await this.#source.read({ from, waitMs: AHEAD_WAIT_MS }, signal);
+      if (read.kind !== "output") break;
+      this.#take(from, read.output);
+      this.#notify();
+    }
+    this.#isReadingAhead = false;
+    this.#notify();
+  }
+
+  /** Ends what is read ahead. */
+  close(): void {
+    this.#closing.abort();
   }
 
   /** From the executor. Undefined: there is nothing yet. */
@@ -99,8 +133,10 @@ export class Feed {
   #take(from: number, output: RecordedOutput): OutputPart | undefined {
     this.#source.learned(output);
     const { chunks, gone, end, closed, outcome } = output;
-    const pieces = chunks.map(({ offset, data }) => ({ offset, bytes: Buffer.from(data, "base64") }));
-    for (const { offset, bytes } of pieces) this.kept.append(offset, bytes);
+    const pieces = chunks.map(({ offset, data, at }) => {
+      return { offset, bytes: Buffer.from(data, "base64"), at: output.startedAt + at };
+    });
+    for (const { offset, bytes, at } of pieces) this.kept.append(offset, bytes, at);
     if (closed && outcome.kind !== "running" && output.range.to === end) this.complete(end);
     const missing = gone.find((range) => range.from <= from && from < range.to);
     if (missing !== undefined) return this.#part(from, missing.to, undefined);

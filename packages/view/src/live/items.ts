@@ -39,10 +39,12 @@ export class Items {
   /** Computes the content when it is published, not each time that it changes. */
   setLazily(id: string, compute: () => ItemContent | undefined): void {
     this.#lazy.set(id, compute);
-    this.#timer ??= setTimeout(() => this.#settle(), LAZY_MS).unref();
+    this.#timer ??= setTimeout(() => this.settle(), LAZY_MS).unref();
   }
 
-  #settle(): void {
+  /** Computes what was put off. */
+  settle(): void {
+    clearTimeout(this.#timer);
     this.#timer = undefined;
     const lazy = [...this.#lazy];
     this.#lazy.clear();

@@ -1,12 +1,22 @@
 import { KEPT_OUTPUT_BYTES } from "../limits.js";
 
+/** Small pieces that come within this time are copied into one up to this size: bytes, milliseconds. */
+const JOINED_BYTES = 4 * 1024;
+const JOINED_MS = 50;
+/** Pieces that are kept at most. */
+const MAX_PIECES = 8192;
+
 interface Piece {
   readonly offset: number;
   readonly bytes: Uint8Array;
+  /** When it came: Unix time, milliseconds. */
+  readonly at: number;
 }
 
 /** The newest output of a session, by byte offset. Pieces are referenced, not copied. */
 export class KeptOutput {
+  /** Bytes that are kept at most. */
+  limit = KEPT_OUTPUT_BYTES;
   readonly #pieces: Piece[] = [];
   #bytes = 0;
   #end = 0;
@@ -20,20 +30,31 @@ export class KeptOutput {
     return this.#bytes;
   }
 
+  /** What is kept, with the time at which it came. */
+  get timed(): readonly Piece[] {
+    return this.#pieces;
+  }
+
   /** The output reaches up to here, whether or not it is kept. */
   reach(end: number): void {
     this.#end = Math.max(this.#end, end);
   }
 
   /** Adds what lies behind the end; the rest is known. */
-  append(offset: number, bytes: Uint8Array): void {
+  append(offset: number, bytes: Uint8Array, at: number): void {
     const known = Math.max(0, this.#end - offset);
     if (known >= bytes.length) return;
-    const piece = { offset: offset + known, bytes: known === 0 ? bytes : bytes.subarray(known) };
-    this.#pieces.push(piece);
+    const piece = { offset: offset + known, bytes: known === 0 ? bytes : bytes.subarray(known), at };
+    const last = this.#pieces.at(-1);
+    const joins = last !== undefined && last.offset + last.bytes.length === piece.offset && at - last.at < JOINED_MS;
+    if (joins && last.bytes.length + piece.bytes.length <= JOINED_BYTES) {
+      this.#pieces[this.#pieces.length - 1] = { ...last, bytes: Buffer.concat([last.bytes, piece.bytes]) };
+    } else this.#pieces.push(piece);
     this.#bytes += piece.bytes.length;
     this.#end = piece.offset + piece.bytes.length;
-    while (this.#bytes > KEPT_OUTPUT_BYTES && this.#pieces.length > 1) this.dropOldest();
+    while ((this.#bytes > this.limit || this.#pieces.length > MAX_PIECES) && this.#pieces.length > 1) {
+      this.dropOldest();
+    }
   }
 
   dropOldest(): void {

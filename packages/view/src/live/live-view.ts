@@ -1,14 +1,17 @@
 import type { Orchestrator } from "@codex/orchestrator";
-import { LIST_SESSIONS_MS } from "../limits.js";
+import { LIST_SESSIONS_MS, READ_AUDIT_MS } from "../limits.js";
 import type { Action } from "../wire/messages.js";
 import type { FromServer, ToServer } from "../wire/port.js";
+import { markOf, readAudit } from "./audit-file.js";
 import { Board, type Publisher } from "./board.js";
 import { Calls } from "./calls.js";
 import { ConversationPanel } from "./conversation.js";
 import { Environments } from "./environments.js";
 import { Items } from "./items.js";
 import { Questions } from "./questions.js";
+import { recordSession } from "./recordings.js";
 import { SessionList } from "./session-list.js";
+import { readSession } from "./session-reader.js";
 import { Sessions } from "./sessions.js";
 import { Typing } from "./typing.js";
 
@@ -16,9 +19,12 @@ import { Typing } from "./typing.js";
 export interface LiveViewContext {
   readonly publisher: Publisher;
   readonly send: (message: ToServer) => void;
+  /** Keeps the process alive until the returned function is called. */
+  readonly hold: () => () => void;
   /** Viewers may answer and type. */
   readonly answers: boolean;
   readonly onStop: (() => void) | undefined;
+  readonly auditFile: string | undefined;
   readonly now: () => number;
   readonly pause: (ms: number, signal: AbortSignal) => Promise<void>;
 }
@@ -29,6 +35,7 @@ export class LiveView {
   readonly #context: LiveViewContext;
   readonly #orchestrator: Orchestrator;
   readonly #board: Board;
+  readonly #items: Items;
   readonly #environments: Environments;
   readonly #sessions: Sessions;
   readonly #calls: Calls;
@@ -38,6 +45,9 @@ export class LiveView {
   readonly #reads = new Map<number, AbortController>();
   readonly #endings: (() => void)[] = [];
   #poll: NodeJS.Timeout | undefined;
+  #auditPoll: NodeJS.Timeout | undefined;
+  #auditMark: string | undefined;
+  #lastRecord = 0;
 
   constructor(orchestrator: Orchestrator, context: LiveViewContext) {
     const { now } = context;
@@ -45,11 +55,12 @@ export class LiveView {
     this.#context = context;
     this.#board = new Board(context.publisher);
     const items = new Items(this.#board);
+    this.#items = items;
     this.conversation = new ConversationPanel(this.#board, items);
     this.#environments = new Environments(orchestrator, this.#board);
     this.#sessions = new Sessions(orchestrator, this.#board, now, context.pause);
     this.#calls = new Calls(this.#sessions, items, now);
-    this.#questions = new Questions(this.#board, now);
+    this.#questions = new Questions(this.#board, now, context.hold);
     this.#list = new SessionList(orchestrator, this.#sessions, now);
     this.#typing = new Typing(orchestrator);
   }
@@ -70,6 +81,9 @@ export class LiveView {
     for (const end of this.#endings.splice(0)) end();
     this.#setViewers(0);
     this.#stopReads();
+    this.#sessions.close();
+    this.#items.settle();
+    if (this.conversation.state !== "none") this.conversation.change({ state: "ended" });
     this.#board.flush();
   }
 
@@ -91,7 +105,7 @@ export class LiveView {
       case "action":
         return this.#act(message.viewer, message.action);
       case "recording":
-        return this.#context.send({ type: "recording", request: message.request, text: undefined });
+        return void this.#record(message.request, message.session);
       case "listening":
       case "failed":
       case "admitted":
@@ -112,6 +126,25 @@ export class LiveView {
     if (!given.signal.aborted) send({ type: "output", request, part });
   }
 
+  async #record(request: number, id: number): Promise<void> {
+    const session = this.#sessions.get(id);
+    const given = new AbortController();
+    const read = (from: number, signal: AbortSignal) =>
+      readSession(this.#orchestrator, session!.entity, { from, waitMs: 0 }, signal);
+    const text = session === undefined ? undefined : await recordSession(session, read, given.signal);
+    this.#context.send({ type: "recording", request, text });
+  }
+
+  async #readAudit(file: string): Promise<void> {
+    const mark = await markOf(file);
+    if (mark === undefined || mark === this.#auditMark) return;
+    this.#auditMark = mark;
+    const { records, chain } = await readAudit(file);
+    for (const record of records) if (record.id > this.#lastRecord) this.#board.set(record);
+    this.#lastRecord = Math.max(this.#lastRecord, records.at(-1)?.id ?? 0);
+    this.conversation.change({ chain });
+  }
+
   #stopReads(): void {
     for (const given of this.#reads.values()) given.abort();
     this.#reads.clear();
@@ -121,6 +154,7 @@ export class LiveView {
   #setViewers(count: number): void {
     if (count === 0) {
       clearInterval(this.#poll);
+      clearInterval(this.#auditPoll);
       this.#poll = undefined;
       return;
     }
@@ -131,6 +165,10 @@ export class LiveView {
     };
     look();
     this.#poll = setInterval(look, LIST_SESSIONS_MS).unref();
+    const { auditFile } = this.#context;
+    if (auditFile === undefined) return;
+    void this.#readAudit(auditFile);
+    this.#auditPoll = setInterval(() => void this.#readAudit(auditFile), READ_AUDIT_MS).unref();
   }
 
   #act(viewer: string, action: Action): void {

@@ -7,15 +7,24 @@ import { shorten } from "./text.js";
 
 type Answer = Extract<Action, { type: "answer" }>;
 
+interface OpenQuestion {
+  readonly request: ApprovalRequest;
+  readonly resolve: (answer: ApprovalAnswer) => void;
+  readonly release: () => void;
+}
+
 /** Shows questions of an orchestrator, and answers them with what a viewer decides. */
 export class Questions {
   readonly #board: Board;
   readonly #now: () => number;
-  readonly #open = new Map<string, { request: ApprovalRequest; resolve: (answer: ApprovalAnswer) => void }>();
+  readonly #hold: () => () => void;
+  readonly #open = new Map<string, OpenQuestion>();
 
-  constructor(board: Board, now: () => number) {
+  /** @param hold keeps the process alive until the returned function is called: a viewer may still answer */
+  constructor(board: Board, now: () => number, hold: () => () => void) {
     this.#board = board;
     this.#now = now;
+    this.#hold = hold;
   }
 
   /** Asked beside other approvers. */
@@ -23,7 +32,7 @@ export class Questions {
     return {
       requestApproval: (request, { signal }) =>
         new Promise((resolve, reject) => {
-          this.#open.set(request.id, { request, resolve });
+          this.#open.set(request.id, { request, resolve, release: this.#hold() });
           this.#board.set(describeQuestion(request, this.#now()));
           signal.addEventListener(
             "abort",
@@ -67,10 +76,11 @@ export class Questions {
     if (!this.#open.has(id)) return;
     const elsewhere = toElsewhere(reason);
     if (elsewhere === undefined) this.#close(id, { decision: "withdrawn", by: "the program" });
-    else this.#close(id, { decision: elsewhere.decision, by: elsewhere.via ?? "somebody at the program" });
+    else this.#close(id, { decision: elsewhere.decision, by: elsewhere.via ?? "another approver of the program" });
   }
 
   #close(id: string, answer: NonNullable<QuestionEntity["answer"]>): void {
+    this.#open.get(id)?.release();
     this.#open.delete(id);
     const entity = this.#board.get(`question ${id}`);
     if (entity?.kind === "question") this.#board.set({ ...entity, answer });

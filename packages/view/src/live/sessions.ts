@@ -1,6 +1,6 @@
 import type { ProcessOutcome, RecordedOutput } from "@codex/executor-protocol";
 import type { LiveOutput, Orchestrator } from "@codex/orchestrator";
-import { KEPT_OUTPUT_BYTES_IN_ALL } from "../limits.js";
+import { KEPT_OUTPUT_BYTES_IN_ALL, MAX_MARKED_CALLS } from "../limits.js";
 import type { SessionEntity } from "../wire/entities.js";
 import type { Board } from "./board.js";
 import { Feed } from "./feed.js";
@@ -22,6 +22,8 @@ export interface SeenSession {
 export interface ShownSession {
   entity: SessionEntity;
   readonly feed: Feed;
+  /** Calls that have used it, for its recording. */
+  readonly calls: { readonly at: number; readonly label: string }[];
 }
 
 /** Sessions of all environments, each with its output. */
@@ -70,7 +72,7 @@ export class Sessions {
     const isNew = offset === 0 && session.entity.state !== "running" && session.feed.isComplete;
     if (isNew) session = this.#add(seen);
     if (dropped !== undefined) session.feed.kept.reach(offset);
-    session.feed.append(offset, bytes);
+    session.feed.append(offset, bytes, this.#now());
     this.#boundKept(session);
     this.change(session, { end: session.feed.kept.end });
     return session;
@@ -81,9 +83,14 @@ export class Sessions {
     this.#board.set(session.entity);
   }
 
+  /** A call uses the session from now on. */
+  mark({ calls }: ShownSession, label: string): void {
+    if (calls.length < MAX_MARKED_CALLS) calls.push({ at: this.#now(), label });
+  }
+
   end(session: ShownSession, outcome: ProcessOutcome): void {
     if (outcome.kind === "running" || session.entity.state !== "running") return;
-    this.change(session, { ...describeEnd(outcome), endedAt: this.#now(), canType: false });
+    this.change(session, { ...describeEnd(outcome), ...exitCodeOf(outcome), endedAt: this.#now(), canType: false });
   }
 
   #add({ environment, sessionId, ...seen }: SeenSession): ShownSession {
@@ -94,12 +101,13 @@ export class Sessions {
       read: (request, signal) => readSession(this.#orchestrator, place, request, signal),
       learned: (output) => this.#learn(session, output),
       pause: this.#pause,
+      now: this.#now,
     });
     const entity: SessionEntity = {
       ...{ kind: "session", id, ...place, ...seen },
       ...{ state: "running", outcome: "", isFailure: false, end: 0 },
     };
-    const session: ShownSession = { entity, feed };
+    const session: ShownSession = { entity, feed, calls: [] };
     this.#byId.set(id, session);
     this.#current.set(`${sessionId} ${environment}`, session);
     this.#board.set(entity);
@@ -115,7 +123,12 @@ export class Sessions {
       ...(known === undefined ? {} : { size: known }),
       ...(session.entity.command === "" ? { command: describeCommand(command) } : {}),
     });
+    this.#boundKept(session);
     if (output.closed) this.end(session, outcome);
+  }
+
+  close(): void {
+    for (const { feed } of this.#byId.values()) feed.close();
   }
 
   /** The board is bounded: what it does not show any more is forgotten here as well. */
@@ -144,6 +157,8 @@ export class Sessions {
     }
   }
 }
+
+const exitCodeOf = (outcome: ProcessOutcome) => (outcome.kind === "exited" ? { exitCode: outcome.code } : {});
 
 /** How a process ended, for a person. */
 export function describeEnd(

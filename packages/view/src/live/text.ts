@@ -30,4 +30,4 @@ export function lastLines(bytes: Uint8Array): string {
   return lines.slice(-LINES).join("\n").slice(-TAIL_CHARACTERS).trimEnd();
 }
 
-const LINES = 12;
+const LINES = 10;

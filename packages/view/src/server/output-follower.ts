@@ -53,8 +53,8 @@ export class OutputFollower {
     if (part !== undefined && part.to > part.from) {
       if (part.frame !== undefined) this.#sink.sendFrame(part.frame);
       else this.#sink.send({ type: "gap", session, from: part.from, to: part.to });
-      // Nothing has to be shown of a gap.
-      if (part.frame === undefined && this.#acknowledged === part.from) this.#acknowledged = part.to;
+      // Nothing has to be shown of a gap: what is unacknowledged stays the same.
+      if (part.frame === undefined) this.#acknowledged += part.to - part.from;
       this.#next = part.to;
     }
     if (this.#isComplete) this.#sink.send({ type: "complete", session, end: this.#next });

@@ -3,7 +3,7 @@ import { createServer as createSecureServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import type { Duplex } from "node:stream";
 import { WebSocketServer } from "ws";
-import { MAX_BODY_BYTES, MAX_PAGE_MESSAGE_BYTES, MAX_VIEWERS } from "../limits.js";
+import { LEAVE_MS, MAX_BODY_BYTES, MAX_PAGE_MESSAGE_BYTES, MAX_VIEWERS } from "../limits.js";
 import type { Rights } from "../wire/messages.js";
 import type { FromServer, ServerOptions, ToServer } from "../wire/port.js";
 import {
@@ -90,9 +90,14 @@ export class ViewServer {
   }
 
   #close(): void {
-    for (const leave of this.#viewers.values()) leave();
     this.#server.close(() => this.#post({ type: "closed" }));
-    this.#server.closeAllConnections();
+    this.#server.closeIdleConnections();
+    for (const viewer of this.#viewers.keys()) viewer.end();
+    // Pages that do not read.
+    setTimeout(() => {
+      for (const leave of this.#viewers.values()) leave();
+      this.#server.closeAllConnections();
+    }, LEAVE_MS).unref();
   }
 
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {

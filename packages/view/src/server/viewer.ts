@@ -46,6 +46,12 @@ export class Viewer {
     this.#flushSoon();
   }
 
+  /** Sends what was not sent yet, and ends the connection. */
+  end(): void {
+    this.#flush();
+    this.#socket.close(1001, "the view has ended");
+  }
+
   notify(text: string, isProblem: boolean): void {
     this.send({ type: "notice", text, isProblem });
   }

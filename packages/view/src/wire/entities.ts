@@ -1,5 +1,12 @@
 /** What a page shows, as objects that are replaced as a whole: the newest value of a key counts. */
-export type Entity = ThreadEntity | EnvironmentEntity | SessionEntity | ItemEntity | QuestionEntity | RecordEntity;
+export type Entity =
+  | ThreadEntity
+  | EnvironmentEntity
+  | SessionEntity
+  | ItemEntity
+  | QuestionEntity
+  | RecordEntity
+  | RecordingEntity;
 
 /** The key of an entity is unique over all kinds: `session 3`. */
 export const keyOf = (entity: Entity): string => `${entity.kind} ${entity.id}`;
@@ -22,7 +29,7 @@ export interface ThreadEntity {
 }
 
 /** Whether an audit log is as it was written. */
-interface ChainState {
+export interface ChainState {
   readonly state: "intact" | "broken" | "unreadable";
   /** Line and reason of a broken one; else the number of records. */
   readonly text: string;
@@ -60,6 +67,7 @@ export interface SessionEntity {
   /** How it ended, in words; empty while it runs. */
   readonly outcome: string;
   readonly isFailure: boolean;
+  readonly exitCode?: number | undefined;
   /** Unix time, milliseconds. */
   readonly startedAt: number;
   readonly endedAt?: number | undefined;
@@ -149,8 +157,15 @@ export interface QuestionEntity {
   readonly answer?: { readonly decision: string; readonly by: string } | undefined;
 }
 
+/** A recording in a file. */
+interface RecordingEntity {
+  readonly kind: "recording";
+  readonly id: number;
+  readonly name: string;
+}
+
 /** A record of an audit log. */
-interface RecordEntity {
+export interface RecordEntity {
   readonly kind: "record";
   readonly id: number;
   /** As in the log. */

@@ -1,0 +1,1 @@
+export { type AgentObserver, createAgentObserver } from "./agent-observer.js";

@@ -1,0 +1,160 @@
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createLocalEnvironment } from "@codex/local";
+import { loadRulePolicy } from "@codex/policy";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { noBrowser, openPage } from "./support/browser.js";
+import { openView, startSession } from "./support/orchestrators.js";
+
+const noVim = existsSync("/usr/bin/vim") || existsSync("/usr/bin/vim.tiny") ? undefined : "vim is not installed";
+
+function createDirectory(): string {
+  const directory = mkdtempSync(join(tmpdir(), "codex view-"));
+  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+  return directory;
+}
+
+describe.skipIf(noBrowser !== undefined)(`a run${noBrowser === undefined ? "" : `: ${noBrowser}`}`, () => {
+  it("with two environments is followed live, also where both use the same ids of sessions", async () => {
+    const { orchestrator, view } = await openView();
+    const second = createLocalEnvironment({ id: "second" });
+    onTestFinished(() => second.close());
+    orchestrator.addEnvironment(second);
+    const page = await openPage(view.url);
+    const environments = page.getByRole("region", { name: "Environments" });
+    await environments.getByRole("listitem").nth(1).getByText("second").waitFor();
+    const ids = [
+      await startSession(orchestrator, { cmd: "echo from the first; cat", tty: true, environment_id: "local" }),
+      await startSession(orchestrator, { cmd: "echo from the second; cat", tty: true, environment_id: "second" }),
+    ];
+    expect(new Set(ids).size).toBe(2);
+    const sessions = page.getByRole("region", { name: "Sessions" });
+    for (const name of ["first", "second"]) {
+      await sessions.getByRole("button", { name: `echo from the ${name}; cat` }).click();
+      const terminal = page.getByRole("region", { name: `echo from the ${name}; cat` });
+      await terminal.locator(".xterm-rows").getByText(`from the ${name}`).waitFor();
+      expect(await terminal.locator(".xterm-rows").textContent()).not.toContain(name === "first" ? "second" : "first");
+    }
+    // Those of the list, which asks both executors, are the same ones.
+    await page.waitForTimeout(1500);
+    expect(await sessions.getByRole("listitem").count()).toBe(2);
+    const card = page.getByRole("region", { name: "Conversation" }).getByRole("listitem").nth(1);
+    await card.getByText(/^second · /).waitFor();
+  });
+
+  it.skipIf(noVim !== undefined)(`shows vim, and types into it${noVim === undefined ? "" : `: ${noVim}`}`, async () => {
+    const { orchestrator, view } = await openView();
+    const file = join(createDirectory(), "a file.txt");
+    writeFileSync(file, "first line\n");
+    const cmd = `TERM=xterm $(command -v vim || command -v vim.tiny) -u NONE -N '${file}'`;
+    await startSession(orchestrator, { cmd, tty: true, yield_time_ms: 1000 });
+    const page = await openPage(view.url);
+    await page.getByRole("region", { name: "Sessions" }).getByRole("button", { name: /vim/ }).click();
+    const terminal = page.getByRole("region", { name: /vim/ });
+    await terminal.locator(".xterm-rows").getByText("first line").waitFor();
+    await terminal.getByRole("button", { name: "Typing: off" }).click();
+    await page.keyboard.type("osecond line");
+    await terminal.locator(".xterm-rows").getByText("second line").waitFor();
+    await page.keyboard.press("Escape");
+    await page.keyboard.type(":wq\n");
+    await terminal.getByText(/exit code 0/).waitFor();
+    await expect.poll(() => readText(file)).toBe("first line\nsecond line\n");
+    await page.keyboard.press("F6");
+  });
+});
+
+const readText = async (file: string) => (await import("node:fs/promises")).readFile(file, "utf8");
+
+describe.skipIf(noBrowser !== undefined)("approvals", () => {
+  async function openAsking() {
+    const directory = createDirectory();
+    const saved: string[] = [];
+    const rules = await loadRulePolicy([]);
+    const opened = await openView({
+      policy: {
+        approvalPolicy: "untrusted",
+        sandbox: "danger-full-access",
+        rules,
+        saveRule: async (prefix) => {
+          saved.push(prefix.join(" "));
+          return { kind: "saved" } as never; // what the real one says is not looked at here
+        },
+      },
+    });
+    const page = await openPage(opened.view.url);
+    const approvals = page.getByRole("region", { name: "Approvals" });
+    const run = (cmd: string) => opened.orchestrator.callTool("exec_command", { cmd, workdir: directory });
+    return { ...opened, directory, saved, page, approvals, run };
+  }
+
+  it("are accepted by keyboard alone, and the command runs; another is declined, and does not", async () => {
+    const { directory, page, approvals, run } = await openAsking();
+    const accepted = run("touch accepted");
+    await approvals.getByText("Run this command?").waitFor();
+    await page.keyboard.press("Tab");
+    await page.keyboard.press("Enter"); // "Go to approvals"
+    const accept = approvals.getByRole("button", { name: "Accept", exact: true });
+    for (let presses = 0; presses < 10; presses++) {
+      if (await accept.evaluate((button) => button.matches(":focus"))) break;
+      await page.keyboard.press("Tab");
+    }
+    await page.keyboard.press("Enter");
+    expect(await accepted).toMatchObject({ status: "success" });
+    expect(existsSync(join(directory, "accepted"))).toBe(true);
+    const declined = run("touch declined");
+    await approvals.getByRole("button", { name: "Decline" }).press("Enter");
+    expect(await declined).toMatchObject({ status: "denied" });
+    expect(existsSync(join(directory, "declined"))).toBe(false);
+    await approvals.getByText("declined by viewer 1").waitFor();
+  });
+
+  it("show hidden characters, and save the rule as it was edited", async () => {
+    const { approvals, run, saved } = await openAsking();
+    const hidden = run("touch a\u202eb\u200bc");
+    await approvals.getByText("U+202E").first().waitFor();
+    expect(await approvals.locator(".command.whole").textContent()).toBe("touch aU+202EbU+200Bc");
+    await approvals.getByRole("button", { name: "Decline" }).click();
+    await hidden;
+    await approvals.getByText("declined by viewer 1").waitFor();
+    const edited = run("touch one two");
+    const rule = approvals.getByRole("textbox", { name: "Always allow commands that begin with" });
+    await rule.fill("touch 'one");
+    await approvals.getByRole("button", { name: "Save rule" }).click();
+    await approvals.getByText("A quote is not closed.").waitFor();
+    await rule.fill("touch one");
+    await rule.press("Enter");
+    expect(await edited).toMatchObject({ status: "success" });
+    expect(saved).toEqual(["touch one"]);
+  });
+
+  it("count once: the second viewer is told who was first, and so is one at the program", async () => {
+    const { orchestrator, view, page, approvals, run } = await openAsking();
+    const other = await openPage(view.createLink("answer"));
+    const pending = run("touch x");
+    const theirs = other.getByRole("region", { name: "Approvals" });
+    await theirs.getByRole("button", { name: "Accept", exact: true }).waitFor();
+    await approvals.getByRole("button", { name: "Decline" }).click();
+    expect(await pending).toMatchObject({ status: "denied" });
+    await theirs.getByText("declined by viewer 1").waitFor();
+    expect(await theirs.getByRole("button", { name: "Accept", exact: true }).count()).toBe(0);
+    const remove = orchestrator.approvers.add({
+      requestApproval: async () => ({ decision: "accept", via: "the terminal" }),
+    });
+    expect(await run("touch y")).toMatchObject({ status: "success" });
+    await approvals.getByText("accepted by the terminal").waitFor();
+    remove();
+    await page.close();
+  });
+
+  it("cannot be answered with a link for reading, whatever its page sends", async () => {
+    const { view, run, approvals } = await openAsking();
+    const reader = await openPage(view.readOnlyUrl);
+    const pending = run("touch x");
+    const theirs = reader.getByRole("region", { name: "Approvals" });
+    await theirs.getByText("This link is for reading only.").waitFor();
+    expect(await theirs.getByRole("button").count()).toBe(0);
+    await approvals.getByRole("button", { name: "Decline" }).click();
+    expect(await pending).toMatchObject({ status: "denied" });
+  });
+});
