@@ -136,6 +136,9 @@ const [INITIALIZE, LIST_TOOLS] = [
 ].map((request, id) => `${JSON.stringify({ jsonrpc: "2.0", id, ...request })}\n`);
 const packs = {};
 const homes = [];
+process.once("exit", () => {
+  for (const home of homes) rmSync(home, { recursive: true, force: true });
+});
 await withExecutor(async (executor) => {
   const [plain, configured] = [openHome(), openHome(executor)];
   const run = runOf("run", {}, ["true"]);
@@ -157,7 +160,6 @@ const home = openHome();
 await addPack("mcp-server", { ...serve, input: INITIALIZE }, home, [
   { name: "opened", run: { ...serve, input: INITIALIZE + LIST_TOOLS }, env: home },
 ]);
-for (const one of homes) rmSync(one, { recursive: true, force: true });
 rmSync(loader);
 // For the tests: the chunks that a command loads.
 writeFileSync(`${outdir}/packs.json`, JSON.stringify(packs, null, 2));
