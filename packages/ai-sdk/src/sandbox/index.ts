@@ -1,0 +1,1 @@
+export { type CodexSandboxOptions, codexSandbox } from "./codex-sandbox.js";
