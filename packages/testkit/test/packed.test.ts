@@ -43,6 +43,7 @@ const PACKAGES = [
   "starlark",
   "policy",
   "orchestrator",
+  "relay",
   "toml",
   "environments",
   "process-host",

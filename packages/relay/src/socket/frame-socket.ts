@@ -44,10 +44,10 @@ export class FrameSocket {
 
   /** @throws SocketError, or the reason of the signal */
   static dial(url: string, options: DialOptions): Promise<FrameSocket> {
-    return dial(url, options);
+    return dial(url, options, (socket) => new FrameSocket(socket, options.clock));
   }
 
-  constructor(socket: WebSocket, clock: Clock) {
+  private constructor(socket: WebSocket, clock: Clock) {
     this.#socket = socket;
     this.#clock = clock;
     socket.pause();
@@ -143,7 +143,8 @@ export class FrameSocket {
   }
 }
 
-function dial(url: string, options: DialOptions): Promise<FrameSocket> {
+/** @param wrap called as soon as the socket is open, before anything is received */
+function dial<T>(url: string, options: DialOptions, wrap: (socket: WebSocket) => T): Promise<T> {
   const { clock, headers, maxMessageBytes, ca, timeoutMs = CONNECT_TIMEOUT_MS, signal } = options;
   const name = nameOf(url);
   return new Promise((resolve, reject) => {
@@ -181,7 +182,7 @@ function dial(url: string, options: DialOptions): Promise<FrameSocket> {
     socket.once("open", () => {
       settle();
       socket.removeAllListeners("error");
-      resolve(new FrameSocket(socket, clock));
+      resolve(wrap(socket));
     });
   });
 }
