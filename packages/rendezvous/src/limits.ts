@@ -81,7 +81,7 @@ export const DEFAULT_RENDEZVOUS_LIMITS: RendezvousLimits = {
   maxHeadBytes: 16 * 1024,
   maxRequests: 1024,
   maxConnections: 50_000,
-  maxRegistrations: 50_000,
+  maxRegistrations: 150_000,
   leaseMs: 120_000,
   ticketMs: 60_000,
   maxUsedTickets: 500_000,

@@ -201,7 +201,7 @@ class NatsCluster implements Cluster {
     try {
       for await (const entry of updates) this.#publisher?.receive(entry);
     } catch (error) {
-      this.#parts.log.warn?.("the registrations of other nodes are not followed any more", {
+      this.#parts.log.warn?.("updates of other nodes have stopped", {
         reason: messageOf(error),
       });
     }
@@ -212,14 +212,14 @@ class NatsCluster implements Cluster {
     for await (const { type } of nats.status()) {
       if (type === "disconnect") {
         this.#isConnected = false;
-        log.warn?.("NATS is away; executors and harnesses of this node go on");
+        log.warn?.("NATS is unavailable; executors and harnesses of this node keep working");
       } else if (type === "reconnect") {
         await this.#reopen();
       }
     }
   }
 
-  /** NATS may have been restarted with nothing in it. */
+  /** NATS may have been restarted without its data. */
   async #reopen(): Promise<void> {
     const { kvm, name, ticketKey, log } = this.#parts;
     try {
@@ -227,9 +227,9 @@ class NatsCluster implements Cluster {
       await config.create(TICKET_KEY, ticketKey).catch(() => {});
       await this.#open();
       this.#isConnected = true;
-      log.info?.("NATS is back");
+      log.info?.("NATS is available again");
     } catch (error) {
-      log.warn?.("NATS is back, but cannot be used", { reason: messageOf(error) });
+      log.warn?.("NATS is reachable again, but cannot be used", { reason: messageOf(error) });
       this.#parts.clock.after(NODE_TICK_MS, () => {
         if (!this.#isClosed && !this.#isConnected) void this.#reopen();
       });

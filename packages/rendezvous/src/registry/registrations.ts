@@ -189,6 +189,8 @@ export class Registrations {
   /** Takes over what another node has published: the registration of a member, and where its executor is connected. */
   learn(registration: Registration, place: Place | undefined): void {
     const known = this.#find(registration.environmentId, registration.member);
+    // Other nodes have the same limit: what exceeds it here exceeds it there as well.
+    if (known === undefined && this.#size >= this.#options.max) return;
     const entry = known?.registration.id === registration.id ? known : this.#put(registration);
     const old = entry.link;
     if (old !== undefined) {

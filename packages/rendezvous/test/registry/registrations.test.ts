@@ -30,6 +30,38 @@ const makeLink = (closed: string[] = []): ExecutorLink => ({
   close: (cause) => void closed.push(cause),
 });
 
+describe("what other nodes have registered", () => {
+  it("is bounded, replaces what is known, and takes an executor over", () => {
+    const { registrations, register } = start();
+    const place = { nodeId: "other", load: 3, since: 5 };
+    const mine = register("mine");
+    const closed: string[] = [];
+    registrations.attach(mine, makeLink(closed));
+    registrations.learn(mine, place);
+    expect([closed, registrations.find("e", "mine")?.place]).toEqual([["replaced"], place]);
+    registrations.learn({ ...mine, id: "newer" }, undefined);
+    expect([registrations.find("e", "mine"), registrations.get("e")?.id]).toEqual([undefined, "newer"]);
+    for (let n = 0; n < 20; n += 1) registrations.learn({ ...mine, environmentId: `e-${n}` }, place);
+    expect(registrations.size).toBe(10);
+  });
+
+  it("is forgotten when a node does not answer, and known again when it may only have been slow", () => {
+    const { clock, registrations, register } = start();
+    const registration = register("r");
+    const place = { nodeId: "other", load: 0, since: 0 };
+    registrations.learn(registration, place);
+    registrations.forget(registration, { ...place });
+    expect(registrations.find("e", "r")?.place).toBe(place);
+    registrations.forget(registration, place, 100);
+    expect(registrations.find("e", "r")?.place).toBeUndefined();
+    clock.advance(100);
+    expect(registrations.find("e", "r")?.place).toBe(place);
+    registrations.forget(registration, place);
+    clock.advance(500);
+    expect(registrations.find("e", "r")?.place).toBeUndefined();
+  });
+});
+
 describe("a registration", () => {
   it("lasts for its lease without a connection, and as long as it has one", () => {
     const { clock, registrations, register } = start();

@@ -1,4 +1,3 @@
-import { setMaxListeners } from "node:events";
 import { keepServing, SocketError } from "@codex/relay";
 import {
   DEFAULT_RENDEZVOUS_LIMITS,
@@ -90,11 +89,12 @@ export async function simulate({
     connected: 0,
     registered: 0,
   };
-  const abort = new AbortController();
-  setMaxListeners(0, abort.signal);
+  // One each: removing one of 100,000 listeners of a shared signal takes as long as there are listeners.
+  const aborts = Array.from({ length: executors }, () => new AbortController());
   // Start-up is spread over three minutes, as of hosts that are not all switched on at once.
-  for (let n = 0; n < executors; n += 1)
-    clock.after(random.next() * 180_000, () => void runExecutor(n, world, abort.signal));
+  aborts.forEach(({ signal }, n) => {
+    clock.after(random.next() * 180_000, () => void runExecutor(n, world, signal));
+  });
   await clock.runUntil(OUTAGE_AT);
   if (world.connected !== executors) throw new Error(`only ${world.connected} of ${executors} executors connected`);
   world.peaks = new Peaks(clock);
@@ -144,7 +144,7 @@ export async function simulate({
     if (share >= 0.99) result.most ??= ms;
     if (share >= 1) result.all ??= ms;
   }
-  abort.abort();
+  for (const abort of aborts) abort.abort();
   const { reached, accepted, refused } = world.peaks;
   return {
     ...result,
@@ -264,8 +264,8 @@ const spreadOf = (executors: number): number => {
 };
 
 /**
- * The bounds on storms: per second and node no more than 2,000 dials are accepted, no more than 3,000 reach a node, and everybody is back;
- * nobody has to register again where registrations are known. Empty if all hold.
+ * The bounds on storms: no more than 3,000 dials per second and node that is up, whether accepted or not; everybody is back; nobody has to register
+ * again where registrations are known, and no lease expires. Empty if all hold.
  */
 export function findProblems({ nodes, outage }: SimulationOptions, result: SimulationResult): string[] {
   const problems: string[] = [];
@@ -273,7 +273,6 @@ export function findProblems({ nodes, outage }: SimulationOptions, result: Simul
     if (!holds) problems.push(problem);
   };
   const up = outage === "node" || outage === "rolling" ? Math.max(1, nodes - 1) : nodes;
-  expect(result.peakAccepted <= 2 * dialsPerSecond * up, `${result.peakAccepted} dials were accepted within a second`);
   expect(result.peakDials <= 3 * dialsPerSecond * up, `${result.peakDials} dials reached nodes within a second`);
   expect(result.all !== undefined, "not all executors were connected again");
   expect(result.expired === 0, `${result.expired} registrations have expired`);
