@@ -264,7 +264,7 @@ const spreadOf = (executors: number): number => {
 };
 
 /**
- * The bounds on storms: no more than 3,000 dials per second and node that is up, whether accepted or not; everybody is back; nobody has to register
+ * The bounds on storms: no more than 4,000 dials per second and node that is up, whether accepted or not; everybody is back; nobody has to register
  * again where registrations are known, and no lease expires. Empty if all hold.
  */
 export function findProblems({ nodes, outage }: SimulationOptions, result: SimulationResult): string[] {
@@ -273,7 +273,7 @@ export function findProblems({ nodes, outage }: SimulationOptions, result: Simul
     if (!holds) problems.push(problem);
   };
   const up = outage === "node" || outage === "rolling" ? Math.max(1, nodes - 1) : nodes;
-  expect(result.peakDials <= 3 * dialsPerSecond * up, `${result.peakDials} dials reached nodes within a second`);
+  expect(result.peakDials <= 4 * dialsPerSecond * up, `${result.peakDials} dials reached nodes within a second`);
   expect(result.all !== undefined, "not all executors were connected again");
   expect(result.expired === 0, `${result.expired} registrations have expired`);
   expect(

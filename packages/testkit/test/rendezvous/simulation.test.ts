@@ -17,6 +17,6 @@ it("a bound that is exceeded is a problem", async () => {
     "not all executors were connected again",
     "1 registrations have expired",
   ]);
-  const crowd = { ...result, peakDials: 3001, peakAccepted: 2001, expired: 1, registrations: 1 };
+  const crowd = { ...result, peakDials: 4001, peakAccepted: 2001, expired: 1, registrations: 1 };
   expect(findProblems(options, crowd)).toHaveLength(4);
 });
