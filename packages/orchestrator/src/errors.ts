@@ -23,6 +23,8 @@ export type OrchestratorErrorCode =
   | "unknown_environment"
   | "too_many_executors"
   | "too_many_environments"
+  /** Thrown by an approver that can reach nobody to ask. */
+  | "no_approver"
   /** Input for a shell, or access to a file, that the policy or the approver refuses. */
   | "refused"
   /** A file that is not there. */

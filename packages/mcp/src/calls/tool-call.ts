@@ -1,5 +1,5 @@
 import type { Clock } from "@codex/clock";
-import type { ToolCallResult } from "@codex/orchestrator";
+import { OrchestratorError, type ToolCallResult } from "@codex/orchestrator";
 import {
   type CallToolRequest,
   type CallToolResult,
@@ -127,7 +127,7 @@ function canElicit({ mcpReq }: ServerContext, capabilities: ClientCapabilities |
 /** Rejects with the reason, which becomes part of the result. */
 const UNASKED = {
   requestApproval: (request: Parameters<typeof describeUnasked>[0]) =>
-    Promise.reject(new Error(describeUnasked(request))),
+    Promise.reject(new OrchestratorError("no_approver", describeUnasked(request))),
 };
 
 /** Codex gives its calls ids, and may send a call again. */

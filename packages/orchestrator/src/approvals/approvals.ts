@@ -1,6 +1,7 @@
 import type { DecidedBy } from "@codex/audit";
 import type { Clock } from "@codex/clock";
 import { cutToBytes, messageOf } from "@codex/telemetry";
+import { OrchestratorError } from "../errors.js";
 import { MAX_VIA_BYTES } from "../limits.js";
 import type { ApprovalRequest, Approver, DetailedAnswer, Grant } from "./approver.js";
 import type { ApproverPanel } from "./approver-panel.js";
@@ -159,6 +160,9 @@ async function requestDecision(
     if (typeof answer === "object" && answer !== null) return toAnswer(answer);
     return { decision: String(answer), rule: undefined, by: "user", via: undefined };
   } catch (error) {
+    if (error instanceof OrchestratorError && error.code === "no_approver") {
+      return { kind: "denied", by: "nobody", reason: `it needs approval, and ${error.message}` };
+    }
     return {
       kind: "denied",
       by: "failure",

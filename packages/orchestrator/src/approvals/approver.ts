@@ -5,7 +5,8 @@ import type { Cause } from "@codex/policy";
 export interface Approver {
   /**
    * Asks for a decision. The signal aborts when the decision is not waited for any more; it is ignored then.
-   * A rejection counts as no decision, and the command does not run.
+   * A rejection counts as no decision, and the command does not run; with an OrchestratorError `no_approver` the audit log
+   * says that nobody was asked.
    */
   requestApproval(request: ApprovalRequest, options: { signal: AbortSignal }): Promise<ApprovalAnswer>;
 }
