@@ -68,8 +68,6 @@ export function createMcpHttpServer(servers: McpServers, options: McpHttpOptions
     if (await isLegacyRequest(request, undefined, { maxRequestBodySize: MAX_BODY_BYTES })) {
       return legacy.serve(request, client, authInfo);
     }
-    const misnamed = await checkTaskName(request);
-    if (misnamed !== undefined) return misnamed;
     const handler = modernFor(client);
     const stop = await watchListened(request, (uris) => {
       return servers.watch(client, uris, (uri) => handler.notify.resourceUpdated(uri));
@@ -110,22 +108,6 @@ export function createMcpHttpServer(servers: McpServers, options: McpHttpOptions
     },
   };
 }
-
-/** Refuses a request about a task whose header has another id. The SDK checks the headers of other methods. */
-async function checkTaskName(request: Request): Promise<Response | undefined> {
-  if (!TASK_METHODS.has(request.headers.get("mcp-method") ?? "")) return undefined;
-  const body: unknown = await request
-    .clone()
-    .json()
-    .catch(() => undefined);
-  const { id, params } = Object(body);
-  const taskId: unknown = Reflect.get(Object(params), "taskId");
-  if (typeof taskId !== "string" || request.headers.get("mcp-name") === taskId) return undefined;
-  return refuse(400, "Mcp-Name must be the id of the task", HEADER_MISMATCH, id);
-}
-
-const TASK_METHODS: ReadonlySet<string> = new Set(["tasks/get", "tasks/update", "tasks/cancel"]);
-const HEADER_MISMATCH = -32_020;
 
 /** Watches the resources that a `subscriptions/listen` request names; undefined if it names none. */
 async function watchListened(

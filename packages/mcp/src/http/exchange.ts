@@ -22,5 +22,5 @@ export function followResponse(response: Response, signal: AbortSignal, onEnd: (
 }
 
 /** A refusal in the form that clients of the protocol expect. */
-export const refuse = (status: number, message: string, code = -32_000, id: unknown = null): Response =>
-  Response.json({ jsonrpc: "2.0", error: { code, message }, id }, { status });
+export const refuse = (status: number, message: string, code = -32_000): Response =>
+  Response.json({ jsonrpc: "2.0", error: { code, message }, id: null }, { status });
