@@ -22,7 +22,7 @@ const ONLY_CLIENT = "mcp";
  * const servers = createMcpServers(orchestrator, { maxHoldMs: 50_000 });
  * serveStdio((context) => servers.create(context));
  * ```
- * @param orchestrator or a function that opens it, called on first use: hosts start servers only to ask who they are
+ * @param orchestrator or a function that opens it, called on first use: some hosts start a server for its first response alone
  * @throws RangeError for a `maxHoldMs` out of its bounds
  */
 export function createMcpServers(

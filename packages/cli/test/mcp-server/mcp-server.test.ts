@@ -79,7 +79,7 @@ it.each([
   expect([code, stderr]).toEqual([2, expect.stringMatching(message)]);
 });
 
-it("codex mcp-server reports a configuration that cannot be used to a host that has said hello", async () => {
+it("codex mcp-server reports a configuration that cannot be used after the handshake", async () => {
   const child = command.start(["mcp-server", "-c", 'approval_policy="sometimes"']);
   const params = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "test", version: "1" } };
   child.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", id: 1, method: "initialize", params })}\n`);

@@ -24,8 +24,9 @@ export function executorStdio(
   { command, args = [], ...request }: ExecutorStdioServer,
   options: Pick<StdioTransportOptions, "onStderr" | "clock"> = {},
 ): StdioTransport {
-  const start = async (): Promise<StdioProcess> => {
+  const start = async (_spec: unknown, signal: AbortSignal): Promise<StdioProcess> => {
     const abort = new AbortController();
+    signal.addEventListener("abort", () => abort.abort(), { once: true });
     const program = orchestrator.startCommand(
       { ...request, argv: [command, ...args], stdin: "open" },
       { signal: abort.signal },

@@ -39,7 +39,10 @@ export interface StdioProcess extends Pick<ExecProcess, "write" | "closeStdin" |
 /** Dependencies of a `StdioTransport`. */
 export interface StdioTransportOptions {
   /** Starts the program. Owned by the caller. */
-  backend: Pick<ExecBackend, "appliesEnvPolicy"> & { start(spec: ProcessSpec): Promise<StdioProcess> };
+  backend: Pick<ExecBackend, "appliesEnvPolicy"> & {
+    /** `signal` aborts when the transport is closed before the program runs. */
+    start(spec: ProcessSpec, signal: AbortSignal): Promise<StdioProcess>;
+  };
   /** Called with the stderr of the program as it arrives. */
   onStderr?: (bytes: Uint8Array) => void;
   /** Variables of the host, for a backend that applies no policy itself. Default: those of this process. */
@@ -59,6 +62,7 @@ export class StdioTransport implements Transport {
   readonly #server: StdioServer;
   readonly #options: StdioTransportOptions;
   readonly #stderr = new StderrTail();
+  readonly #abort = new AbortController();
   #starting: Promise<StdioProcess> | undefined;
   #process: StdioProcess | undefined;
   /** Resolves when its output is no longer read, at the end or earlier. */
@@ -85,7 +89,7 @@ export class StdioTransport implements Transport {
   async start(): Promise<void> {
     if (this.#starting !== undefined) throw new Error("the transport of an MCP server can be started only once");
     try {
-      this.#starting = this.#options.backend.start(this.#createSpec());
+      this.#starting = this.#options.backend.start(this.#createSpec(), this.#abort.signal);
       this.#process = await this.#starting;
     } catch (error) {
       this.#end(asError(error));
@@ -189,6 +193,7 @@ export class StdioTransport implements Transport {
 
   async #close(): Promise<void> {
     const { clock = systemClock } = this.#options;
+    if (this.#process === undefined) this.#abort.abort();
     const program = await this.#starting?.catch(() => undefined);
     if (program !== undefined) {
       await program.closeStdin().catch(() => {});

@@ -54,6 +54,26 @@ it("a server that the policy does not allow is not started", async () => {
   expect(events.at(-1)).toBe("closed");
 });
 
+it("a transport that is closed while its approval is open starts nothing", async () => {
+  let onAsked = () => {};
+  const question = new Promise<void>((resolve) => {
+    onAsked = resolve;
+  });
+  const approver = {
+    requestApproval: () => {
+      onAsked();
+      return new Promise<never>(() => {});
+    },
+  };
+  const orchestrator = await createLocalOrchestrator({ policy: { approvalPolicy: "untrusted" }, approver });
+  onTestFinished(() => orchestrator.close());
+  const transport = executorStdio(orchestrator, { command, args });
+  const started = transport.start();
+  await question;
+  await transport.close();
+  await expect(started).rejects.toThrow(/interrupted/i);
+});
+
 it("a flood on stderr holds nothing back", async () => {
   const { client, connected } = await connect(shell(`head -c 20000000 /dev/zero >&2; exec ${words}`));
   await connected;
