@@ -1,8 +1,8 @@
 import { createLocalOrchestrator } from "@codex/local";
+import { checkFace, FACE_CASES } from "@codex/local/testing";
 import { createMcpServers, serveMcpStdio } from "@codex/mcp";
 import { listenMcp } from "@codex/mcp/http";
 import type { Orchestrator } from "@codex/orchestrator";
-import { checkFace, FACE_CASES } from "@codex/orchestrator/testing";
 import { type Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { InMemoryTransport } from "@modelcontextprotocol/server";
 import { describe, expect, it } from "vitest";
