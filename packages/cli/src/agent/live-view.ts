@@ -15,6 +15,8 @@ export interface LiveViewOptions {
 /** A view of an agent, which is served once its orchestrator is there. */
 export interface LiveView {
   readonly observer: AgentObserver;
+  /** File of the audit log, which it shows as well. */
+  auditFile?: string;
   /** Serves it, and tells the links. @throws CommandError */
   attach(orchestrator: Orchestrator, show?: (line: string) => void): Promise<void>;
   /** After the run: waits until the last page is closed, unless the view ends with the run. */
@@ -29,9 +31,15 @@ export function createLiveView({ viewPort = 0, once = false }: LiveViewOptions):
   return {
     observer,
     async attach(orchestrator, show = say) {
+      const { auditFile } = this;
       if (view === undefined) {
         const { attachView } = await import("@codex/view");
-        const options = { port: viewPort, onStop: () => void observer.stop(), onProblem: say };
+        const options = {
+          port: viewPort,
+          onStop: () => void observer.stop(),
+          onProblem: say,
+          ...(auditFile === undefined ? {} : { auditFile }),
+        };
         view = await attachView(orchestrator, options).catch((cause: Error) => {
           throw new CommandError(cause.message, 1, { cause });
         });

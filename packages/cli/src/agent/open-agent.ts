@@ -127,6 +127,7 @@ async function openAgentAt(
   let opening: Promise<Place> | undefined;
   const { live } = choices;
   try {
+    if (live !== undefined && audit !== undefined) live.auditFile = config.settings.audit.path;
     if (options.view === true) await live?.attach(orchestrator);
     // Directories of --add-dir are those of the host where the calls run by default.
     const sandboxOfOthers = openSandbox(sandboxSettings, false);
