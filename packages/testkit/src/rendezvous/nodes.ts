@@ -21,7 +21,10 @@ export async function startNats(): Promise<NatsServer | undefined> {
   const remove = () => rmSync(directory, { recursive: true, force: true });
   const words = ["-a", "127.0.0.1", "-p", "-1", "-js", "-sd", join(directory, "store"), "--ports_file_dir", directory];
   const child = spawn("nats-server", words, { stdio: "ignore" });
-  const isStarted = await Promise.race([once(child, "spawn").then(() => true), once(child, "error").then(() => false)]);
+  const isStarted = await once(child, "spawn").then(
+    () => true,
+    () => false,
+  );
   if (!isStarted) {
     remove();
     return undefined;
