@@ -263,11 +263,9 @@ async function quickCommands() {
     stdin: { contents, resolveDir: path("packages/cli/src") },
     outdir: undefined,
     write: false,
-    packages: "external",
-    alias: undefined,
-    plugins: [],
     format: "esm",
-    external: ["../commands/*"],
+    // Of the packages of this workspace the sources, as they may not be built yet.
+    external: ["../commands/*", "commander"],
   });
   const file = path("packages/cli/dist/quick-commands.mjs");
   writeFileSync(file, outputFiles[0].contents);
