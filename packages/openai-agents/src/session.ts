@@ -1,5 +1,6 @@
 import { type LiveOutput, type Orchestrator, SessionGroup, type ToolCallResult } from "@codex/orchestrator";
 import { Manifest, type SandboxSession } from "@openai/agents/sandbox";
+import { checkUser, createSessionFiles, type SessionFiles } from "./session-files.js";
 
 /** Where the commands of a sandbox session run, and for whom. */
 export interface CodexSessionOptions {
@@ -17,11 +18,13 @@ export interface CodexSessionOptions {
 
 /** A sandbox session on an executor. */
 export type CodexSession = SandboxSession &
-  Required<Pick<SandboxSession, "execCommand" | "writeStdin" | "supportsPty" | "close">>;
+  Required<Pick<SandboxSession, "execCommand" | "writeStdin" | "supportsPty" | "close">> &
+  SessionFiles;
 
 /**
- * The commands of an orchestrator as a sandbox session, for a `SandboxAgent` with `shell()`. Calls are judged, and the approver of the
- * orchestrator is asked. The model reads the text of `callTool`.
+ * The commands and files of an orchestrator as a sandbox session, for a `SandboxAgent` with `shell()` and `filesystem()`. Calls are judged,
+ * and the approver of the orchestrator is asked. The model reads the text of `callTool`; a patch that is refused or does not fit is reported as
+ * failed, with the reason. All methods reject where `runAs` names a user.
  */
 export function codexSession(orchestrator: Orchestrator, options: CodexSessionOptions = {}): CodexSession {
   const { environment, cwd, client, signal, onOutput } = options;
@@ -48,9 +51,10 @@ export function codexSession(orchestrator: Orchestrator, options: CodexSessionOp
     return result.text;
   };
   return {
-    state: { manifest: new Manifest() },
-    execCommand: ({ cmd, workdir, shell, login, tty, yieldTimeMs, maxOutputTokens }) =>
-      call("exec_command", {
+    state: { manifest: new Manifest(describeRoot(cwd ?? conversation.listEnvironments()[0]?.cwd)) },
+    execCommand: async ({ cmd, workdir, shell, login, tty, yieldTimeMs, maxOutputTokens, runAs }) => {
+      checkUser(runAs);
+      return call("exec_command", {
         cmd,
         workdir,
         shell,
@@ -58,7 +62,8 @@ export function codexSession(orchestrator: Orchestrator, options: CodexSessionOp
         tty,
         yield_time_ms: yieldTimeMs,
         max_output_tokens: maxOutputTokens,
-      }),
+      });
+    },
     writeStdin: ({ sessionId, chars, yieldTimeMs, maxOutputTokens }) =>
       call("write_stdin", {
         session_id: sessionId,
@@ -67,6 +72,15 @@ export function codexSession(orchestrator: Orchestrator, options: CodexSessionOp
         max_output_tokens: maxOutputTokens,
       }),
     supportsPty: () => true,
+    ...createSessionFiles(orchestrator.files, {
+      ...(environment === undefined ? {} : { environment }),
+      ...(cwd === undefined ? {} : { cwd }),
+      ...(client === undefined ? {} : { client }),
+      ...(signal === undefined ? {} : { signal }),
+    }),
     close: () => sessions.close(),
   };
 }
+
+/** What the SDK calls the workspace in its instructions. It takes POSIX directories alone. */
+const describeRoot = (cwd: string | undefined) => (cwd?.startsWith("/") ? { root: cwd } : {});

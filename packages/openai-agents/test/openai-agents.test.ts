@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createLocalOrchestrator, type LocalOrchestratorOptions } from "@codex/local";
@@ -6,7 +6,7 @@ import { checkFace, FACE_CASES, type FaceCheck } from "@codex/local/testing";
 import { codexSession, codexTools } from "@codex/openai-agents";
 import type { Orchestrator } from "@codex/orchestrator";
 import { Agent, Runner, RunState } from "@openai/agents";
-import { SandboxAgent, shell } from "@openai/agents/sandbox";
+import { filesystem, SandboxAgent, shell } from "@openai/agents/sandbox";
 import { assistantMessage, functionCall, ScriptedModel } from "@openai/agents/testing";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 
@@ -203,5 +203,74 @@ describe("a sandbox session", () => {
     const orchestrator = await openAsking();
     const text = await codexSession(orchestrator).execCommand({ cmd: "printf hi" });
     expect(text).toMatch(/not approved.*nobody/);
+  });
+
+  it("passes the patches and pictures of `filesystem()`, in the directory that it gives the model", async () => {
+    const session = codexSession(await open(), { cwd: directory });
+    writeFileSync(join(directory, "a.txt"), "one\ntwo\n");
+    writeFileSync(join(directory, "dot.gif"), Buffer.from("R0lGODlhAQABAAAAACw=", "base64"));
+    const patch = (id: string, operation: object) => ({
+      type: "apply_patch_call" as const,
+      status: "completed" as const,
+      callId: id,
+      operation: operation as { type: "delete_file"; path: string },
+    });
+    const model = new ScriptedModel([
+      [
+        patch("1", { type: "update_file", path: "a.txt", diff: "@@\n one\n-two\n+2\n", moveTo: "b/c.txt" }),
+        patch("2", { type: "create_file", path: "new.txt", diff: "+ä\n" }),
+        patch("3", { type: "delete_file", path: "none.txt" }),
+        functionCall("view_image", { path: "dot.gif" }, { callId: "4" }),
+      ],
+      [assistantMessage("done")],
+    ]);
+    const agent = new SandboxAgent({ name: "builder", model, capabilities: [filesystem()] });
+    const { history } = await runner().run(agent, "go", { sandbox: { session } });
+    expect(model.lastCall?.request.systemInstructions).toContain(directory);
+    const outputs = history.flatMap((item) =>
+      "output" in item && "callId" in item ? [[item.callId, item.output]] : [],
+    );
+    expect(outputs).toEqual(
+      expect.arrayContaining([
+        ["1", "Moved a.txt to b/c.txt"],
+        ["2", "Created new.txt"],
+        ["3", "`none.txt` was not found"],
+      ]),
+    );
+    expect(JSON.stringify(history)).toMatch(/image\/gif/);
+    expect(existsSync(join(directory, "a.txt"))).toBe(false);
+    expect(readFileSync(join(directory, "b/c.txt"), "utf8")).toBe("one\n2\n");
+    expect(await session.listDir({ path: "b" })).toEqual([{ name: "c.txt", path: "b/c.txt", type: "file" }]);
+    expect(Buffer.from(await session.readFile({ path: "new.txt", maxBytes: 2 })).toString()).toBe("ä");
+    expect([await session.pathExists("a.txt"), await session.directoryExists("b")]).toEqual([false, true]);
+  });
+
+  it("damages no file by a patch that does not fit, and serves no other user", async () => {
+    const session = codexSession(await open(), { cwd: directory });
+    const binary = join(directory, "binary");
+    writeFileSync(binary, new Uint8Array([0xff, 0x0a]));
+    const editor = session.createEditor();
+    const failed = (output: RegExp) => ({ status: "failed", output: expect.stringMatching(output) });
+    const update = { type: "update_file", path: "binary", diff: "@@\n+x\n" } as const;
+    expect(await editor.updateFile(update)).toEqual(failed(/not UTF-8/));
+    expect(await editor.createFile({ type: "create_file", path: "binary", diff: "+x\n" })).toEqual(failed(/exists/));
+    writeFileSync(join(directory, "text"), "");
+    const edits = await Promise.all(
+      [..."abc"].map((letter) => editor.updateFile({ type: "update_file", path: "text", diff: `@@\n+${letter}\n` })),
+    );
+    expect(edits.map((result) => result?.status)).toEqual(["completed", "completed", "completed"]);
+    expect(readFileSync(join(directory, "text"), "utf8").replaceAll("\n", "").split("").toSorted().join("")).toBe(
+      "abc",
+    );
+    expect(await editor.updateFile({ ...update, path: "text", diff: "@@\n-none\n+x\n" })).toEqual(failed(/Context/));
+    expect([...readFileSync(binary)]).toEqual([0xff, 0x0a]);
+    await expect(session.execCommand({ cmd: "id", runAs: "nobody" })).rejects.toThrow("`runAs`");
+    await expect(session.readFile({ path: "text", runAs: "nobody" })).rejects.toThrow("`runAs`");
+    const asking = codexSession(await open({ policy: { approvalPolicy: "untrusted", sandbox: "read-only" } }), {
+      cwd: directory,
+    });
+    const refused = await asking.createEditor().deleteFile({ type: "delete_file", path: "text" });
+    expect(refused).toEqual(failed(/nobody|approv/));
+    expect(existsSync(join(directory, "text"))).toBe(true);
   });
 });
