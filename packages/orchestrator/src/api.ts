@@ -1,4 +1,5 @@
 import type { LiveOutput } from "@codex/executor-client";
+import type { RunCommandRequest, RunningCommand } from "@codex/executor-client/programs";
 import type { GetShellParser, PolicyOptions } from "@codex/policy";
 import type { Telemetry } from "@codex/telemetry";
 import type { Approver } from "./approvals/approver.js";
@@ -19,12 +20,7 @@ import type { ExecutorEvents } from "./executors/executor-events.js";
 import type { FileConnector } from "./files/file-connector.js";
 import type { OrchestratorFiles } from "./files/orchestrator-files.js";
 import type { Observer } from "./observe/orchestrator-event.js";
-import type {
-  RunCommandRequest,
-  RunningCommand,
-  StartCommandRequest,
-  StartedCommand,
-} from "./programs/running-command.js";
+import type { StartCommandRequest, StartedCommand } from "./programs/started-command.js";
 import type { StructuredOf, ToolCallResult } from "./result.js";
 
 /** What an orchestrator is made of. Only `policy` has to be given. */

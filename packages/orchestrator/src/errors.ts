@@ -37,14 +37,17 @@ export type OrchestratorErrorCode =
   | "connect_failed"
   | "connect_timeout";
 
-/** The same failure of a connection under the name of this package. Rejects with it; other errors stay as they are. */
+/** Rejects with an OrchestratorError for a failure of a connection; other errors stay as they are. */
 export async function asOrchestratorErrors<T>(connecting: Promise<T>): Promise<T> {
   try {
     return await connecting;
   } catch (error) {
-    throw error instanceof ExecutorConnectionError ? new OrchestratorError(error.code, error.message) : error;
+    throw error instanceof ExecutorConnectionError ? toOrchestratorError(error) : error;
   }
 }
+
+/** The same failure under the name of this package. */
+export const toOrchestratorError = ({ code, message }: ExecutorConnectionError) => new OrchestratorError(code, message);
 
 /** Why the channel that was handed in could not be opened. */
 export function connectFailure(name: string, cause: unknown): OrchestratorError {

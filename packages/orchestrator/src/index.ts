@@ -1,4 +1,5 @@
 export type { Connector, InitializeOptions, LiveOutput, ProblemKind, ProtocolProblem } from "@codex/executor-client";
+export type { RunCommandRequest, RunningCommand, RunOutcome, SandboxDenial } from "@codex/executor-client/programs";
 export type {
   Orchestrator,
   OrchestratorOptions,
@@ -59,15 +60,7 @@ export {
   type WindowBounds,
 } from "./limits.js";
 export type { CallStarted, Observer, OrchestratorEvent } from "./observe/orchestrator-event.js";
-export type {
-  CommandStart,
-  RunCommandRequest,
-  RunningCommand,
-  RunOutcome,
-  SandboxDenial,
-  StartCommandRequest,
-  StartedCommand,
-} from "./programs/running-command.js";
+export type { CommandStart, StartCommandRequest, StartedCommand } from "./programs/started-command.js";
 export type {
   AnsweredCall,
   AnyStructured,

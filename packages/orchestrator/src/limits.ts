@@ -97,13 +97,6 @@ export const DEFAULT_MAX_OUTPUT_TOKENS = 10_000;
 export const DEFAULT_MAX_OUTPUT_TOKENS_CAP = 50_000;
 /** Bytes of `via` of an approval that are kept. */
 export const MAX_VIA_BYTES = 64;
-/** Live output that is kept for a loop that has not begun, while its result is waited for already, bytes. */
-export const UNREAD_OUTPUT_BYTES = 1024 * 1024;
-/**
- * Milliseconds that the first call of a command waits: a short program ends within it, and needs no second call. Nothing
- * can be typed before its answer, which names the session.
- */
-export const FIRST_WINDOW_MS = 10;
 /** Questions of an agent stack that are remembered until they are answered. */
 export const REMEMBERED_QUESTIONS = 1000;
 /** Running sessions of a group that are remembered for its end. */

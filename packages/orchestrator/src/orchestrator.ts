@@ -1,6 +1,14 @@
 import { randomUUID } from "node:crypto";
 import { setMaxListeners } from "node:events";
 import { type Clock, systemClock, waitAtMost, waitUnlessAborted } from "@codex/clock";
+import {
+  LiveOutputStream,
+  type RunCommandRequest,
+  type RunningCommand,
+  runCommand,
+  SplitOutput,
+  teeOutput,
+} from "@codex/executor-client/programs";
 import type { PolicyOptions } from "@codex/policy";
 import type { Orchestrator, OrchestratorOptions, RunCommandOptions } from "./api.js";
 import type { ApproverPanel } from "./approvals/approver-panel.js";
@@ -22,24 +30,15 @@ import { connectEnvironment } from "./environments/connect-environment.js";
 import { describeEnvironments } from "./environments/describe.js";
 import type { AttachableEnvironment, EnvironmentDescription, EnvironmentOptions } from "./environments/environment.js";
 import { EnvironmentTable } from "./environments/environment-table.js";
-import { closedError, OrchestratorError } from "./errors.js";
+import { closedError, OrchestratorError, toOrchestratorError } from "./errors.js";
 import { type AttachedExecutor, type AttachOptions, describeExecutor } from "./executors/attached-executor.js";
 import { SessionTable } from "./executors/sessions.js";
 import type { OrchestratorFiles } from "./files/orchestrator-files.js";
 import { Observers } from "./observe/observers.js";
 import type { Observer } from "./observe/orchestrator-event.js";
 import { reportEvents } from "./observe/report-events.js";
-import { OutputStream } from "./output/output-stream.js";
-import { SplitOutput } from "./output/split-output.js";
-import { teeOutput } from "./output/tee-output.js";
 import { JudgedCommand, type Started } from "./programs/judged-command.js";
-import { runCommand } from "./programs/run-command.js";
-import type {
-  RunCommandRequest,
-  RunningCommand,
-  StartCommandRequest,
-  StartedCommand,
-} from "./programs/running-command.js";
+import type { StartCommandRequest, StartedCommand } from "./programs/started-command.js";
 import { closedMeanwhile, fail, type RefusedCall, type StructuredOf, type ToolCallResult } from "./result.js";
 
 type CoreOptions = Omit<OrchestratorOptions, "policy"> & Collaborators;
@@ -268,7 +267,7 @@ export class OrchestratorCore implements Orchestrator {
     args: unknown,
     options: CallToolOptions = {},
   ): ToolCall<StructuredOf<Name>> {
-    const output = new OutputStream();
+    const output = new LiveOutputStream();
     const onOutput = teeOutput(output, options.onOutput);
     const result = this.callTool(name, args, { ...options, onOutput }).finally(() => output.end());
     return {
@@ -309,6 +308,7 @@ export class OrchestratorCore implements Orchestrator {
       answerMarginMs,
       newKey: this.#newKey,
       clock: this.#clock,
+      toError: toOrchestratorError,
     });
   }
 

@@ -1,15 +1,20 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Clock } from "@codex/clock";
+import {
+  CommandFollower,
+  findProgramTools,
+  type OnOutput,
+  type RunOutcome,
+  type SplitOutput,
+} from "@codex/executor-client/programs";
 import type { ExecCommandRequest, UnifiedExecResult } from "@codex/executor-protocol";
 import { copyFrozen, digestRequest } from "../approvals/binding.js";
 import { ENVIRONMENT_ID } from "../catalog/catalog.js";
-import type { SplitOutput } from "../output/split-output.js";
-import type { OnOutput } from "../output/tee-output.js";
+import { toOrchestratorError } from "../errors.js";
 import { type Granted, obtainPermit, refuseCommand } from "../permit/permit.js";
 import { createTypedShell, refuseInput } from "../permit/typed-input.js";
-import { CommandFollower, findTools } from "../programs/command-follower.js";
 import type { Started } from "../programs/judged-command.js";
-import type { CommandStart, RunOutcome, StartCommandRequest } from "../programs/running-command.js";
+import type { CommandStart, StartCommandRequest } from "../programs/started-command.js";
 import { selectEnvironment } from "../resolve/select-environment.js";
 import type { Selected } from "../resolve/select-executor.js";
 import { type ResolvedProgram, resolveStartCommand } from "../resolve/start-command.js";
@@ -95,7 +100,7 @@ async function permitProgram(
   if (resolved.kind === "rejected") return at(invalid("startCommand", resolved));
   const { judged } = resolved.value;
   context.trail.command(executor.name, judged.request);
-  const tools = findTools(executor);
+  const tools = findProgramTools(executor);
   if (tools === undefined || executor.host === undefined) {
     return at(
       fail("unsendable", `executor \`${executor.name}\` does not offer unified exec with live output. ${NOT_RUN}`),
@@ -171,6 +176,7 @@ async function follow(permitted: Permitted, options: StartCommandOptions, onOutp
     clock: context.clock,
     answerMarginMs: context.config.timings.answerMarginMs,
     newKey: context.newKey,
+    toError: toOrchestratorError,
     client,
     onResult(result) {
       last = result;

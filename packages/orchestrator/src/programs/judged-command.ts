@@ -1,9 +1,8 @@
+import type { CommandFollower, RunOutcome, SplitOutput } from "@codex/executor-client/programs";
 import type { SessionSignal, TerminalSize } from "@codex/executor-protocol";
 import { OrchestratorError } from "../errors.js";
-import type { SplitOutput } from "../output/split-output.js";
 import type { RefusedCall } from "../result.js";
-import type { CommandFollower } from "./command-follower.js";
-import type { CommandStart, RunOutcome, StartedCommand } from "./running-command.js";
+import type { CommandStart, StartedCommand } from "./started-command.js";
 
 /** What came of starting a program. Without a follower it does not run. */
 export interface Started {

@@ -1,5 +1,5 @@
-import { FIRST_WINDOW_MS } from "../limits.js";
-import type { StartCommandRequest } from "../programs/running-command.js";
+import { FIRST_WINDOW_MS } from "@codex/executor-client/programs";
+import type { StartCommandRequest } from "../programs/started-command.js";
 import { type ResolveContext, type ResolvedExec, resolveExecCommand } from "./exec-command.js";
 import { type Resolved, rejected } from "./resolved.js";
 

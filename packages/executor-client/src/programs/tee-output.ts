@@ -1,10 +1,11 @@
-import type { LiveOutput } from "@codex/executor-client";
-import type { OutputStream } from "./output-stream.js";
+import type { LiveOutput } from "../connection/live-output.js";
+import type { LiveOutputStream } from "./live-output-stream.js";
 
+/** Receives each piece of live output, in order; a promise holds the program back until it settles. */
 export type OnOutput = (output: LiveOutput) => unknown;
 
 /** Delivers each piece to a stream, and to a callback where there is one. A callback alone is a reader as well. */
-export function teeOutput(stream: OutputStream, onOutput: OnOutput | undefined): OnOutput {
+export function teeOutput(stream: LiveOutputStream, onOutput: OnOutput | undefined): OnOutput {
   if (onOutput === undefined) return (piece) => stream.push(piece);
   stream.stopHolding("while read");
   return (piece) => {

@@ -1,12 +1,4 @@
 import type { Clock } from "@codex/clock";
-import {
-  type CallReply,
-  describeReply,
-  type ExecutorConnection,
-  type IncomingOutput,
-  type OutputPiece,
-  OutputTracker,
-} from "@codex/executor-client";
 import type {
   ExecCommandRequest,
   SessionSignal,
@@ -16,12 +8,15 @@ import type {
 } from "@codex/executor-protocol";
 import { unifiedExecResultSchema } from "@codex/executor-protocol";
 import { messageOf } from "@codex/telemetry";
-import { safeParse } from "zod/mini";
-import { OrchestratorError } from "../errors.js";
+import { describeReply } from "../connection/describe-reply.js";
+import type { CallReply, ExecutorConnection } from "../connection/executor-connection.js";
+import { type IncomingOutput, OutputTracker } from "../connection/live-output.js";
+import type { OutputPiece } from "../connection/output-queue.js";
+import { ExecutorConnectionError } from "../errors.js";
 import { FIRST_WINDOW_MS } from "../limits.js";
-import { OutputStream } from "../output/output-stream.js";
-import { type OnOutput, teeOutput } from "../output/tee-output.js";
+import { LiveOutputStream } from "./live-output-stream.js";
 import type { RunningCommand, RunOutcome } from "./running-command.js";
+import { type OnOutput, teeOutput } from "./tee-output.js";
 
 /** What a program is followed with. */
 export interface RunHooks {
@@ -38,10 +33,12 @@ export interface RunHooks {
   client?: string | undefined;
   /** Called with the first answer, when the program runs or has ended already, and with the last. Must not throw. */
   onResult?: (result: UnifiedExecResult) => void;
+  /** The error in which a caller sees a failure; default the failure itself. */
+  toError?: (failure: ExecutorConnectionError) => Error;
 }
 
 /** The tools by which an executor runs programs; undefined where it has none with live output. */
-export function findTools(executor: ExecutorConnection): { exec: string; stdin: string } | undefined {
+export function findProgramTools(executor: ExecutorConnection): { exec: string; stdin: string } | undefined {
   const exec = [...executor.tools.values()].find((tool) => tool.contract === "unified_exec.exec_command");
   const stdin = [...executor.tools.values()].find((tool) => tool.contract === "unified_exec.write_stdin");
   if (exec === undefined || stdin === undefined || !executor.can("tool_output")) return undefined;
@@ -66,7 +63,7 @@ interface QueuedStep {
 export class CommandFollower implements RunningCommand {
   readonly #ended: Promise<RunOutcome>;
   /** Undefined while a callback is the only reader: what is read fast must not pay for what nobody uses. */
-  #output: OutputStream | undefined;
+  #output: LiveOutputStream | undefined;
   #onOutput: OnOutput;
   readonly #executor: ExecutorConnection;
   readonly #tools: { exec: string; stdin: string };
@@ -87,16 +84,16 @@ export class CommandFollower implements RunningCommand {
     this.#executor = executor;
     this.#tools = tools;
     this.#hooks = hooks;
-    this.#output = hooks.onOutput === undefined ? new OutputStream() : undefined;
+    this.#output = hooks.onOutput === undefined ? new LiveOutputStream() : undefined;
     this.#onOutput = hooks.onOutput ?? teeOutput(this.output, undefined);
     this.#ended = new Promise((resolve) => {
       this.#end = resolve;
     });
   }
 
-  get output(): OutputStream {
+  get output(): LiveOutputStream {
     if (this.#output === undefined) {
-      this.#output = new OutputStream();
+      this.#output = new LiveOutputStream();
       this.#onOutput = teeOutput(this.#output, this.#hooks.onOutput);
       if (this.#over !== undefined) this.#output.end();
     }
@@ -179,7 +176,7 @@ export class CommandFollower implements RunningCommand {
       this.#interruptStep = () => this.#executor.cancel(requestId);
       // What is to be done behind it does not wait for the program either.
       if (this.#queue.some(({ step }) => step.input === undefined)) this.#interruptStep();
-      settle(next, await reply);
+      settle(next, await reply, this.#hooks);
       this.#interruptStep = undefined;
       if (this.#direct === undefined) return;
     }
@@ -200,7 +197,7 @@ export class CommandFollower implements RunningCommand {
       const body = { ...toWait(processId), ...until, ...this.#toWrite(queued) };
       const reply = await this.#call(this.#tools.stdin, body, WINDOW_MS);
       const failure = queued === undefined ? undefined : failureOf(reply);
-      if (queued !== undefined) settle(queued, reply);
+      if (queued !== undefined) settle(queued, reply, this.#hooks);
       // A step that was refused, such as input to a closed stdin, is no reason to stop following.
       if (failure === undefined) result = this.#read(reply);
       else if (reply.kind !== "answer") return this.#finish({ kind: "lost", reason: failure });
@@ -289,16 +286,16 @@ export class CommandFollower implements RunningCommand {
 
 const toWait = (processId: number) => ({ processId, input: "", yieldTimeMs: WINDOW_MS, maxOutputTokens: 0 });
 
-function settle(queued: QueuedStep, reply: CallReply): void {
+function settle(queued: QueuedStep, reply: CallReply, hooks: RunHooks): void {
   const failure = failureOf(reply);
   if (failure === undefined) queued.resolve();
-  else queued.reject(toError(reply, failure));
+  else queued.reject(toError(reply, failure, hooks));
 }
 
 /** Of an answer that is no failure. */
 function parseResult(reply: CallReply): UnifiedExecResult | undefined {
   if (reply.kind !== "answer" || reply.message.outcome.status !== "success") return undefined;
-  return safeParse(unifiedExecResultSchema, reply.message.outcome.structured).data;
+  return unifiedExecResultSchema.safeParse(reply.message.outcome.structured).data;
 }
 
 function refusal({ message: { outcome } }: Extract<CallReply, { kind: "answer" }>, reason: string): RunOutcome {
@@ -307,10 +304,11 @@ function refusal({ message: { outcome } }: Extract<CallReply, { kind: "answer" }
 }
 
 /** Of a step that was refused. */
-const toError = (reply: CallReply, failure: string): Error =>
-  reply.kind === "answer" && reply.message.outcome.status === "error" && reply.message.outcome.code === "unsupported"
-    ? new OrchestratorError("unsupported", failure)
-    : new Error(failure);
+function toError(reply: CallReply, failure: string, { toError: wrap = (error) => error }: RunHooks): Error {
+  if (reply.kind !== "answer" || reply.message.outcome.status !== "error") return new Error(failure);
+  if (reply.message.outcome.code !== "unsupported") return new Error(failure);
+  return wrap(new ExecutorConnectionError("unsupported", failure));
+}
 
 const isOver = (result: UnifiedExecResult): boolean => result.outcome.kind !== "running";
 

@@ -1,19 +1,18 @@
-import type { ExecutorConnection } from "@codex/executor-client";
 import type { ExecCommandRequest } from "@codex/executor-protocol";
-import { OrchestratorError } from "../errors.js";
+import type { ExecutorConnection } from "../connection/executor-connection.js";
+import { ExecutorConnectionError } from "../errors.js";
 import { FIRST_WINDOW_MS } from "../limits.js";
-import { CommandFollower, findTools, type RunHooks } from "./command-follower.js";
+import { CommandFollower, findProgramTools, type RunHooks } from "./command-follower.js";
 import type { RunCommandRequest, RunningCommand } from "./running-command.js";
 
-/** Starts a program that its user approved by asking for it. @throws OrchestratorError when the executor cannot stream. */
+/** Starts a program that its user approved by asking for it. @throws ExecutorConnectionError `unsupported` when the executor cannot stream. */
 export function runCommand(executor: ExecutorConnection, request: RunCommandRequest, hooks: RunHooks): RunningCommand {
-  const tools = findTools(executor);
+  const tools = findProgramTools(executor);
   if (tools === undefined || executor.host === undefined) {
     const missing = "it does not offer unified exec with live output";
-    throw new OrchestratorError(
-      "unsupported",
-      `executor \`${executor.name}\` cannot run a program for a person: ${missing}`,
-    );
+    const problem = `executor \`${executor.name}\` cannot run a program for a person: ${missing}`;
+    const failure = new ExecutorConnectionError("unsupported", problem);
+    throw hooks.toError?.(failure) ?? failure;
   }
   return new CommandFollower(executor, tools, hooks).start(toWire(request, executor.host.cwd));
 }

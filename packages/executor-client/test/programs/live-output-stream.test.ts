@@ -1,7 +1,7 @@
 import { type LiveOutput, QUEUED_PIECE_BYTES } from "@codex/executor-client";
 import { expect, it } from "vitest";
 import { UNREAD_OUTPUT_BYTES } from "../../src/limits.js";
-import { OutputStream } from "../../src/output/output-stream.js";
+import { LiveOutputStream } from "../../src/programs/live-output-stream.js";
 
 const piece = (offset: number, text: string, sessionId = 1): LiveOutput => ({
   stream: "stdout",
@@ -16,14 +16,14 @@ const isPending = async (promise: void | Promise<void>) =>
   (await Promise.race([Promise.resolve(promise).then(() => "settled"), Promise.resolve("pending")])) === "pending";
 const describe = ({ bytes, dropped }: LiveOutput) => ({ text: `${bytes}`, dropped });
 
-async function readAll(stream: OutputStream): Promise<ReturnType<typeof describe>[]> {
+async function readAll(stream: LiveOutputStream): Promise<ReturnType<typeof describe>[]> {
   const read = [];
   for await (const output of stream) read.push(describe(output));
   return read;
 }
 
 it("holds the writer back until its piece was taken", async () => {
-  const stream = new OutputStream();
+  const stream = new LiveOutputStream();
   const held = stream.push(piece(0, "a"));
   expect(await isPending(held)).toBe(true);
   expect((await stream.next()).value?.bytes.toString()).toBe("a");
@@ -38,7 +38,7 @@ it("holds the writer back until its piece was taken", async () => {
 });
 
 it("keeps what fits for a loop that begins after its result was asked for, and reports the rest", async () => {
-  const stream = new OutputStream();
+  const stream = new LiveOutputStream();
   const held = stream.push(piece(0, "first"));
   stream.stopHolding("while read");
   await held;
@@ -57,7 +57,7 @@ it("keeps what fits for a loop that begins after its result was asked for, and r
 });
 
 it("reports what did not fit by an empty piece where no other follows, for each session", async () => {
-  const stream = new OutputStream();
+  const stream = new LiveOutputStream();
   stream.stopHolding("while read");
   const large = "x".repeat(LARGE);
   for (const session of [1, 2]) for (const offset of [0, large.length]) void stream.push(piece(offset, large, session));
@@ -71,7 +71,7 @@ it("reports what did not fit by an empty piece where no other follows, for each 
 });
 
 it("lets go of the writer when the loop is left", async () => {
-  const stream = new OutputStream();
+  const stream = new LiveOutputStream();
   const held = stream.push(piece(0, "a"));
   for await (const output of stream) {
     expect(output.offset).toBe(0);
@@ -83,7 +83,7 @@ it("lets go of the writer when the loop is left", async () => {
 });
 
 it("ends for whoever waits", async () => {
-  const stream = new OutputStream();
+  const stream = new LiveOutputStream();
   const waiting = stream.next();
   stream.end();
   expect(await waiting).toEqual({ done: true, value: undefined });
@@ -91,7 +91,7 @@ it("ends for whoever waits", async () => {
 });
 
 it("stays bounded where nothing may be held back, also while it is read", async () => {
-  const stream = new OutputStream();
+  const stream = new LiveOutputStream();
   const held = stream.push(piece(0, "a"));
   await stream.next();
   await held;

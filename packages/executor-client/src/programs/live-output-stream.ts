@@ -1,5 +1,5 @@
-import { type LiveOutput, QUEUED_PIECE_BYTES } from "@codex/executor-client";
-import { UNREAD_OUTPUT_BYTES } from "../limits.js";
+import type { LiveOutput } from "../connection/live-output.js";
+import { QUEUED_PIECE_BYTES, UNREAD_OUTPUT_BYTES } from "../limits.js";
 
 type Result = IteratorResult<LiveOutput, undefined>;
 
@@ -10,7 +10,7 @@ type Result = IteratorResult<LiveOutput, undefined>;
  * begun the first piece holds it back as well, until `stopHolding`; from then on as much as fits is kept, and the range of
  * what does not is in `dropped` of the next piece, or of an empty one at the end. Leaving the loop discards the rest.
  */
-export class OutputStream implements AsyncIterableIterator<LiveOutput, undefined> {
+export class LiveOutputStream implements AsyncIterableIterator<LiveOutput, undefined> {
   readonly #waiting: LiveOutput[] = [];
   readonly #readers: ((result: Result) => void)[] = [];
   /** What is waiting takes, as `sizeOf` counts it. */

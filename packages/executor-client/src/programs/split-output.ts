@@ -1,6 +1,6 @@
-import { type LiveOutput, QUEUED_PIECE_BYTES } from "@codex/executor-client";
-import { UNREAD_OUTPUT_BYTES } from "../limits.js";
-import { OutputStream } from "./output-stream.js";
+import type { LiveOutput } from "../connection/live-output.js";
+import { QUEUED_PIECE_BYTES, UNREAD_OUTPUT_BYTES } from "../limits.js";
+import { LiveOutputStream } from "./live-output-stream.js";
 import type { OnOutput } from "./tee-output.js";
 
 /**
@@ -8,9 +8,9 @@ import type { OnOutput } from "./tee-output.js";
  * begun 1 MiB is kept, and then the program is held back.
  */
 export class SplitOutput {
-  readonly #all = new OutputStream();
-  readonly #stdout = new OutputStream();
-  readonly #stderr = new OutputStream();
+  readonly #all = new LiveOutputStream();
+  readonly #stdout = new LiveOutputStream();
+  readonly #stderr = new LiveOutputStream();
   readonly #onOutput: OnOutput | undefined;
   /** Settles when a loop has begun, or nothing is to be held back any more. */
   readonly #begun: Promise<void>;
@@ -64,7 +64,7 @@ export class SplitOutput {
   }
 
   /** The first loop stops the others from holding: they may never be read. */
-  #reading(stream: OutputStream): AsyncIterable<LiveOutput> {
+  #reading(stream: LiveOutputStream): AsyncIterable<LiveOutput> {
     return {
       [Symbol.asyncIterator]: () => {
         this.#begin();

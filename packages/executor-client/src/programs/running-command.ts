@@ -1,0 +1,56 @@
+import type {
+  ExecCommandRequest,
+  ProcessOutcome,
+  Sandbox,
+  SessionSignal,
+  TerminalSize,
+  UnifiedExecResult,
+} from "@codex/executor-protocol";
+import type { LiveOutput } from "../connection/live-output.js";
+
+/** A program to be followed from its start to its end, for a person or a program rather than for a model. */
+export interface RunCommandRequest {
+  /** Final argv: no shell is put in front of it. */
+  argv: readonly string[];
+  /** Absolute directory on the executor's host; default the executor's own. */
+  cwd?: string;
+  /** The complete environment, or the overlay when `envPolicy` is given. */
+  env: Readonly<Record<string, string>>;
+  envPolicy?: ExecCommandRequest["envPolicy"];
+  tty: boolean;
+  size?: TerminalSize;
+  /** `open` keeps a pipe writable; no effect on a terminal. */
+  stdin?: "null" | "open";
+  /** What holds it; default nothing. An executor that cannot hold it, or allows only less, refuses the program. */
+  sandbox?: Sandbox;
+  /** Ends the program, milliseconds. */
+  timeoutMs?: number;
+}
+
+/** A program that runs. Calls are carried out in their order. */
+export interface RunningCommand {
+  /** Resolves when the executor has handed the bytes on: awaiting it holds a fast writer back. */
+  write(bytes: Uint8Array): Promise<void>;
+  /** @throws ExecutorConnectionError, of an orchestrator OrchestratorError, `unsupported` where the host cannot, as an exec-server of Codex 0.169.0: the program may wait for it */
+  closeStdin(): Promise<void>;
+  resize(size: TerminalSize): Promise<void>;
+  signal(name: SessionSignal): Promise<void>;
+  /**
+   * Live output for one loop, which ends with the program's output: from the first byte on, or with `onOutput` from the
+   * first access to this property. A loop that has begun holds the program back, and so does output before a loop has
+   * begun, until `ended` is awaited: then about 1 MiB is kept. Leaving the loop discards the rest. `dropped` of a piece
+   * is the range that is missing before it.
+   */
+  readonly output: AsyncIterable<LiveOutput>;
+  /** How it ended; resolves after its last byte of output was delivered. Never rejects. */
+  readonly ended: Promise<RunOutcome>;
+}
+
+/** `refused`: nothing was started; the reason is the executor's, and its code where it has one. `lost`: whether it still runs is unknown. */
+export type RunOutcome =
+  | { kind: "ended"; outcome: ProcessOutcome; exitCode: number | undefined; timedOut?: true; denial?: SandboxDenial }
+  | { kind: "refused"; reason: string; code?: string }
+  | { kind: "lost"; reason: string };
+
+/** What its sandbox refused a program, in a sentence; not `certain` when that is guessed from its output. */
+export type SandboxDenial = NonNullable<UnifiedExecResult["sandboxDenial"]>;
