@@ -1,4 +1,4 @@
-/** The end of an output, at most so many bytes, beginning at a character. */
+/** The last bytes of an output, up to a limit, starting at a character boundary. */
 export class KeptOutput {
   readonly #limit: number;
   readonly #pieces: Buffer[] = [];
@@ -16,7 +16,7 @@ export class KeptOutput {
   add(bytes: Uint8Array): void {
     this.#pieces.push(Buffer.from(bytes));
     this.#bytes += bytes.length;
-    // Only whole pieces go; the rest is cut when it is read.
+    // Drops whole pieces only; `read` cuts the rest.
     for (
       let first = this.#pieces[0];
       first !== undefined && this.#bytes - first.length >= this.#limit;
@@ -28,12 +28,12 @@ export class KeptOutput {
     }
   }
 
-  /** Output was lost before it came here. */
+  /** Records that output is missing. */
   markGap(): void {
     this.#isTruncated = true;
   }
 
-  /** As text. Bytes that are no text count as the three of their replacement. */
+  /** As text. An invalid byte counts as the three bytes of its replacement character. */
   read(): string {
     const all = Buffer.concat(this.#pieces);
     const text = fromCharacter(all, this.#limit).toString();
@@ -41,7 +41,7 @@ export class KeptOutput {
   }
 }
 
-/** The last bytes, without those of a character that began before. */
+/** The last bytes, without the rest of a character that was cut off. */
 function fromCharacter(bytes: Buffer, limit: number): Buffer {
   if (bytes.length <= limit) return bytes;
   const end = bytes.subarray(bytes.length - limit);

@@ -10,39 +10,39 @@ import type { LiveOutput, Orchestrator, RunOutcome, StartedCommand } from "@code
 import { KeptOutput } from "./kept-output.js";
 import { MAX_OUTPUT_BYTES, MAX_TERMINALS, OUTPUT_BYTES } from "./limits.js";
 
-/** Where the commands of an agent run. */
+/** Options of `acpTerminals`. */
 export interface AcpTerminalsOptions {
-  /** Default: the first of the orchestrator. */
+  /** Environment to use. Default: the orchestrator's first. */
   environment?: string;
-  /** Absolute directory of commands that name none, on its host. */
+  /** Default working directory of commands: an absolute path on the environment's host. */
   cwd?: string;
-  /** On whose behalf, where several clients share the orchestrator. */
+  /** Client name, where several clients share the orchestrator. */
   client?: string;
-  /** Give commands a terminal. Default false: their output comes over pipes. */
+  /** Run commands in a pseudoterminal. Default false: on pipes. */
   tty?: boolean;
-  /** Called with the output of terminals as it arrives, such as to show it. A promise it returns holds the program back. */
+  /** Called with output as it arrives, in order. If it returns a promise, the program is paused until that settles. */
   onOutput?: (output: LiveOutput & { terminalId: string }) => unknown;
 }
 
-/** What names a terminal. */
+/** Identifies a terminal. */
 export interface TerminalRequest {
   sessionId: string;
   terminalId: string;
 }
 
 /**
- * The five terminal methods of an ACP client, version 1. A terminal is known to its ACP session alone. They throw a RequestError: −32002 for a
- * terminal that is not there, −32603 with the reason for a command that does not run and for one whose end is unknown.
+ * The five terminal methods of an ACP client, version 1. A terminal can be used only by the ACP session that created it. They throw a
+ * RequestError: −32002 for an unknown terminal, −32603 with the reason when a command was not run or its outcome is unknown.
  */
 export interface AcpTerminals {
-  /** Resolves when the command runs or has ended. */
+  /** Resolves when the command has started. */
   create(request: CreateTerminalRequest): Promise<{ terminalId: string }>;
-  /** The end of the output so far, and how the command ended once it has. */
+  /** The last output so far and, once the command has ended, how. */
   output(request: TerminalRequest): Promise<TerminalOutputResponse>;
   waitForExit(request: TerminalRequest): Promise<TerminalExitStatus>;
-  /** SIGTERM, and SIGKILL after 2 s. The terminal stays. */
+  /** Sends SIGTERM, and SIGKILL after 2 s. The terminal can still be read. */
   kill(request: TerminalRequest): Promise<void>;
-  /** Kills the command, and forgets the terminal. */
+  /** Kills the command, and removes the terminal. */
   release(request: TerminalRequest): Promise<void>;
   /** Adds the five handlers to a client: `terminals.addTo(client({ name: "editor" }))`. */
   addTo(app: Pick<ClientApp, "onRequest">): void;
@@ -58,7 +58,7 @@ interface Terminal {
   outcome: RunOutcome | undefined;
 }
 
-/** Terminals for the agents of an ACP client, on an executor: judged as commands are, with the approver of the orchestrator. */
+/** Terminals on an executor, for the agents of an ACP client. The orchestrator's policy and approver apply to their commands. */
 export function acpTerminals(
   orchestrator: Pick<Orchestrator, "startCommand">,
   options: AcpTerminalsOptions = {},
@@ -153,7 +153,7 @@ function start(
   return terminal;
 }
 
-/** @throws RequestError for an end that is unknown: no code is made up */
+/** @throws RequestError when it is unknown how the command ended: no exit code is invented */
 function toExitStatus(outcome: RunOutcome): TerminalExitStatus {
   if (outcome.kind === "refused") throw failure(outcome.reason, outcome.code ?? "refused");
   if (outcome.kind === "lost") throw failure(outcome.reason, "lost");

@@ -1,30 +1,30 @@
 import type { ApprovalRequest, ToolCaller } from "@codex/orchestrator";
 
-/** Where a tool of this package has the function that judges its calls. */
+/** Property under which a tool of this package keeps the function that judges its calls. */
 export const ASK: unique symbol = Symbol("codex approval");
 
-/** A tool call that may have to be asked about. */
+/** A tool call that may need approval. */
 export interface ApprovalQuestion {
   toolName: string;
   toolCallId: string;
   input: unknown;
-  /** The messages so far; those of a repeated question have it, with its answer. */
+  /** The messages so far. If the question was asked before, they contain it and its answer. */
   messages: readonly unknown[];
 }
 
-/** How questions are asked. */
+/** Options of `codexApproval`. */
 export interface ApprovalTerms {
-  /** Called with everything that there is to show, when a call is asked about. */
+  /** Called with the details to show a user, when a call needs approval. */
   onRequest?: (request: ApprovalRequest, toolCallId: string) => void;
   /**
-   * Approvals count although this process did not ask, such as after a restart. Only for messages that nobody else can write: with
-   * `experimental_toolApprovalSecret`, or stored on the server. Default false: such a call is asked about by the approver of the
-   * orchestrator, or denied.
+   * Accepts approvals that another process asked for, such as before a restart. Only for messages that nobody else can write: signed
+   * with `experimental_toolApprovalSecret`, or stored on the server. Default false: the orchestrator's approver is asked about such a
+   * call, or it is denied.
    */
   trustsMessages?: boolean;
 }
 
-/** For `toolApproval` of `ai` 7. Tools of others are not its business. */
+/** For `toolApproval` of `ai` 7. Tools of other packages are not affected. */
 export type CodexApproval = (call: {
   toolCall: { toolName: string; toolCallId: string; input: unknown };
   tools: Readonly<Record<string, unknown>> | undefined;
@@ -33,16 +33,16 @@ export type CodexApproval = (call: {
 
 type Ask = (question: ApprovalQuestion, terms: ApprovalTerms) => ReturnType<CodexApproval>;
 
-/** What a tool of this package has under `ASK`. */
+/** The value of a tool's `ASK` property. */
 export interface Asker {
   orchestrator: ToolCaller;
   ask: Ask;
 }
 
 /**
- * Asks the user of the AI SDK about the calls that the policy asks about. What runs then is what was asked about, once: an approval is
- * bound to the digest of the call. Calls that the policy allows or forbids are not asked about.
- * @param orchestrator the one of `codexTools`; tools of others are left alone
+ * Asks the user, through the AI SDK, about calls for which the policy requires approval. An approval is bound to the digest of the
+ * call: exactly that call runs, once. No question is asked about calls that the policy allows or forbids.
+ * @param orchestrator the same as for `codexTools`; tools of another orchestrator are not affected
  */
 export function codexApproval(orchestrator: ToolCaller, terms: ApprovalTerms = {}): CodexApproval {
   return async ({ toolCall: { toolName, toolCallId, input }, tools = {}, messages }) => {
@@ -53,12 +53,12 @@ export function codexApproval(orchestrator: ToolCaller, terms: ApprovalTerms = {
 
 function askOf(tool: unknown, orchestrator: ToolCaller): Ask | undefined {
   if (typeof tool !== "object" || tool === null || !(ASK in tool)) return undefined;
-  // `codexTools` has put it there.
+  // Set by `codexTools`.
   const own = tool[ASK] as Asker;
   return own.orchestrator === orchestrator ? own.ask : undefined;
 }
 
-/** Whether the messages have a question about this call already. */
+/** Whether the messages already contain a question about this call. */
 export const isRepeated = (toolCallId: string, messages: readonly unknown[]): boolean =>
   messages.some((message) => contentOf(message).some((part) => isQuestion(part, toolCallId)));
 

@@ -1,6 +1,6 @@
-/** Bytes of the end of the output that a call under way shows. */
+/** Bytes of output, from its end, in a preliminary result. */
 export const TAIL_BYTES = 4096;
-/** Milliseconds between two of those. */
+/** Shortest interval between two preliminary results, milliseconds. */
 export const TAIL_INTERVAL_MS = 100;
-/** Bytes of stdout, and of stderr, that `run` of a sandbox returns. */
+/** Bytes of stdout, and of stderr, returned by `run` of a sandbox. */
 export const RUN_OUTPUT_BYTES = 10 * 1024 * 1024;

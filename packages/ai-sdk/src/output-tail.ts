@@ -1,6 +1,6 @@
 import { TAIL_BYTES } from "./limits.js";
 
-/** The end of the output of one call, as text of at most 4 KB. */
+/** The last 4 KB of one call's output, as text. */
 export class OutputTail {
   #bytes: Buffer = Buffer.alloc(0);
   #isChanged = false;
@@ -12,7 +12,7 @@ export class OutputTail {
     this.#notify();
   }
 
-  /** Resolves when there is output that `take` has not returned. */
+  /** Resolves when there is output that `take` has not returned yet. */
   changed(): Promise<void> {
     if (this.#isChanged) return Promise.resolve();
     return new Promise((resolve) => {
@@ -23,12 +23,12 @@ export class OutputTail {
   take(): string {
     this.#isChanged = false;
     const text = withoutPartialCharacter(this.#bytes).toString();
-    // Bytes that are no text became longer.
+    // Each invalid byte became a replacement character of three bytes.
     return withoutPartialCharacter(Buffer.from(text).subarray(-TAIL_BYTES)).toString();
   }
 }
 
-/** Without continuation bytes in front, whose character began before. */
+/** Drops leading UTF-8 continuation bytes, whose character was cut off. */
 function withoutPartialCharacter(bytes: Buffer): Buffer {
   const start = bytes.findIndex((byte) => (byte & 0xc0) !== 0x80);
   return start > 0 && start < 4 ? bytes.subarray(start) : bytes;

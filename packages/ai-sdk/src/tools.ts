@@ -14,32 +14,32 @@ import { OutputTail } from "./output-tail.js";
 
 /** How the tools behave. */
 export interface CodexToolsOptions {
-  /** Called with the output of calls as it arrives, in order. A promise it returns holds the program back until it settles. */
+  /** Called with the output of calls as it arrives, in order. If it returns a promise, the program is paused until that settles. */
   onOutput?: (output: LiveOutput & { toolCallId: string }) => unknown;
-  /** For version 6 of `ai`, which asks about a tool and not for a request: what `codexApproval` returned. */
+  /** The value returned by `codexApproval`. For version 6 of `ai`, where each tool decides whether it needs approval. */
   approval?: CodexApproval;
   clock?: Clock;
 }
 
-/** What a tool returns: first with the status `running`, whenever there is output, and then its result. */
+/** What a tool yields: preliminary values with the status `running` while there is output, then its result. */
 export type CodexToolOutput =
   /** `text`: the end of the output, at most 4 KB. */
   | { status: "running"; text: string }
   /** As `callTool` returns it; `text` is what the model reads. */
   | Pick<ToolCallResult, "status" | "text" | "isError" | "structured" | "environment">;
 
-/** A class for the compiler alone: what is a method of one is no tool where the tools are spread. */
+/** Exists for the type checker only: methods of a class are left out when the tools are spread into another object. */
 declare abstract class Leftovers {
-  /** Ends the sessions that calls of these tools have left running. */
+  /** Ends the sessions that calls of these tools left running. */
   dispose(): Promise<void>;
-  /** `dispose`, for `await using`. */
+  /** Same as `dispose`, for `await using`. */
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-/** The tools by name, and the end of what their calls have left; neither method is enumerable. */
+/** The tools by name, plus `dispose`; its two forms are not enumerable. */
 export type CodexTools = ToolSet & Leftovers;
 
-/** The tools of an orchestrator as they are now, for `generateText`, `streamText` and agents of `ai` 6 and 7. */
+/** The current tools of an orchestrator, for `generateText`, `streamText` and agents of `ai` 6 and 7. */
 export function codexTools(orchestrator: ToolCaller, options: CodexToolsOptions = {}): CodexTools {
   const { approval, clock = systemClock, onOutput } = options;
   const asked = new AskedCalls();
@@ -52,7 +52,7 @@ export function codexTools(orchestrator: ToolCaller, options: CodexToolsOptions 
   for (const { name, description, inputSchema } of orchestrator.listTools()) {
     const tool = dynamicTool({
       description,
-      // Without `validate`: arguments are judged by the orchestrator, which says what is wrong with them.
+      // No `validate`: the orchestrator checks the arguments, and its errors name what is wrong.
       inputSchema: jsonSchema(inputSchema),
       execute: (input, { toolCallId, abortSignal }) =>
         run({ name, input, toolCallId, abortSignal }, { asked, sessions, clock, onOutput }),
@@ -63,17 +63,17 @@ export function codexTools(orchestrator: ToolCaller, options: CodexToolsOptions 
   }
   const dispose = () => sessions.close();
   for (const key of ["dispose", Symbol.asyncDispose]) Object.defineProperty(tools, key, { value: dispose });
-  // Both properties were just defined.
+  // Both properties are defined above.
   return tools as CodexTools;
 }
 
-/** The output of a call, wherever `ai` passes it: 6.0 passes it among others, earlier betas alone. */
+/** The output of a call: `ai` 6.0 and newer pass it as a property, earlier betas as the argument itself. */
 function outputOf(given: unknown): CodexToolOutput {
-  // What `execute` yielded, through messages that may be stored.
+  // A value that `execute` yielded, possibly restored from stored messages.
   return (typeof given === "object" && given !== null && "output" in given ? given.output : given) as CodexToolOutput;
 }
 
-/** The text of the result, byte for byte, as what it is. */
+/** The text of the result, byte for byte, typed as text, error or denial. */
 function toModelOutput({ status, text, ...rest }: CodexToolOutput) {
   if (status === "denied") return { type: "execution-denied" as const, reason: text };
   const isError = "isError" in rest && rest.isError;
@@ -101,7 +101,7 @@ interface RunContext {
   onOutput: CodexToolsOptions["onOutput"];
 }
 
-/** Each value replaces the one before; the last is the result. */
+/** Each value replaces the previous one; the last is the result. */
 async function* run(
   { name, input, toolCallId, abortSignal }: Call,
   { asked, sessions, clock, onOutput }: RunContext,
@@ -133,7 +133,7 @@ async function* run(
     const { status, text, isError, structured, environment } = await finished;
     yield { status, text, isError, structured, ...(environment === undefined ? {} : { environment }) };
   } finally {
-    // Nobody waits any more: what runs goes on as a session.
+    // The consumer stopped reading: the command continues as a session.
     given.abort();
   }
 }
@@ -147,10 +147,10 @@ async function judge(
   { trustsMessages, onRequest }: ApprovalTerms,
 ) {
   const judged = await orchestrator.judge(toolName, input);
-  // What is refused runs into its refusal: the model reads the reason.
+  // A forbidden call is refused when it is made, so that the model reads the reason.
   if (judged.kind !== "ask") return { type: "not-applicable" as const };
   const isRepeat = isRepeated(toolCallId, messages) && !(trustsMessages && !asked.has(toolCallId));
-  // What an answer is about must not change with the question.
+  // A repeated question must not change which call its answer approves.
   if (!isRepeat) {
     asked.add(toolCallId, judged.digest);
     onRequest?.(judged.request, toolCallId);

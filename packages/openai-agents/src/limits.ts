@@ -1,2 +1,2 @@
-/** Largest image that a model is shown, bytes; the limit of the SDK's own sandboxes. */
+/** Largest image that a model can view, bytes; the same as in the SDK's own sandboxes. */
 export const MAX_IMAGE_BYTES = 10 * 1024 * 1024;

@@ -3,12 +3,12 @@ import { type ApplyPatchResult, applyDiff, type Editor, type ToolOutputImage } f
 import type { SandboxSession } from "@openai/agents/sandbox";
 import { MAX_IMAGE_BYTES } from "./limits.js";
 
-/** The methods of a sandbox session that concern files. */
+/** The file methods of a sandbox session. */
 export type SessionFiles = Required<
   Pick<SandboxSession, "readFile" | "listDir" | "pathExists" | "directoryExists" | "viewImage" | "createEditor">
 >;
 
-/** Files by paths that are absolute or relative to the directory of the session. What the policy refuses rejects. */
+/** Paths are absolute, or relative to the directory of the session. Methods reject when the policy refuses. */
 export function createSessionFiles(files: OrchestratorFiles, place: FileOptions): SessionFiles {
   return {
     async readFile({ path, runAs, maxBytes }) {
@@ -36,7 +36,7 @@ export function createSessionFiles(files: OrchestratorFiles, place: FileOptions)
     async viewImage({ path, runAs }): Promise<ToolOutputImage> {
       checkUser(runAs);
       const found = await files.stat(path, place);
-      // The SDK turns these words into what its model reads.
+      // The SDK matches these messages, and shows its model a text of its own.
       if (found === undefined) throw new Error(`image \`${path}\` was not found`);
       if (found.kind !== "file") throw new Error(`\`${path}\` is not a file`);
       if (found.size > MAX_IMAGE_BYTES) throw new Error(`image \`${path}\` exceeds the 10 MB limit`);
@@ -52,13 +52,13 @@ export function createSessionFiles(files: OrchestratorFiles, place: FileOptions)
   };
 }
 
-/** @throws Error for another user: commands and files are those of the executor's own */
+/** @throws Error for any user: commands run, and files are accessed, as the executor's user */
 export function checkUser(runAs: string | undefined): void {
   if (runAs !== undefined) throw new Error(`\`runAs\` ${JSON.stringify(runAs)} is not supported: nothing was done`);
 }
 
 function createEditor(files: OrchestratorFiles, place: FileOptions): Editor {
-  /** One edit after the other: each starts from what the one before has left. */
+  /** Edits are made one at a time: each starts from the result of the previous one. */
   let last: Promise<unknown> = Promise.resolve();
   const inTurn = (edit: () => Promise<string>): Promise<ApplyPatchResult> => {
     const edited = last.then(edit).then(
@@ -100,7 +100,7 @@ function createEditor(files: OrchestratorFiles, place: FileOptions): Editor {
 
 const encode = (text: string) => new TextEncoder().encode(text);
 
-/** @throws Error for a file that is no text: an edit would damage it */
+/** @throws Error for a file that is not UTF-8: an edit would damage it */
 function decode(path: string, bytes: Uint8Array): string {
   try {
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
@@ -109,7 +109,7 @@ function decode(path: string, bytes: Uint8Array): string {
   }
 }
 
-/** By its first bytes, as names may be wrong. */
+/** Determined by the first bytes, as extensions may be wrong. */
 function findMediaType(bytes: Uint8Array): string | undefined {
   const start = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.byteLength, 12)).toString("latin1");
   if (start.startsWith("\x89PNG\r\n\x1a\n")) return "image/png";

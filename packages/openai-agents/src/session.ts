@@ -2,17 +2,17 @@ import { type LiveOutput, type Orchestrator, SessionGroup, type ToolCallResult }
 import { Manifest, type SandboxSession } from "@openai/agents/sandbox";
 import { checkUser, createSessionFiles, type SessionFiles } from "./session-files.js";
 
-/** Where the commands of a sandbox session run, and for whom. */
+/** Options of `codexSession`. */
 export interface CodexSessionOptions {
-  /** Default: the first of the orchestrator. */
+  /** Environment to use. Default: the orchestrator's first. */
   environment?: string;
-  /** Absolute directory of commands that name none, on its host. */
+  /** Default working directory of commands: an absolute path on the environment's host. */
   cwd?: string;
-  /** On whose behalf, where several clients share the orchestrator. */
+  /** Client name, where several clients share the orchestrator. */
   client?: string;
-  /** Ends the wait of calls; what runs goes on until `close`. */
+  /** Stops calls from waiting; commands continue until `close`. */
   signal?: AbortSignal;
-  /** Called with the output of calls as it arrives, in order. A promise it returns holds the program back until it settles. */
+  /** Called with the output of calls as it arrives, in order. If it returns a promise, the program is paused until that settles. */
   onOutput?: (output: LiveOutput) => unknown;
 }
 
@@ -22,9 +22,9 @@ export type CodexSession = SandboxSession &
   SessionFiles;
 
 /**
- * The commands and files of an orchestrator as a sandbox session, for a `SandboxAgent` with `shell()` and `filesystem()`. Calls are judged,
- * and the approver of the orchestrator is asked. The model reads the text of `callTool`; a patch that is refused or does not fit is reported as
- * failed, with the reason. All methods reject where `runAs` names a user.
+ * The commands and files of an orchestrator as a sandbox session, for a `SandboxAgent` with `shell()` and `filesystem()`. The policy and
+ * the orchestrator's approver apply. The model reads the text of `callTool`; a patch that is refused or does not fit is reported as failed,
+ * with the reason. All methods reject if `runAs` names a user.
  */
 export function codexSession(orchestrator: Orchestrator, options: CodexSessionOptions = {}): CodexSession {
   const { environment, cwd, client, signal, onOutput } = options;
@@ -82,5 +82,5 @@ export function codexSession(orchestrator: Orchestrator, options: CodexSessionOp
   };
 }
 
-/** What the SDK calls the workspace in its instructions. It takes POSIX directories alone. */
+/** The workspace that the SDK names in its instructions. It accepts POSIX directories only. */
 const describeRoot = (cwd: string | undefined) => (cwd?.startsWith("/") ? { root: cwd } : {});

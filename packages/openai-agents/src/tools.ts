@@ -1,13 +1,13 @@
 import { AskedCalls, type LiveOutput, SessionGroup, type ToolCaller } from "@codex/orchestrator";
 import { type FunctionTool, type RunContext, tool } from "@openai/agents";
 
-/** How the tools behave. */
+/** Options of `codexTools`. */
 export interface CodexToolsOptions {
-  /** Called with the output of calls as it arrives, in order. A promise it returns holds the program back until it settles. */
+  /** Called with the output of calls as it arrives, in order. If it returns a promise, the program is paused until that settles. */
   onOutput?: (output: LiveOutput & { callId: string }) => unknown;
   /**
-   * Who is asked about what the policy asks about. `interrupt`: the run stops with an interruption, to be approved or rejected.
-   * `approver`: that of the orchestrator, while the call waits. Default `interrupt`.
+   * What happens when the policy requires approval. `interrupt` (default): the run stops with an interruption, to be approved or
+   * rejected. `approver`: the call waits for the orchestrator's approver.
    */
   approvals?: "interrupt" | "approver";
 }
@@ -19,17 +19,17 @@ interface ObjectSchema {
   additionalProperties: true;
 }
 
-/** Methods of the list that are no part of it. */
+/** The list of tools, with methods that end their sessions. */
 export interface CodexTools extends Array<FunctionTool> {
-  /** Ends the sessions that calls of these tools have left running. */
+  /** Ends the sessions that calls of these tools left running. */
   dispose(): Promise<void>;
-  /** `dispose`, for `await using`. */
+  /** Same as `dispose`, for `await using`. */
   [Symbol.asyncDispose](): Promise<void>;
 }
 
 /**
- * The tools of an orchestrator as they are now, for an `Agent`. What was approved runs as it was asked about, once; an approval for all calls
- * of a tool (`alwaysApprove`) is none for those that were not asked about.
+ * The current tools of an orchestrator, for an `Agent`. An approval is for exactly the call that was shown, once; an approval for all
+ * calls of a tool (`alwaysApprove`) does not include calls that were never shown.
  */
 export function codexTools(orchestrator: ToolCaller, options: CodexToolsOptions = {}): CodexTools {
   const { onOutput, approvals = "interrupt" } = options;
@@ -39,16 +39,16 @@ export function codexTools(orchestrator: ToolCaller, options: CodexToolsOptions 
     tool({
       name,
       description,
-      // A JSON schema of an object, as tools of models have it.
+      // A JSON schema of an object, as for every tool of a model.
       parameters: inputSchema as unknown as ObjectSchema,
       strict: false,
-      // The model reads refusals as they are; what else is thrown is a failure of the program.
+      // Refusals are results that the model reads; anything thrown is a failure of the program.
       errorFunction: null,
       needsApproval: async (context: RunContext, input: unknown, callId?: string) => {
         if (approvals === "approver") return false;
         const judged = await orchestrator.judge(name, input);
         if (judged.kind !== "ask") return false;
-        // Asked again on the way back, with its answer: that is about what was asked first.
+        // Called again once the user has answered: the answer is about the call as it was first shown.
         const isAnswered = callId !== undefined && context.isToolApproved({ toolName: name, callId }) !== undefined;
         if (callId !== undefined && !isAnswered) asked.add(callId, judged.digest);
         return true;
@@ -69,7 +69,7 @@ export function codexTools(orchestrator: ToolCaller, options: CodexToolsOptions 
       },
     }),
   );
-  /** An approval of this very call, which another process may have asked about: `RunState` carries it. */
+  /** The approval of this call. `RunState` may carry it from another process. */
   async function grantOf(name: string, input: unknown, callId: string, context: RunContext) {
     if (context.isToolApproved({ toolName: name, callId }) !== true) return {};
     if (!asked.has(callId) && isApprovedAlone(context, callId)) {
@@ -80,11 +80,11 @@ export function codexTools(orchestrator: ToolCaller, options: CodexToolsOptions 
   }
   const dispose = () => sessions.close();
   for (const key of ["dispose", Symbol.asyncDispose]) Object.defineProperty(tools, key, { value: dispose });
-  // Both methods were just defined.
+  // Both methods are defined above.
   return tools as unknown as CodexTools;
 }
 
-/** Whether this call was approved, and not all calls of its tool. */
+/** Whether this call itself was approved, rather than all calls of its tool. */
 const isApprovedAlone = (context: RunContext, callId: string): boolean =>
   Object.values(context.toJSON().approvals).some(
     ({ approved }) => Array.isArray(approved) && approved.includes(callId),

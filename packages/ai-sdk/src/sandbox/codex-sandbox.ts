@@ -3,19 +3,19 @@ import type { FileOptions, Orchestrator, RunOutcome, StartedCommand } from "@cod
 import type { Experimental_SandboxProcess, Experimental_SandboxSession } from "ai";
 import { collectOutput } from "./collected-output.js";
 
-/** Where the commands and files of a sandbox are. */
+/** Options of `codexSandbox`. */
 export interface CodexSandboxOptions {
-  /** Default: the first of the orchestrator. */
+  /** Environment to use. Default: the orchestrator's first. */
   environment?: string;
-  /** Absolute directory of what names none, on its host. */
+  /** Absolute path on the environment's host: the default directory of commands, and of relative paths. */
   cwd?: string;
-  /** On whose behalf, where several clients share the orchestrator. */
+  /** Client name, where several clients share the orchestrator. */
   client?: string;
 }
 
 /**
- * An environment as the experimental sandbox of `ai` 7. Commands and files are judged, with the approver of the orchestrator. What is
- * refused or lost rejects: it has no exit code. A command that a signal ended has 128 + its number.
+ * An environment as the experimental sandbox of `ai` 7. The orchestrator's policy and approver apply to commands and files. Methods
+ * reject for what was refused or lost, as there is no exit code for it. The exit code of a command ended by a signal is 128 + its number.
  */
 export function codexSandbox(
   orchestrator: Pick<Orchestrator, "startCommand" | "files">,
@@ -45,7 +45,7 @@ export function codexSandbox(
       const { exitCode, note } = toExit(await command.ended);
       return { exitCode, stdout, stderr: `${stderr}${note}` };
     },
-    // One function has all forms of the interface: with `stdin` the handle has a stream for it.
+    // One implementation for all overloads: with `stdin: true` the returned process has a stream for it.
     spawn: (async (request: SpawnRequest) =>
       toProcess(await start(request), request.stdin === true)) as unknown as Experimental_SandboxSession["spawn"],
     async readFile(request) {
@@ -97,7 +97,7 @@ interface SpawnRequest {
   stdin?: boolean;
 }
 
-/** @throws Error with the reason for a command that does not run */
+/** @throws Error with the reason why the command does not run */
 async function startCommand(
   orchestrator: Pick<Orchestrator, "startCommand">,
   { command: cmd, workingDirectory, env, stdin = false }: SpawnRequest,
@@ -128,7 +128,7 @@ function toProcess(command: StartedCommand, hasStdin: boolean): Experimental_San
       const { exitCode } = toExit(await command.ended);
       return { exitCode };
     },
-    // One that has ended is not there to be killed.
+    // Fails if the process has ended already.
     kill: () => command.signal("kill").catch(() => {}),
     ...(hasStdin ? { stdin: stdin() } : {}),
   };
@@ -148,7 +148,7 @@ function toStream(output: StartedCommand["stdout"]): ReadableStream<Uint8Array> 
   });
 }
 
-/** @throws Error for an end that is unknown */
+/** @throws Error when it is unknown how the command ended */
 function toExit(outcome: RunOutcome): { exitCode: number; note: string } {
   if (outcome.kind !== "ended") throw new Error(outcome.reason);
   const { outcome: end } = outcome;

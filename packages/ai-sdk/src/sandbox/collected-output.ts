@@ -1,7 +1,7 @@
 import type { LiveOutput } from "@codex/orchestrator";
 import { RUN_OUTPUT_BYTES } from "../limits.js";
 
-/** All of a stream as text, up to 10 MiB; what follows is counted in a note at the end. */
+/** A whole stream as text, up to 10 MiB; a note at the end counts the bytes beyond it. */
 export async function collectOutput(output: AsyncIterable<LiveOutput>): Promise<string> {
   const pieces: Uint8Array[] = [];
   let kept = 0;
