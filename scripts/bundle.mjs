@@ -38,6 +38,8 @@ const path = (relative) => fileURLToPath(new URL(`../${relative}`, import.meta.u
 const outdir = path("packages/cli/dist");
 const parts = `${outdir}/parts`;
 await lockBuild(path(".build-lock"));
+// What is run for the build talks to servers of this host, with settings of its own.
+for (const name of Object.keys(process.env)) if (/^CODEX_|_PROXY$/i.test(name)) delete process.env[name];
 const began = new Date();
 const SCRIPTS = [
   "build-lock.mjs",
@@ -203,8 +205,7 @@ function openHome(url, config = "") {
   writeFileSync(join(home, "config.toml"), config);
   if (url !== undefined)
     writeFileSync(join(home, "environments.toml"), `[[environments]]\nid = "build"\nurl = "${url}"\n`);
-  const others = Object.entries(process.env).filter(([name]) => !name.startsWith("CODEX_"));
-  return { ...Object.fromEntries(others), CODEX_HOME: home };
+  return { ...process.env, CODEX_HOME: home };
 }
 
 /** The arguments with which `main.ts` would call the part of a command. */

@@ -8,6 +8,8 @@ import { fileURLToPath } from "node:url";
 import { build, transform } from "esbuild";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
+/** A run takes less than a second. */
+const RUN_MS = 60_000;
 const PARAMETERS = "(exports,require,module,__filename,__dirname)";
 
 /**
@@ -199,15 +201,20 @@ export async function compileAhead(file, { runs, env, input, base }) {
   });
 }
 
-/** @throws Error with what the command wrote to stderr */
+/** @throws Error with what the command wrote to stderr, also when it does not end in time */
 async function runAhead({ env = process.env, input = "", ...task }) {
   const program = fileURLToPath(new URL("run-ahead.mjs", import.meta.url));
-  const child = spawn(process.execPath, [program, JSON.stringify(task)], { stdio: ["pipe", "ignore", "pipe"], env });
+  const child = spawn(process.execPath, [program, JSON.stringify(task)], {
+    stdio: ["pipe", "ignore", "pipe"],
+    env,
+    timeout: RUN_MS,
+    killSignal: "SIGKILL",
+  });
   child.stdin.end(input);
   let errors = "";
   child.stderr.setEncoding("utf8").on("data", (text) => {
     errors += text;
   });
-  const [code] = await once(child, "close");
-  if (code !== 0) throw new Error(`what was run for ${task.output} ended with ${code}: ${errors}`);
+  const [code, signal] = await once(child, "close");
+  if (code !== 0) throw new Error(`what was run for ${task.output} ended with ${code ?? signal}: ${errors}`);
 }

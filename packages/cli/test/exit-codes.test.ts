@@ -72,12 +72,13 @@ describe("codex run ends", () => {
 
 it("scripts/codex does not let Node write into nothing when its output is closed", async () => {
   const scripts = join(directory, "with space", "scripts");
-  const dist = join(directory, "with space", "packages", "cli", "dist");
-  for (const path of [scripts, dist]) mkdirSync(path, { recursive: true });
+  const [dist, view] = ["cli", "view"].map((name) => join(directory, "with space", "packages", name, "dist"));
+  for (const path of [scripts, dist, view]) mkdirSync(path!, { recursive: true });
+  writeFileSync(join(view!, "index.js"), "");
   const script = join(scripts, "codex");
   copyFileSync(fileURLToPath(new URL("../../../scripts/codex", import.meta.url)), script);
   writeFileSync(
-    join(dist, "codex.js"),
+    join(dist!, "codex.js"),
     `try { require("node:fs").writeSync(1, "written\\n"); } catch (error) { process.exit(error.code === "EBADF" ? 9 : 1); }`,
   );
   expect(execFileSync("sh", [script], { encoding: "utf8" })).toBe("written\n");
