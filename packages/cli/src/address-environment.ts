@@ -7,9 +7,8 @@ import {
   type HostTools,
   SSH_RECOVERY_MS,
 } from "@codex/environments";
-import type { Credentials } from "./credentials.js";
+import { type Credentials, withoutNodeOptions } from "@codex/servers";
 import { type ExecutorAddress, toUrl } from "./executor-address.js";
-import { withoutNodeOptions } from "./node-options.js";
 import { startExecutorOver } from "./own-executor.js";
 import { createOwnSshLink } from "./ssh-host.js";
 

@@ -12,8 +12,8 @@ import {
   OrchestratorError,
   type ProgramRunner,
 } from "@codex/orchestrator";
+import { type CredentialArguments, type Credentials, readCredentials, withoutNodeOptions } from "@codex/servers";
 import { messageOf } from "@codex/telemetry";
-import { type CredentialArguments, type Credentials, readCredentials } from "./credentials.js";
 import type { ChosenEnvironment } from "./environments.js";
 import {
   type ExecutorAddress,
@@ -24,7 +24,6 @@ import {
   toUrl,
 } from "./executor-address.js";
 import { CommandError, EXIT } from "./exit-codes.js";
-import { withoutNodeOptions } from "./node-options.js";
 import type { OwnExecutorOptions } from "./own-executor.js";
 
 export interface ConnectOptions extends CredentialArguments {

@@ -1,4 +1,3 @@
-import type { ExecBackend } from "@codex/exec-backend";
 import {
   createRemoteBackend,
   ExecServerClient,
@@ -6,21 +5,10 @@ import {
   toHostInfo,
   withDirectory,
 } from "@codex/exec-server-client";
-import type { HostInfo } from "@codex/executor-protocol";
+import { type Credentials, withoutNodeOptions } from "@codex/servers";
+import type { RemoteHost } from "@codex/servers/executor";
 import type { Telemetry } from "@codex/telemetry";
-import type { Credentials } from "./credentials.js";
 import { type ExecutorAddress, toUrl } from "./executor-address.js";
-import { withoutNodeOptions } from "./node-options.js";
-
-/** A host behind an exec-server, of this project or of Codex. */
-export interface RemoteHost {
-  host: HostInfo;
-  /** Backend for the processes of one orchestrator; closing it ends them. */
-  createBackend: () => ExecBackend;
-  /** Resolves links in a path of that host. */
-  resolvePath(path: string): Promise<string>;
-  close(): Promise<void>;
-}
 
 export interface ExecServerOptions extends Credentials {
   telemetry?: Telemetry | undefined;

@@ -5,9 +5,9 @@ import { homedir } from "node:os";
 import { join } from "node:path";
 import { constants, Script } from "node:vm";
 import { findRuntimeProblem, refuseInspector } from "@codex/native";
+import { takeNodeOptions } from "@codex/servers";
 import { type Chunk, type Chunks, createChunkLoader } from "./chunks.js";
 import { concealEnvironment, looksSecret } from "./conceal.js";
-import { takeNodeOptions } from "./node-options.js";
 import { findQuickCommand, parseQuickly, type QuickCommand } from "./quick-arguments.js";
 import { VERSION_LINE } from "./version.js";
 

@@ -3,8 +3,8 @@ import { createExecutor, type ExecutorOptions } from "@codex/executor";
 import { createNative } from "@codex/native";
 import { createLocalBackend } from "@codex/process-host";
 import { type CommandSandbox, createCommandSandbox } from "@codex/sandbox";
-import type { RemoteHost } from "./exec-server-host.js";
-import { OUTPUT_PIPE_BYTES, OUTPUT_TAIL_BYTES } from "./limits.js";
+import { OUTPUT_PIPE_BYTES, OUTPUT_TAIL_BYTES } from "@codex/servers";
+import type { RemoteHost } from "@codex/servers/executor";
 
 export interface OwnExecutorOptions {
   /** Skip probing this host for a sandbox; a command that asks for one is refused. */

@@ -4,8 +4,8 @@ import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import type { BundleFile, BundleTarget, ServerBundle } from "@codex/environments";
-import { VERSION } from "./version.js";
-import { WITHOUT_NATIVE } from "./without-native.js";
+import { VERSION } from "@codex/servers";
+import { WITHOUT_NATIVE } from "@codex/servers/local-exec-server";
 
 /** What `codex exec-server --attach` needs of this command. */
 const OWN_FILES = ["codex.js", "package.json", "parts/attach.cjs", "parts/exec-server.cjs", "parts/file-helper.cjs"];

@@ -3,8 +3,8 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import module from "node:module";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { VERSION } from "@codex/servers";
 import { describe, expect, it } from "vitest";
-import { VERSION } from "../src/version.js";
 import { codex, useCommand } from "./support.js";
 
 describe("codex", () => {

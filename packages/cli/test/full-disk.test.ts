@@ -6,9 +6,9 @@ import { verifyAuditFiles } from "@codex/audit";
 import { createRemoteBackend, ExecServerClient } from "@codex/exec-server-client";
 import type { RecordedOutput } from "@codex/executor-protocol";
 import { connectStdio, connectWebSocket, createOrchestrator, type Orchestrator } from "@codex/orchestrator";
+import { OUTPUT_TAIL_BYTES } from "@codex/servers";
 import { findSmallDiskProblem, openSmallDisk, type SmallDisk } from "@codex/testkit";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { OUTPUT_TAIL_BYTES } from "../src/limits.js";
 import { codex, finish, useCommand } from "./support.js";
 
 const problem = findSmallDiskProblem();

@@ -2,8 +2,8 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "no
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
+import { takeNodeOptions, withoutNodeOptions } from "@codex/servers";
 import { afterAll, beforeEach, describe, expect, it } from "vitest";
-import { takeNodeOptions, withoutNodeOptions } from "../src/node-options.js";
 import { codexWords, finish, useCommand } from "./support.js";
 
 const directory = mkdtempSync(join(tmpdir(), "node options "));

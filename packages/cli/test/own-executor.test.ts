@@ -1,6 +1,6 @@
+import { OUTPUT_PIPE_BYTES, OUTPUT_TAIL_BYTES } from "@codex/servers";
 import { expect, it } from "vitest";
 import { getRetention } from "../../executor/src/output/retention.js";
-import { OUTPUT_PIPE_BYTES, OUTPUT_TAIL_BYTES } from "../src/limits.js";
 
 it("keeps all output that may be under way, and a last read of both pipes, in memory that is not lent again", () => {
   const { pauseBytes = 0 } = getRetention({ tailBytes: OUTPUT_TAIL_BYTES }, "pause");

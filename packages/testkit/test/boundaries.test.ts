@@ -38,6 +38,8 @@ const FLOORS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     "exec-server":
       "channel exec-backend exec-server-protocol executor-protocol host-files native shell-snapshot telemetry",
     executor: "channel clock exec-backend executor-protocol permissions shell-snapshot telemetry",
+    servers:
+      "background channel exec-backend exec-server executor executor-protocol host-files native process-host rendezvous sandbox telemetry",
   },
   core: {
     "apply-patch": "",
@@ -63,9 +65,9 @@ const FLOORS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     "ai-sdk": "clock orchestrator",
     "mcp-client": "channel clock environments exec-backend executor executor-protocol orchestrator telemetry",
     cli:
-      "agent agent-terminal audit background channel clock completion config doctor environments exec-backend exec-server exec-server-client " +
+      "agent agent-terminal audit channel clock completion config doctor environments exec-backend exec-server-client " +
       "exec-server-protocol executor executor-protocol file-lock foreground host-files http-proxy local mcp mcp-client native orchestrator permissions policy process-host " +
-      "recording relay rendezvous sandbox telemetry view",
+      "recording relay sandbox servers telemetry view",
   },
   // Private: may import every package.
   tests: {

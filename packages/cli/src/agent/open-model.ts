@@ -4,8 +4,8 @@ import { createResponsesModel, type ModelPort, type Provider, ProviderError, res
 import { AdapterError, createNodeFetch, createTokenReader, loadAdapterModel } from "@codex/agent/node";
 import { codexHome } from "@codex/config";
 import { findProxy, ProxyError } from "@codex/http-proxy";
+import { VERSION } from "@codex/servers";
 import { CommandError } from "../exit-codes.js";
-import { VERSION } from "../version.js";
 
 /** A model and its provider. */
 export interface OpenedModel {

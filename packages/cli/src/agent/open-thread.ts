@@ -2,8 +2,8 @@ import type { Agent, Thread } from "@codex/agent";
 import { createThreadStore, type OpenedThread, type ThreadFile, ThreadStoreError } from "@codex/agent/node";
 import { codexHome } from "@codex/config";
 import { FileLockError } from "@codex/file-lock";
+import { VERSION } from "@codex/servers";
 import { CommandError, EXIT } from "../exit-codes.js";
-import { VERSION } from "../version.js";
 import type { ThreadChoice } from "./agent-options.js";
 
 /** A thread's file and its content. */

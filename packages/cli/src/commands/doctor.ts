@@ -1,7 +1,7 @@
 import { visible } from "@codex/agent-terminal/text";
 import { CHECKS, type Row, runChecks } from "@codex/doctor";
+import { VERSION } from "@codex/servers";
 import { EXIT } from "../exit-codes.js";
-import { VERSION } from "../version.js";
 
 /** Checks the requirements of commands on this host, and suggests fixes. Exit code 1 for a problem. */
 export async function runDoctor({ json }: { json: boolean }): Promise<void> {

@@ -8,8 +8,8 @@ import {
   listConfigured,
   listRegistered,
 } from "@codex/environments";
+import { type CredentialArguments, readCredentials } from "@codex/servers";
 import { loadConfigured } from "../configured-environments.js";
-import { type CredentialArguments, readCredentials } from "../credentials.js";
 import { openEnvironments } from "../environments.js";
 import { CommandError, EXIT } from "../exit-codes.js";
 

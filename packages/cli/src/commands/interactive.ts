@@ -15,6 +15,7 @@ import { createTerminalApprover } from "@codex/agent-terminal/approvals";
 import { visible } from "@codex/agent-terminal/text";
 import { systemClock } from "@codex/clock";
 import { codexHome } from "@codex/config";
+import { VERSION } from "@codex/servers";
 import type { AgentCommandOptions, ThreadChoice } from "../agent/agent-options.js";
 import { createLiveView } from "../agent/live-view.js";
 import { openAgent } from "../agent/open-agent.js";
@@ -22,7 +23,7 @@ import { chooseThread } from "../agent/open-thread.js";
 import { CommandError, EXIT } from "../exit-codes.js";
 import { savedRulesFile } from "../rule-files.js";
 import { chooseRunSandbox } from "../run-sandbox.js";
-import { VERSION, VERSION_LINE } from "../version.js";
+import { VERSION_LINE } from "../version.js";
 
 /** Runs an interactive conversation at this terminal; without a terminal, `codex exec`. @throws CommandError */
 export async function runInteractive(

@@ -1,13 +1,18 @@
 import { createMcpServers, type McpHost, type McpServers, renderHostEntry, serveMcpStdio } from "@codex/mcp";
 import type { Orchestrator } from "@codex/orchestrator";
-import { readTlsIdentity, readToken, type TlsArguments } from "../credentials.js";
+import {
+  isLoopback,
+  onStopSignal,
+  parseHttpListenUrl,
+  readTlsIdentity,
+  readToken,
+  type TlsArguments,
+  VERSION,
+} from "@codex/servers";
 import { CommandError, EXIT } from "../exit-codes.js";
-import { onStopSignal } from "../host-process.js";
-import { isLoopback, parseHttpListenUrl } from "../listen-url.js";
 import { type EntryOptions, listEntryArguments } from "../mcp/entry-arguments.js";
 import type { McpOrchestrator } from "../mcp/open-orchestrator.js";
 import { say } from "../notice.js";
-import { VERSION } from "../version.js";
 
 export interface McpServerCommandOptions extends EntryOptions, TlsArguments {
   /** `stdio://`, `http://HOST:PORT` or `https://HOST:PORT`. */

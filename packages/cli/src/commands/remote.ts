@@ -11,14 +11,13 @@ import {
   serveDirectExecutor,
   serveExecutorRelay,
 } from "@codex/relay";
+import { type OpenedTelemetry, onStopSignal, openTelemetry, type TelemetryArguments, VERSION } from "@codex/servers";
+import { reportAsCodex } from "@codex/servers/exec-server";
+import type { ExecutorCommandOptions } from "@codex/servers/executor";
+import { createLocalExecServer } from "@codex/servers/local-exec-server";
 import { CommandError, EXIT } from "../exit-codes.js";
-import { onStopSignal } from "../host-process.js";
-import { createLocalExecServer } from "../local-exec-server.js";
 import { say } from "../notice.js";
-import { type OpenedTelemetry, openTelemetry, type TelemetryArguments } from "../open-telemetry.js";
-import { VERSION } from "../version.js";
-import { reportAsCodex } from "./exec-server.js";
-import { type ExecutorCommandOptions, runExecutor } from "./executor.js";
+import { runExecutor } from "./executor.js";
 
 export interface RemoteArguments extends CredentialChoice, TelemetryArguments {
   /** Base URL of the registry. */

@@ -1,10 +1,10 @@
 import { createThreadStore, ThreadStoreError } from "@codex/agent/node";
 import { listThreads, readThreadReport, renderThreadReport, renderThreadRows } from "@codex/agent-terminal";
 import { codexHome } from "@codex/config";
+import { VERSION } from "@codex/servers";
 import { describeUnknownThread } from "../agent/open-thread.js";
 import { CommandError, EXIT } from "../exit-codes.js";
 import { say } from "../notice.js";
-import { VERSION } from "../version.js";
 
 /** Prints the threads, newest first; by default those of this directory. */
 export async function runThreadsList(options: { json: boolean; all: boolean; limit: number }): Promise<void> {

@@ -1,9 +1,9 @@
 import { codexHome } from "@codex/config";
 import { createOutages } from "@codex/foreground";
 import { createOrchestrator } from "@codex/orchestrator";
+import { onStopSignal } from "@codex/servers";
 import type { ServedView } from "@codex/view";
 import { CommandError, EXIT } from "../exit-codes.js";
-import { onStopSignal } from "../host-process.js";
 import { say } from "../notice.js";
 import { attachSessions, checkSessionsAddress, type SessionsAddress } from "./sessions.js";
 

@@ -1,4 +1,4 @@
-import { runAttach } from "../commands/attach.js";
+import { runAttach } from "@codex/servers/attach";
 import { reportError } from "../report-error.js";
 
 /** `codex executor|exec-server --attach` on its own. Sets the exit code; never rejects. */

@@ -1,4 +1,4 @@
-import { runExecServer } from "../commands/exec-server.js";
+import { runExecServer } from "@codex/servers/exec-server";
 import { reportError } from "../report-error.js";
 
 /** `codex exec-server` on its own. Sets the exit code; never rejects. */

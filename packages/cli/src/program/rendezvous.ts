@@ -43,5 +43,5 @@ export function addRendezvous(program: Command): void {
       "CODEX_API_KEY=any codex exec-server --remote http://127.0.0.1:7070 --environment-id box    # OpenAI's codex",
       'printf %s "$TOKEN" | sha256sum    # for a line of --token-file',
     ],
-  }).action(async (options) => (await import("../commands/rendezvous.js")).runRendezvous(options));
+  }).action(async (options) => (await import("@codex/servers/rendezvous")).runRendezvous(options));
 }

@@ -67,7 +67,7 @@ export function addServing(program: Command): void {
     ],
   }).action(async (options) => {
     if (options.remote !== undefined) await (await import("../commands/remote.js")).runRemoteExecutor(options);
-    else if (options.attach) await (await import("../commands/attach.js")).runAttach("executor", options);
+    else if (options.attach) await (await import("@codex/servers/attach")).runAttach("executor", options);
     else await (await import("../commands/executor.js")).runExecutor(options);
   });
 
@@ -116,8 +116,8 @@ export function addServing(program: Command): void {
     ],
   }).action(async (options) => {
     if (options.remote !== undefined) await (await import("../commands/remote.js")).runRemoteExecServer(options);
-    else if (options.attach) await (await import("../commands/attach.js")).runAttach("exec-server", options);
-    else await (await import("../commands/exec-server.js")).runExecServer(options);
+    else if (options.attach) await (await import("@codex/servers/attach")).runAttach("exec-server", options);
+    else await (await import("@codex/servers/exec-server")).runExecServer(options);
   });
 
   const forward = execServer

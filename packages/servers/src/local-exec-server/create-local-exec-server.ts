@@ -13,8 +13,8 @@ import { createEntryReader, createNative, NO_LIBRARY } from "@codex/native";
 import { createLocalBackend } from "@codex/process-host";
 import { type CommandSandbox, createCommandSandbox } from "@codex/sandbox";
 import type { Telemetry } from "@codex/telemetry";
+import { collectGarbage, keepHeapSmall } from "../process/keep-heap-small.js";
 import { getFileHelper } from "./file-helper.js";
-import { collectGarbage, keepHeapSmall } from "./keep-heap-small.js";
 import { WITHOUT_NATIVE } from "./without-native.js";
 
 /** Version of Codex whose protocol this is; reported to clients. */

@@ -1,11 +1,12 @@
 import { type Access, listenRendezvous, openAccess, Rendezvous } from "@codex/rendezvous";
 import { messageOf } from "@codex/telemetry";
-import { readTlsIdentity, type TlsArguments } from "../credentials.js";
-import { CommandError, EXIT } from "../exit-codes.js";
-import { onStopSignal } from "../host-process.js";
-import { isLoopback, parseHttpListenUrl } from "../listen-url.js";
-import { type OpenedTelemetry, openTelemetry, type TelemetryArguments } from "../open-telemetry.js";
+import { CommandError, SERVER_EXIT } from "../process/command-error.js";
+import { readTlsIdentity, type TlsArguments } from "../process/credentials.js";
+import { onStopSignal } from "../process/host-process.js";
+import { isLoopback, parseHttpListenUrl } from "../process/listen-url.js";
+import { type OpenedTelemetry, openTelemetry, type TelemetryArguments } from "../process/open-telemetry.js";
 
+/** Options of `codex rendezvous`. */
 export interface RendezvousCommandOptions extends TelemetryArguments, TlsArguments {
   listen: string;
   publicUrl?: string;
@@ -85,4 +86,4 @@ function readAccess(options: RendezvousCommandOptions, log: OpenedTelemetry["log
   }
 }
 
-const usage = (message: string, cause?: unknown) => new CommandError(message, EXIT.usage, { cause });
+const usage = (message: string, cause?: unknown) => new CommandError(message, SERVER_EXIT.usage, { cause });

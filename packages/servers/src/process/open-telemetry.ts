@@ -16,10 +16,11 @@ import {
   type Telemetry,
   type Tracing,
 } from "@codex/telemetry";
-import { CommandError, EXIT } from "./exit-codes.js";
+import { CommandError, SERVER_EXIT } from "./command-error.js";
 import { openStderrSink } from "./host-process.js";
 import { VERSION } from "./version.js";
 
+/** Options for logs and metrics, as the command line has them. */
 export interface TelemetryArguments {
   logLevel?: string;
   logFile?: string;
@@ -29,6 +30,7 @@ export interface TelemetryArguments {
   maxLogBytes?: number;
 }
 
+/** Logs, metrics and spans of a server; its owner closes it. */
 export interface OpenedTelemetry extends Telemetry {
   log: Logger;
   /** HTTP pages of a listener; undefined unless metrics were requested. */
@@ -47,7 +49,7 @@ export async function openTelemetry(
   isSocket: boolean,
 ): Promise<OpenedTelemetry> {
   if (options.metrics && !isSocket) {
-    throw new CommandError("--metrics needs a websocket listener: on stdio nobody could read them", EXIT.usage);
+    throw new CommandError("--metrics needs a websocket listener: on stdio nobody could read them", SERVER_EXIT.usage);
   }
   const { log, sink } = openLog(options);
   const { metrics, tracing, stop } = await openMetrics(role, options.metrics === true, log);
@@ -86,7 +88,7 @@ const LEVELS = ["off", ...LOG_LEVELS] as const;
 function pick<T extends string>(name: string, text: string, choices: readonly T[]): T {
   const found = choices.find((choice) => choice === text);
   if (found !== undefined) return found;
-  throw new CommandError(`${name} ${JSON.stringify(text)}: expected ${choices.join(", ")}`, EXIT.usage);
+  throw new CommandError(`${name} ${JSON.stringify(text)}: expected ${choices.join(", ")}`, SERVER_EXIT.usage);
 }
 
 function openFile(path: string, format: (typeof LOG_FORMATS)[number], maxBytes?: number): LogSink {
@@ -94,7 +96,7 @@ function openFile(path: string, format: (typeof LOG_FORMATS)[number], maxBytes?:
     const onProblem = (message: string) => void process.stderr.write(`codex: ${message}\n`);
     return createFileSink(path, { format, onProblem, ...(maxBytes === undefined ? {} : { maxBytes }) });
   } catch (error) {
-    throw new CommandError(`--log-file: ${messageOf(error)}`, EXIT.failure);
+    throw new CommandError(`--log-file: ${messageOf(error)}`, SERVER_EXIT.failure);
   }
 }
 

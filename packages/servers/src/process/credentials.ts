@@ -1,9 +1,10 @@
 import { readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { messageOf } from "@codex/telemetry";
-import { CommandError, EXIT } from "./exit-codes.js";
+import { CommandError, SERVER_EXIT } from "./command-error.js";
 import { checkTlsIdentity } from "./tls-identity.js";
 
+/** Where the credentials of a client are read from. */
 export interface CredentialArguments {
   /** File with the bearer token for a websocket. */
   tokenFile?: string;
@@ -26,7 +27,7 @@ export function readCredentials({ tokenFile, caFile }: CredentialArguments): Cre
   const token = readToken(tokenFile) ?? (process.env[TOKEN_VARIABLE]?.trim() || undefined);
   const ca = caFile === undefined ? undefined : readText(caFile, "--ca-file");
   if (ca !== undefined && !ca.includes("-----BEGIN CERTIFICATE-----")) {
-    throw new CommandError(`--ca-file ${caFile} holds no certificate in PEM form`, EXIT.usage);
+    throw new CommandError(`--ca-file ${caFile} holds no certificate in PEM form`, SERVER_EXIT.usage);
   }
   return { ...(token === undefined ? {} : { token }), ...(ca === undefined ? {} : { ca }) };
 }
@@ -35,10 +36,11 @@ export function readCredentials({ tokenFile, caFile }: CredentialArguments): Cre
 export function readToken(path: string | undefined, option = "--token-file"): string | undefined {
   if (path === undefined) return undefined;
   const text = readText(path, option).trim();
-  if (text === "") throw new CommandError(`the token file ${path} is empty`, EXIT.usage);
+  if (text === "") throw new CommandError(`the token file ${path} is empty`, SERVER_EXIT.usage);
   return text;
 }
 
+/** Paths of the certificate and the key of a listener, PEM; both or neither. */
 export interface TlsArguments {
   tlsCert?: string;
   tlsKey?: string;
@@ -49,7 +51,7 @@ export function readTlsIdentity({ tlsCert, tlsKey }: TlsArguments): { cert: stri
   if (tlsCert === undefined && tlsKey === undefined) return undefined;
   if (tlsCert === undefined || tlsKey === undefined) {
     const [given, missing] = tlsCert === undefined ? ["--tls-key", "--tls-cert"] : ["--tls-cert", "--tls-key"];
-    throw new CommandError(`${given} needs ${missing} beside it`, EXIT.usage);
+    throw new CommandError(`${given} needs ${missing} beside it`, SERVER_EXIT.usage);
   }
   const [cert, key] = [readText(tlsCert, "--tls-cert"), readText(tlsKey, "--tls-key")];
   checkTlsIdentity(
@@ -64,6 +66,6 @@ function readText(path: string, option: string): string {
     return readFileSync(path.replace(/^~(?=\/)/, homedir()), "utf8");
   } catch (cause) {
     const detail = messageOf(cause);
-    throw new CommandError(`${option} cannot be read: ${detail}`, EXIT.usage, { cause });
+    throw new CommandError(`${option} cannot be read: ${detail}`, SERVER_EXIT.usage, { cause });
   }
 }

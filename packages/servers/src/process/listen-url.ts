@@ -1,5 +1,5 @@
 import { isIP } from "node:net";
-import { CommandError, EXIT } from "./exit-codes.js";
+import { CommandError, SERVER_EXIT } from "./command-error.js";
 
 export type ListenTarget = { kind: "stdio" } | ListenPlace;
 
@@ -17,7 +17,7 @@ export function parseListenUrl(text: string): ListenTarget {
   if (host === undefined || port > 65_535) {
     throw new CommandError(
       `--listen ${JSON.stringify(text)} is no address; expected stdio://, unix:///PATH, or ws://HOST:PORT with a port from 0 to 65535${hintFor(text)}`,
-      EXIT.usage,
+      SERVER_EXIT.usage,
     );
   }
   return { kind: "websocket", host, port };
@@ -48,7 +48,7 @@ export function parseHttpListenUrl(text: string): HttpListenPlace {
   }
   throw new CommandError(
     `--listen ${JSON.stringify(text)} is no address; expected http://HOST:PORT with a port from 0 to 65535`,
-    EXIT.usage,
+    SERVER_EXIT.usage,
   );
 }
 

@@ -2,7 +2,7 @@ import { realpathSync, statSync } from "node:fs";
 import { isAbsolute, posix, resolve } from "node:path";
 import type { CeilingOptions } from "@codex/executor";
 import type { SandboxMode } from "@codex/executor-protocol";
-import { CommandError, EXIT } from "./exit-codes.js";
+import { CommandError, SERVER_EXIT } from "../process/command-error.js";
 
 export interface CeilingArguments {
   maxSandbox?: SandboxMode;
@@ -56,4 +56,4 @@ function readRemoteRoot(root: string): string {
   );
 }
 
-const usage = (message: string) => new CommandError(message, EXIT.usage);
+const usage = (message: string) => new CommandError(message, SERVER_EXIT.usage);

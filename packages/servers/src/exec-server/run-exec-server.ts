@@ -8,19 +8,20 @@ import {
   serveStdio,
 } from "@codex/exec-server";
 import { messageOf } from "@codex/telemetry";
+import { createLocalExecServer } from "../local-exec-server/create-local-exec-server.js";
 import {
   BACKGROUND_GRACE_S,
   type BackgroundArguments,
   type BackgroundServer,
   serveInBackground,
   withBackgroundLog,
-} from "../background.js";
-import { readTlsIdentity, type TlsArguments } from "../credentials.js";
-import { CommandError, EXIT } from "../exit-codes.js";
-import { onStopSignal, openStdout } from "../host-process.js";
-import { createLocalExecServer } from "../local-exec-server.js";
-import { type OpenedTelemetry, openTelemetry, type TelemetryArguments } from "../open-telemetry.js";
+} from "../process/background.js";
+import { CommandError, SERVER_EXIT } from "../process/command-error.js";
+import { readTlsIdentity, type TlsArguments } from "../process/credentials.js";
+import { onStopSignal, openStdout } from "../process/host-process.js";
+import { type OpenedTelemetry, openTelemetry, type TelemetryArguments } from "../process/open-telemetry.js";
 
+/** Options of `codex exec-server`. */
 export interface ExecServerCommandOptions extends AuthOptions, TelemetryArguments, TlsArguments, BackgroundArguments {
   listen: string;
   allowInsecureListen: boolean;
@@ -39,7 +40,7 @@ export async function reportAsCodex(work: () => Promise<void>): Promise<void> {
   } catch (error) {
     // The format of Codex, which clients may parse.
     process.stderr.write(`Error: ${messageOf(error)}\n`);
-    process.exitCode = error instanceof CommandError ? error.exitCode : EXIT.failure;
+    process.exitCode = error instanceof CommandError ? error.exitCode : SERVER_EXIT.failure;
   }
 }
 

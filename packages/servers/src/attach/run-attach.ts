@@ -13,10 +13,10 @@ import {
   STOP_MS,
   startServer,
 } from "@codex/background";
-import { CommandError, EXIT } from "../exit-codes.js";
-import { openStdout } from "../host-process.js";
-import { withoutNodeOptions } from "../node-options.js";
-import { VERSION } from "../version.js";
+import { CommandError, SERVER_EXIT } from "../process/command-error.js";
+import { openStdout } from "../process/host-process.js";
+import { withoutNodeOptions } from "../process/node-options.js";
+import { VERSION } from "../process/version.js";
 
 /** Options of `codex executor|exec-server --attach`, among those of the server. */
 export interface AttachArguments {
@@ -67,7 +67,7 @@ function checkWords(words: readonly string[]): void {
   }
 }
 
-const refuse = (message: string): CommandError => new CommandError(message, EXIT.usage);
+const refuse = (message: string): CommandError => new CommandError(message, SERVER_EXIT.usage);
 
 /**
  * Identifies a server: commands share one only with the same program version and the same options, and so the same ceiling.

@@ -1,6 +1,6 @@
 import { createPrivateKey, type KeyObject, X509Certificate } from "node:crypto";
 import { messageOf } from "@codex/telemetry";
-import { CommandError, EXIT } from "./exit-codes.js";
+import { CommandError, SERVER_EXIT } from "./command-error.js";
 
 /** A PEM file and the option that names it. */
 export interface PemFile {
@@ -39,7 +39,7 @@ interface Holding {
 const name = ({ option, path }: PemFile): string => `${option} ${path}`;
 
 const refusal = (why: string, cause?: unknown) =>
-  new CommandError(`the TLS certificate and key cannot be used: ${why}`, EXIT.usage, { cause });
+  new CommandError(`the TLS certificate and key cannot be used: ${why}`, SERVER_EXIT.usage, { cause });
 
 function instead({ certificate, key }: Holding): string {
   if (certificate) return ", but a certificate";

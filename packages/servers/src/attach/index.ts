@@ -1,0 +1,1 @@
+export { type AttachArguments, runAttach } from "./run-attach.js";

@@ -1,0 +1,1 @@
+export { type ExecServerCommandOptions, reportAsCodex, runExecServer } from "./run-exec-server.js";

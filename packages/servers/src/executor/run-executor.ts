@@ -1,0 +1,209 @@
+import { createHash, timingSafeEqual } from "node:crypto";
+import type { IncomingMessage } from "node:http";
+import { createStdioChannel } from "@codex/channel";
+import type { ExecBackend } from "@codex/exec-backend";
+import { createCountingIds, createExecutor, type Executor, type HostedExecServer } from "@codex/executor";
+import { EXECUTOR_SUBPROTOCOL, type HostInfo } from "@codex/executor-protocol";
+import { createNative, createUnsentLimit, shieldProcess } from "@codex/native";
+import { createLocalBackend } from "@codex/process-host";
+import { createCommandSandbox } from "@codex/sandbox";
+import type { Telemetry } from "@codex/telemetry";
+import { OUTPUT_PIPE_BYTES, OUTPUT_TAIL_BYTES } from "../limits.js";
+import {
+  BACKGROUND_GRACE_S,
+  type BackgroundArguments,
+  type BackgroundServer,
+  serveInBackground,
+  withBackgroundLog,
+} from "../process/background.js";
+import { CommandError, SERVER_EXIT } from "../process/command-error.js";
+import { readTlsIdentity, readToken, type TlsArguments } from "../process/credentials.js";
+import { onStopSignal, openStdout } from "../process/host-process.js";
+import { collectGarbage, keepHeapSmall } from "../process/keep-heap-small.js";
+import { isLoopback, type ListenPlace, parseListenUrl } from "../process/listen-url.js";
+import { type OpenedTelemetry, openTelemetry, type TelemetryArguments } from "../process/open-telemetry.js";
+import { type CeilingArguments, readCeiling } from "./ceiling-options.js";
+
+/** Options of `codex executor`. */
+export interface ExecutorCommandOptions
+  extends CeilingArguments,
+    TelemetryArguments,
+    TlsArguments,
+    BackgroundArguments {
+  listen: string;
+  tokenFile?: string;
+  allowInsecureListen: boolean;
+  maxSessions: number;
+  deterministicIds: boolean;
+  /** Seconds for which sessions survive a lost connection. Default: 30, in the background 600. */
+  resumeGrace?: number;
+  /** Address of the exec-server on which programs run, instead of this host. */
+  execServer?: string;
+  /** Serves peers over another transport than `listen`. */
+  serveOver?: (executor: Executor, telemetry: OpenedTelemetry) => Promise<void>;
+  /** False: tools only. */
+  files: boolean;
+}
+
+/** A host behind an exec-server, of this project or of Codex. */
+export interface RemoteHost {
+  host: HostInfo;
+  /** Backend for the processes of one orchestrator; closing it ends them. */
+  createBackend: () => ExecBackend;
+  /** Resolves links in a path of that host. */
+  resolvePath(path: string): Promise<string>;
+  close(): Promise<void>;
+}
+
+/** What the command provides. */
+export interface ExecutorWiring {
+  /** Connects to the exec-server of `--exec-server`. @throws CommandError */
+  connectRemote: (address: string, telemetry: Telemetry) => Promise<RemoteHost>;
+}
+
+/** Concurrent calls, in addition to one waiting call per session. */
+const SPARE_CALLS = 192;
+
+/** Seconds for which sessions survive a lost websocket. */
+const GRACE_S = 30;
+
+/** Serves this host until a shutdown request, the end of its channel, or a signal. */
+export async function runExecutor(given: ExecutorCommandOptions, { connectRemote }: ExecutorWiring): Promise<void> {
+  const options = withBackgroundLog(given);
+  const { serveSocket } = options;
+  const target = parseListenUrl(options.listen);
+  if (target.kind === "stdio") refuseOnStdio(options);
+  const ceiling = readCeiling(options, options.execServer === undefined);
+  const telemetry = await openTelemetry("executor", options, target.kind !== "stdio");
+  const remote = options.execServer === undefined ? undefined : await connectRemote(options.execServer, telemetry);
+  // The exec-server may be on this host.
+  if (remote !== undefined) shieldProcess();
+  // Shared by all orchestrators, so that the host is probed once.
+  const sandbox = createCommandSandbox({ native: createNative(undefined, { closeInheritedOnExec: true }) });
+  const graceMs = Math.ceil((options.resumeGrace ?? (serveSocket === undefined ? GRACE_S : BACKGROUND_GRACE_S)) * 1000);
+  const executor = createExecutor({
+    backend:
+      remote?.createBackend ??
+      (() =>
+        createLocalBackend({
+          shielded: true,
+          native: createNative(undefined, { outputPipeBytes: OUTPUT_PIPE_BYTES, closeInheritedOnExec: true }),
+          telemetry,
+          sandbox,
+          onFirstStart: keepHeapSmall,
+          collectGarbage: () => collectGarbage(),
+        })),
+    ...(remote === undefined ? {} : { host: remote.host, resolvePath: remote.resolvePath }),
+    ...(ceiling === undefined ? {} : { ceiling }),
+    ...(remote === undefined && options.files ? { execServer: () => startExecServer(telemetry, graceMs) } : {}),
+    // Each session may have a call that waits for it, as `codex run` does.
+    limits: {
+      sessions: options.maxSessions,
+      inFlightCalls: options.maxSessions + SPARE_CALLS,
+      log: { tailBytes: OUTPUT_TAIL_BYTES },
+      binaryDeltaBytes: OUTPUT_PIPE_BYTES,
+    },
+    resumeGraceMs: graceMs,
+    telemetry,
+    ...(options.deterministicIds ? { ids: createCountingIds() } : {}),
+  });
+  try {
+    if (options.serveOver !== undefined) await options.serveOver(executor, telemetry);
+    else if (serveSocket !== undefined)
+      await serveInBackground(serveSocket, options, telemetry, toBackground(executor));
+    else if (target.kind === "stdio") await serveStdio(executor);
+    else await serveWebSocket(executor, target, options, telemetry);
+  } finally {
+    await remote?.close();
+    await telemetry.close();
+  }
+}
+
+/** Loaded on demand: most executors are used for their tools only. */
+async function startExecServer(telemetry: OpenedTelemetry, graceMs: number): Promise<HostedExecServer> {
+  const { createLocalExecServer } = await import("../local-exec-server/create-local-exec-server.js");
+  // Sessions survive as long as those of the executor, if that is longer than the default.
+  const sessions = graceMs > GRACE_S * 1000 ? { busyDetachedMs: graceMs } : {};
+  const { server, close } = await createLocalExecServer(telemetry, sessions);
+  return { serve: (channel) => server.serve(channel, { transport: { kind: "socket", peer: "a tunnel" } }), close };
+}
+
+const toBackground = (executor: Executor): BackgroundServer => ({
+  countSessions: () => executor.orchestratorCount,
+  serve: (socket) => executor.serve(createStdioChannel({ input: socket, output: socket })),
+  close: () => executor.close(),
+});
+
+function refuseOnStdio({ tokenFile, tlsCert, tlsKey }: ExecutorCommandOptions): void {
+  const given = Object.entries({ "--token-file": tokenFile, "--tls-cert": tlsCert, "--tls-key": tlsKey });
+  const [option] = given.find(([, value]) => value !== undefined) ?? [];
+  if (option !== undefined) throw new CommandError(`${option} is for a listener; stdio needs none`, SERVER_EXIT.usage);
+}
+
+async function serveStdio(executor: Executor): Promise<void> {
+  const channel = createStdioChannel({ input: process.stdin, output: openStdout() });
+  const stop = onStopSignal(() => void channel.close());
+  // Over stdio no reconnection is possible: the end of the channel ends everything.
+  await executor.serve(channel, { resumable: false });
+  stop();
+}
+
+async function serveWebSocket(
+  executor: Executor,
+  place: ListenPlace,
+  options: ExecutorCommandOptions,
+  { log, pages }: OpenedTelemetry,
+): Promise<void> {
+  const token = readToken(options.tokenFile);
+  if (options.tlsCert !== undefined && place.kind === "unix") {
+    throw new CommandError("--tls-cert is for ws://; a unix socket does not leave this host", SERVER_EXIT.usage);
+  }
+  const tls = readTlsIdentity(options);
+  if (token === undefined && isOpen(place) && !options.allowInsecureListen) {
+    throw new CommandError(
+      `${place.host} can be reached from other machines, and whoever reaches an executor runs programs as you: ` +
+        "give --token-file, or --allow-insecure-listen if something else guards it",
+      SERVER_EXIT.usage,
+    );
+  }
+  const { createWebSocketListener } = await import("@codex/channel/websocket");
+  // Before the address is printed, since a signal may follow immediately.
+  const stopped = new Promise<void>((resolve) => void onStopSignal(resolve));
+  const serving = new Set<Promise<void>>();
+  const limitUnsent = createUnsentLimit();
+  const listener = await createWebSocketListener({
+    ...place,
+    subprotocols: [EXECUTOR_SUBPROTOCOL],
+    ...(tls === undefined ? {} : { tls }),
+    ...(token === undefined ? {} : { authorize: bearer(token) }),
+    ...(pages === undefined ? {} : { pages }),
+    onChannel(channel, { socket }) {
+      limitUnsent(socket);
+      const served = executor.serve(channel).finally(() => serving.delete(served));
+      serving.add(served);
+    },
+  });
+  process.stdout.write(`${listener.url}\n`);
+  log.info?.("listening", { url: listener.url });
+  await stopped;
+  log.info?.("stopping");
+  await Promise.all([listener.close(), executor.close()]);
+  await Promise.all(serving);
+}
+
+/** Whether other machines can reach it. */
+const isOpen = (place: ListenPlace): place is Extract<ListenPlace, { host: string }> =>
+  place.kind === "websocket" && !isLoopback(place.host);
+
+/** Compares digests of equal length in constant time. */
+function bearer(token: string) {
+  const expected = digest(token);
+  return (request: IncomingMessage) => {
+    const given = /^bearer +(\S+) *$/i.exec(request.headers.authorization ?? "")?.[1];
+    if (given !== undefined && timingSafeEqual(digest(given), expected)) return { ok: true as const };
+    const message = given === undefined ? "a bearer token is needed" : "the bearer token is wrong";
+    return { ok: false as const, status: 401, message };
+  };
+}
+
+const digest = (text: string) => createHash("sha256").update(text).digest();

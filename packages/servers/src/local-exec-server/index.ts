@@ -1,0 +1,2 @@
+export { createLocalExecServer } from "./create-local-exec-server.js";
+export { WITHOUT_NATIVE } from "./without-native.js";

@@ -1,0 +1,1 @@
+export { type RendezvousCommandOptions, runRendezvous } from "./run-rendezvous.js";
