@@ -119,5 +119,8 @@ export const MAX_CLEAR_FRAME_BYTES = MAX_MESSAGE_BYTES + 4096;
 /** Longest time over which a rendezvous can spread the return of its executors, milliseconds: a harness waits 45 s. */
 export const MAX_SPREAD_MS = 30_000;
 
+/** Shortest time over which executors return, milliseconds, however few a rendezvous has. */
+export const SHORTEST_SPREAD_MS = 50;
+
 /** Longest list of executors from a registry, bytes. */
 export const MAX_EXECUTOR_LIST_BYTES = 16 * 1024 * 1024;

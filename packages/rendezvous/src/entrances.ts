@@ -75,7 +75,7 @@ export class Entrances {
   }
 
   async #enterExecutor({ route, query, accept }: SocketRequest, transports: readonly Transport[]): Promise<void> {
-    const { registry, registrations, log } = this.#options;
+    const { registry, registrations, heartbeat, log } = this.#options;
     if (!this.#dials.take()) {
       throw new Refusal("too_busy", "too many executors are connecting", DIAL_RETRY_S);
     }
@@ -93,6 +93,7 @@ export class Entrances {
       log.info?.("executor disconnected", { environment: environmentId, transport });
     });
     registrations.attach(registration, link);
+    heartbeat.ping(connection);
   }
 
   #createLink({ transport }: Registration, connection: Connection): ExecutorLink {

@@ -321,10 +321,8 @@ export class Rendezvous {
 }
 
 /** Executors spread their return over this time should the node fail: the payload of a ping, which Codex ignores. */
-const spreadPayload = (executors: number, dialsPerSecond: number): string => {
-  const ms = Math.ceil((executors / dialsPerSecond) * 1000);
-  return ms > 1000 ? `spread=${ms}` : "";
-};
+const spreadPayload = (executors: number, dialsPerSecond: number): string =>
+  `spread=${Math.ceil((executors / dialsPerSecond) * 1000)}`;
 
 const sum = (gauges: RendezvousMetrics["executors"]): number =>
   Object.values(gauges).reduce((total, { value }) => total + value, 0);

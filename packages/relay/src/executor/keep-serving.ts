@@ -1,15 +1,15 @@
 import { type Clock, pause } from "@codex/clock";
 import { type Logger, messageOf } from "@codex/telemetry";
 import { HttpFailure } from "../http-failure.js";
-import { FIRST_RETRY_MS, LONGEST_RETRY_MS } from "../limits.js";
+import { FIRST_RETRY_MS, LONGEST_RETRY_MS, SHORTEST_SPREAD_MS } from "../limits.js";
 import { Backoff } from "../registry/backoff.js";
 import { SocketError } from "../socket/frame-socket.js";
 
 /** How a socket ended. */
 export interface EndedSocket {
   reason: string;
-  /** The pause before the next dial is random up to this, milliseconds: the rendezvous spreads the dials of its executors. */
-  spreadMs: number;
+  /** The pause before the next dial is random up to this, milliseconds: the rendezvous spreads the dials of its executors. Default `FIRST_RETRY_MS`. */
+  spreadMs: number | undefined;
 }
 
 /** What an executor repeats while it serves. */
@@ -35,8 +35,8 @@ export async function keepServing(options: KeepServingOptions): Promise<void> {
       const ended = await serveOnce(() => backoff.reset());
       if (signal.aborted) return;
       log?.warn?.("the rendezvous is gone", { reason: ended.reason });
-      spreadMs = ended.spreadMs;
-      pauseMs = random() * Math.max(FIRST_RETRY_MS, spreadMs);
+      spreadMs = Math.max(ended.spreadMs ?? FIRST_RETRY_MS, SHORTEST_SPREAD_MS);
+      pauseMs = random() * spreadMs;
     } catch (error) {
       if (signal.aborted) return;
       pauseMs = backoff.next(error instanceof HttpFailure ? error.retryAfterMs : undefined);

@@ -40,7 +40,7 @@ export class FrameSocket {
   #events: SocketEvents | undefined;
   #reason: string | undefined;
   #cancelPing = () => {};
-  #spreadMs = 0;
+  #spreadMs: number | undefined;
 
   /** @throws SocketError, or the reason of the signal */
   static dial(url: string, options: DialOptions): Promise<FrameSocket> {
@@ -56,7 +56,7 @@ export class FrameSocket {
     });
     socket.on("ping", (payload) => {
       const [, spread] = /^spread=(\d{1,9})$/.exec(payload.toString("latin1")) ?? [];
-      this.#spreadMs = Math.min(Number(spread ?? 0), MAX_SPREAD_MS);
+      if (spread !== undefined) this.#spreadMs = Math.min(Number(spread), MAX_SPREAD_MS);
     });
     socket.once("close", (code, reason) => {
       this.#cancelPing();
@@ -64,8 +64,8 @@ export class FrameSocket {
     });
   }
 
-  /** Time over which the rendezvous wants its executors to return should it fail, milliseconds: the payload of its last ping. */
-  get spreadMs(): number {
+  /** Time over which the rendezvous wants its executors to return should it fail, milliseconds: the payload of its pings. */
+  get spreadMs(): number | undefined {
     return this.#spreadMs;
   }
 

@@ -43,6 +43,11 @@ export class Heartbeat {
     });
   }
 
+  /** Pings a connection now: an executor learns at once over which time to return. */
+  ping(connection: Connection): void {
+    connection.ping(this.#options.createPayload());
+  }
+
   /** Quickly terminates a connection if it is dead; for one that a new connection would replace. */
   probe(connection: Connection): void {
     const { clock, probeMs } = this.#options;

@@ -6,6 +6,7 @@ import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
 import { onTestFinished } from "vitest";
 
 const at = (file: string) => JSON.stringify(new URL(`../../dist/${file}`, import.meta.url).href);
@@ -59,6 +60,46 @@ export async function startNode(natsUrl: string, options: object = {}) {
   onTestFinished(() => stop(child));
   const [url] = (await once(createInterface({ input: child.stdout }), "line")) as [string];
   return { url, child, kill: () => child.kill("SIGKILL") };
+}
+
+/** What a process of ends.mjs runs. */
+export interface EndsOptions {
+  role: "executors" | "harnesses";
+  /** Of the rendezvous. */
+  url: string;
+  /** Numbers of the first one and of the one behind the last. */
+  from: number;
+  to: number;
+  /** Number of all executors: harness n connects to executor n modulo this. */
+  executors: number;
+  /** Milliseconds between two messages of a harness. */
+  intervalMs: number;
+}
+
+/** Starts executors or harnesses in a process of their own. Resolves when all of them are ready. */
+export async function startEnds(options: EndsOptions) {
+  const child = spawn(
+    process.execPath,
+    [fileURLToPath(new URL("ends.mjs", import.meta.url)), JSON.stringify(options)],
+    {
+      stdio: ["pipe", "pipe", "inherit"],
+    },
+  );
+  onTestFinished(() => stop(child));
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+  const read = async () => {
+    const { value, done } = await lines.next();
+    if (done === true) throw new Error(`${options.role} ${options.from} to ${options.to} have ended early`);
+    return JSON.parse(value) as { back?: number[]; connected?: number };
+  };
+  await read();
+  return {
+    /** Ends a harness after one more exchange. Returns when those that were cut off had their next answer, by `Date.now()`. */
+    finish: () => {
+      child.stdin.end("finish\n");
+      return read();
+    },
+  };
 }
 
 async function stop(child: ChildProcess): Promise<void> {

@@ -236,12 +236,13 @@ async function runExecutor(n: number, world: World, signal: AbortSignal): Promis
       world.peaks.count("accepted");
       return new Promise((resolve) => {
         const connectedAt = clock.now();
+        const firstSpreadMs = spreadOf(node.connections.size + 1);
         let isOver = false;
         const end = (spread = 0) => {
           if (isOver) return;
           isOver = true;
-          // The first ping comes after `pingMs`.
-          const spreadMs = clock.now() - connectedAt < pingMs ? 0 : spread;
+          // As of the ping at the start, until the next one.
+          const spreadMs = clock.now() - connectedAt < pingMs ? firstSpreadMs : spread;
           node.connections.delete(end);
           world.connected -= 1;
           if (registrations === world.registrations) registrations.detach(known, link);
@@ -258,10 +259,7 @@ async function runExecutor(n: number, world: World, signal: AbortSignal): Promis
 }
 
 /** As a node says it with its pings, and an executor takes it. */
-const spreadOf = (executors: number): number => {
-  const ms = Math.ceil((executors / dialsPerSecond) * 1000);
-  return ms > 1000 ? Math.min(ms, 30_000) : 0;
-};
+const spreadOf = (executors: number): number => Math.min(Math.ceil((executors / dialsPerSecond) * 1000), 30_000);
 
 /**
  * The bounds on storms: no more than 4,000 dials per second and node that is up, whether accepted or not; everybody is back; nobody has to register
