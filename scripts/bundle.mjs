@@ -203,8 +203,10 @@ function openHome(url, config = "") {
   const home = mkdtempSync(join(tmpdir(), "codex-build-"));
   homes.push(home);
   writeFileSync(join(home, "config.toml"), config);
-  if (url !== undefined)
-    writeFileSync(join(home, "environments.toml"), `[[environments]]\nid = "build"\nurl = "${url}"\n`);
+  if (url !== undefined) {
+    const other = `[[environments]]\nid = "other"\nprogram = "true"\nargs = ["--"]\nenv = { A = "1" }\n`;
+    writeFileSync(join(home, "environments.toml"), `[[environments]]\nid = "build"\nurl = "${url}"\n\n${other}`);
+  }
   return { ...process.env, CODEX_HOME: home };
 }
 

@@ -47,6 +47,12 @@ describe.each([
   });
 });
 
+/** Environments that are all down. */
+const DOWN = Array.from(
+  { length: 20 },
+  (_, index) => `[[environments]]\nid = "e${index}"\nurl = "ws://127.0.0.1:9"\n`,
+).join("");
+
 const parts = fileURLToPath(new URL("../dist/parts/", import.meta.url));
 const ending = `.${process.versions.v8}-${process.arch}.cache`;
 const compiled = readdirSync(parts).filter((file) => file.endsWith(ending));
@@ -95,11 +101,6 @@ describe.skipIf(OTHER_BUILD !== "")(`the files that are read of the build${OTHER
       .map((file) => basename(file));
   }
 
-  const DOWN = Array.from(
-    { length: 20 },
-    (_, index) => `[[environments]]\nid = "e${index}"\nurl = "ws://127.0.0.1:9"\n`,
-  ).join("");
-
   it.each([
     ["run", ["run", "--", "true"]],
     ["tools-list", ["tools", "list"]],
@@ -113,7 +114,7 @@ describe.skipIf(OTHER_BUILD !== "")(`the files that are read of the build${OTHER
 });
 
 /** Modules of Node that a command has loaded when it ends, beyond those that Node loads by itself. */
-function modulesOf(args: readonly string[]): string[] {
+function modulesOf(args: readonly string[], environments?: string): string[] {
   const directory = mkdtempSync(join(tmpdir(), "codex modules-"));
   onTestFinished(() => rmSync(directory, { recursive: true }));
   const [hook, list] = [join(directory, "hook.cjs"), join(directory, "list")];
@@ -121,8 +122,10 @@ function modulesOf(args: readonly string[]): string[] {
     hook,
     `process.on("exit", () => require("fs").writeFileSync(${JSON.stringify(list)}, process.moduleLoadList.join("\\n")));`,
   );
+  if (environments !== undefined) writeFileSync(join(directory, "environments.toml"), environments);
+  const env = { ...process.env, CODEX_HOME: directory };
   const run = (words: readonly string[]) => {
-    execFileSync(process.execPath, ["-r", hook, ...words], { stdio: "ignore" });
+    execFileSync(process.execPath, ["-r", hook, ...words], { stdio: "ignore", env });
     return readFileSync(list, "utf8").split("\n");
   };
   const always = new Set(run(["-e", "0"]));
@@ -153,6 +156,7 @@ describe("modules of Node that are loaded", () => {
     const loaded = modulesOf(["tools", "list"]);
     expect(loaded).toContain("NativeModule stream");
     expect(loaded.filter((name) => nativeNames("child_process", "crypto", "dgram", "net").includes(name))).toEqual([]);
+    expect(modulesOf(["tools", "list"], DOWN)).toEqual(loaded);
   });
 
   it("for a websocket without TLS: no TLS, no compression", async () => {

@@ -1,4 +1,4 @@
-import { parseKeyPath } from "./key-path.js";
+import { readKeyPath, skipBlanks } from "./key-path.js";
 
 /** A position in a TOML text; lines and columns count from 1. */
 export interface Place {
@@ -17,117 +17,132 @@ export type FindKey = (path: KeyPath) => Place | undefined;
  * a multi-line value is reported at the first line of that value. The text is read once, at the first key that is looked for.
  */
 export function createKeyFinder(text: string): FindKey {
-  let lines: KeyLines | undefined;
+  let trees: KeyTrees | undefined;
   return (path) => {
-    lines ??= new KeyLines(text);
-    return lines.find(path);
+    trees ??= readKeys(text);
+    const inArray = path.some((part) => typeof part === "number");
+    return (inArray ? trees.exact : trees.anywhere).find(path);
   };
 }
 
-/** What is known of a key, or of the table of this name. */
-interface KeyPlaces {
+interface KeyTrees {
+  exact: KeyNode;
+  /** Without the positions in arrays: such a path means any table of an array. */
+  anywhere: KeyNode;
+}
+
+function readKeys(text: string): KeyTrees {
+  const top: KeyTrees = { exact: new KeyNode(), anywhere: new KeyNode() };
+  const hasLongTexts = QUOTES.some((quotes) => text.includes(quotes));
+  let table = top;
+  let open: string | undefined;
+  for (const [index, line] of text.split("\n").entries()) {
+    if (open !== undefined) {
+      if (line.includes(open)) open = undefined;
+      continue;
+    }
+    const found = readLine(line);
+    if (found === undefined) continue;
+    const { kind, path } = found;
+    const place = { line: index + 1, column: found.column };
+    if (kind === "value") {
+      table.exact.add(path, kind, place);
+      table.anywhere.add(path, kind, place);
+      if (hasLongTexts) open = findOpenText(line);
+    } else {
+      const exact = top.exact.add(top.exact.resolve(path, kind === "array"), "header", place);
+      table = { exact, anywhere: top.anywhere.add(path, "header", place) };
+    }
+  }
+  return top;
+}
+
+/** The places of a key, or of the table of this name, and the keys below it. */
+class KeyNode {
   /** The first line that sets it. */
   value?: Place;
   /** Its first header. */
   header?: Place;
   /** The first line that only implies it: `[a.b]` the table `a`. */
   implied?: Place;
-}
+  /** How many tables it has so far, where it is an array of tables. */
+  #tables = 0;
+  #below?: Map<string | number, KeyNode>;
 
-class KeyLines {
-  readonly #exact = new Map<string, KeyPlaces>();
-  /** Without the positions in arrays: such a path means any table of an array. */
-  readonly #anywhere = new Map<string, KeyPlaces>();
-
-  constructor(text: string) {
-    let table: KeyPath = [];
-    const arrays = new TableArrays();
-    let open: string | undefined;
-    for (const [index, line] of text.split("\n").entries()) {
-      if (open !== undefined) {
-        if (line.includes(open)) open = undefined;
-        continue;
-      }
-      const found = readLine(line, table);
-      if (found === undefined) continue;
-      if (found.isTable) table = arrays.resolve(found.path, found.isArray);
-      else open = openString(line);
-      const path = found.isTable ? table : found.path;
-      const kind = found.isTable ? "header" : "value";
-      const place = { line: index + 1, column: found.column };
-      add(this.#exact, path, kind, place);
-      add(this.#anywhere, withoutPositions(path), kind, place);
+  /** @returns the node of the path */
+  add(path: KeyPath, kind: "value" | "header", place: Place): KeyNode {
+    let node: KeyNode = this;
+    for (const part of path) {
+      if (node !== this) node.implied ??= place;
+      node = node.#open(part);
     }
+    node[kind] ??= place;
+    return node;
+  }
+
+  /** The path of a header with positions: below an array of tables it belongs to the last one, and may begin a new one. */
+  resolve(header: readonly string[], isArray: boolean): KeyPath {
+    let node: KeyNode = this;
+    const path: (string | number)[] = [];
+    for (const [index, part] of header.entries()) {
+      node = node.#open(part);
+      path.push(part);
+      if (isArray && index === header.length - 1) node.#tables += 1;
+      if (node.#tables === 0) continue;
+      path.push(node.#tables - 1);
+      node = node.#open(node.#tables - 1);
+    }
+    return path;
   }
 
   find(path: KeyPath): Place | undefined {
-    const places = path.some((part) => typeof part === "number") ? this.#exact : this.#anywhere;
-    for (let length = path.length; length > 0; length -= 1) {
-      const known = places.get(keyOf(path, length));
-      const own = known?.value ?? known?.header;
-      // `[a.b]` implies the table `a`: nearly as good as `[a]` itself.
-      const found = length === path.length ? (own ?? known?.implied) : own;
-      if (found !== undefined) return found;
+    let node: KeyNode | undefined = this;
+    let found: Place | undefined;
+    for (const part of path) {
+      node = node.#below?.get(part);
+      if (node === undefined) return found;
+      found = node.value ?? node.header ?? found;
     }
-    return undefined;
+    // `[a.b]` implies the table `a`: nearly as good as `[a]` itself.
+    return node.value ?? node.header ?? node.implied ?? found;
   }
-}
 
-function add(places: Map<string, KeyPlaces>, path: KeyPath, kind: "value" | "header", place: Place): void {
-  for (let length = 1; length <= path.length; length += 1) {
-    const key = keyOf(path, length);
-    const known = places.get(key);
-    const name = length === path.length ? kind : "implied";
-    if (known === undefined) places.set(key, { [name]: place });
-    else known[name] ??= place;
-  }
-}
-
-const withoutPositions = (path: KeyPath): KeyPath => path.filter((part) => typeof part === "string");
-
-const keyOf = (path: KeyPath, length: number): string => JSON.stringify(path.slice(0, length));
-
-/** Lengths of the arrays of tables so far, so that a header below one belongs to its last table. */
-class TableArrays {
-  readonly #lengths = new Map<string, number>();
-
-  resolve(header: KeyPath, isArray: boolean): KeyPath {
-    const path: (string | number)[] = [];
-    for (const [index, part] of header.entries()) {
-      path.push(part);
-      const key = JSON.stringify(path);
-      const length = this.#lengths.get(key) ?? 0;
-      const isNew = isArray && index === header.length - 1;
-      if (isNew) this.#lengths.set(key, length + 1);
-      if (isNew) path.push(length);
-      else if (length > 0) path.push(length - 1);
-    }
-    return path;
+  #open(part: string | number): KeyNode {
+    this.#below ??= new Map();
+    const known = this.#below.get(part);
+    if (known !== undefined) return known;
+    const node = new KeyNode();
+    this.#below.set(part, node);
+    return node;
   }
 }
 
 interface KeyLine {
-  path: KeyPath;
-  isTable: boolean;
-  /** `[[x]]` */
-  isArray: boolean;
+  /** `[x]`, `[[x]]` or `x = …` */
+  kind: "table" | "array" | "value";
+  /** Below the table that it is in, for a value. */
+  path: string[];
   column: number;
 }
 
-function readLine(line: string, table: KeyPath): KeyLine | undefined {
-  const column = line.length - line.trimStart().length + 1;
-  const header = /^\s*\[\[?(.*?)\]\]?\s*(?:#.*)?$/.exec(line)?.[1];
-  if (header !== undefined) {
-    const path = parseKeyPath(header);
-    if (path !== undefined) return { path, isTable: true, isArray: /^\s*\[\[/.test(line), column };
-  }
-  const key = /^\s*((?:[A-Za-z0-9_.\s-]|"(?:[^"\\]|\\.)*"|'[^']*')+?)\s*=/.exec(line)?.[1];
-  const path = key === undefined ? undefined : parseKeyPath(key);
-  return path === undefined ? undefined : { path: [...table, ...path], isTable: false, isArray: false, column };
+function readLine(line: string): KeyLine | undefined {
+  const start = skipBlanks(line, 0);
+  const brackets = line[start] !== "[" ? 0 : line[start + 1] === "[" ? 2 : 1;
+  const found = readKeyPath(line, start + brackets);
+  if (found === undefined) return undefined;
+  const { parts: path, end } = found;
+  const column = start + 1;
+  if (brackets === 0) return line[end] === "=" ? { kind: "value", path, column } : undefined;
+  // A list in a value of several lines has commas.
+  const rest = line.slice(end).trim();
+  if (!rest.startsWith("]".repeat(brackets))) return undefined;
+  const behind = rest.slice(brackets).trimStart();
+  return behind === "" || behind.startsWith("#")
+    ? { kind: brackets === 2 ? "array" : "table", path, column }
+    : undefined;
 }
 
+const QUOTES = ['"""', "'''"];
+
 /** The closing quotes of a multi-line string that starts on this line and does not end on it. */
-function openString(line: string): string | undefined {
-  for (const quotes of ['"""', "'''"]) if (line.split(quotes).length % 2 === 0) return quotes;
-  return undefined;
-}
+const findOpenText = (line: string): string | undefined => QUOTES.find((quotes) => line.split(quotes).length % 2 === 0);

@@ -77,6 +77,11 @@ describe("a file of settings", () => {
   });
 });
 
+it("finds keys of a text whose lines end with CR and LF, beside comments", async () => {
+  const file = await readTomlFile(write("a = 1 # one\r\n[b] # two\r\nc = 'd' # [e]\r\n[[f]]\r\n"));
+  expect([["a"], ["b", "c"], ["f", 0], ["e"]].map((path) => file?.findPlace(path)?.line)).toEqual([1, 3, 4, undefined]);
+});
+
 describe("an array of tables", () => {
   it("is addressed by index", async () => {
     const file = await readTomlFile(write("[[x]]\na = 1\n[x.sub]\nb = 1\n[[x]]\n\na = 2\n[x.sub]\nb = 2\n"));

@@ -72,7 +72,11 @@ export const isTable = (value: unknown): value is Readonly<Record<string, unknow
   typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof Date);
 
 /** Trims as Codex does: Unicode's White_Space, which differs slightly from `String.trim`. */
-export const trimBlanks = (text: string): string => text.replace(BLANKS, "");
+export const trimBlanks = (text: string): string =>
+  isVisible(text.charCodeAt(0)) && isVisible(text.charCodeAt(text.length - 1)) ? text : text.replace(BLANKS, "");
+
+/** A visible ASCII character: most texts begin and end with one, and each regular expression has to be compiled at a start. */
+const isVisible = (code: number): boolean => code > 0x20 && code < 0x7f;
 
 const BLANK = "[\\t-\\r \\u0085\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000]";
 const BLANKS = new RegExp(`^${BLANK}+|${BLANK}+$`, "g");

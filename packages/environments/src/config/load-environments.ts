@@ -113,12 +113,13 @@ function listSections(top: Section): Section[] {
 }
 
 function checkUnique(environments: readonly ConfiguredEnvironment[], sections: readonly Section[]): void {
-  const places = new Map<string, string>();
-  for (const [index, { id, place }] of environments.entries()) {
-    const former = places.get(id);
+  const known = new Map<string, ConfiguredEnvironment>();
+  for (const [index, environment] of environments.entries()) {
+    const { id } = environment;
+    const former = known.get(id);
     if (former !== undefined)
-      throw createProblem(sections[index]!, "id", `another environment has it, at ${former}`, showValue(id));
-    places.set(id, place);
+      throw createProblem(sections[index]!, "id", `another environment has it, at ${former.place}`, showValue(id));
+    known.set(id, environment);
   }
 }
 
@@ -153,14 +154,14 @@ function checkOnce(ours: Statement, codex: Statement | undefined): void {
         showValue(ours.defaultSection!.table[key]),
       );
   }
-  const known = new Map(codex.environments.map(({ id, place }) => [id, place]));
+  const known = new Map(codex.environments.map((environment) => [environment.id, environment]));
   for (const [index, { id }] of ours.environments.entries()) {
-    const place = known.get(id);
-    if (place !== undefined) {
+    const former = known.get(id);
+    if (former !== undefined) {
       throw createProblem(
         ours.sections![index]!,
         "id",
-        `another environment has it, at ${place}; [extend.${id}] adds to that one`,
+        `another environment has it, at ${former.place}; [extend.${id}] adds to that one`,
         showValue(id),
       );
     }

@@ -63,20 +63,27 @@ export function readEnvironment(section: Section, dialect: Dialect, home: string
     const ours = registry === undefined ? "" : ", or `registry` alone";
     throw createProblem(section, undefined, `environment \`${id}\` needs either \`url\` or \`program\`${both}${ours}`);
   }
-  const line = section.findPlace(section.path)?.line;
   const initializeTimeoutMs = readSeconds(section, "initialize_timeout_sec") ?? INITIALIZE_TIMEOUT_MS;
-  const place = `${section.file}${line === undefined ? "" : `:${line}`}`;
-  const common = { id, place, initializeTimeoutMs, requiredSkills: readSkills(section) };
+  const common = {
+    id,
+    // Looked for when it is needed: each start of a command reads all environments.
+    get place() {
+      const line = section.findPlace(section.path)?.line;
+      return `${section.file}${line === undefined ? "" : `:${line}`}`;
+    },
+    initializeTimeoutMs,
+    requiredSkills: readSkills(section),
+  };
   if (registry !== undefined) {
-    return readAdditions(section, { ...common, ...readRegistry(section, registry, id) }, home);
+    return readAdditions(section, Object.assign(common, readRegistry(section, registry, id)), home);
   }
   for (const key of dialect === "ours" ? ["environment", "labels"] : []) {
     if (section.table[key] !== undefined) throw misplaced(section, key, "needs `registry`");
   }
   const read =
     url === undefined
-      ? { ...common, ...readCommand(section, program ?? "", home) }
-      : { ...common, ...readAddress(section, url, dialect) };
+      ? Object.assign(common, readCommand(section, program ?? "", home))
+      : Object.assign(common, readAddress(section, url, dialect));
   return dialect === "ours" ? readAdditions(section, read, home) : read;
 }
 
@@ -110,8 +117,7 @@ export function readAdditions(section: Section, to: ConfiguredEnvironment, home:
 function readId(section: Section): string {
   const id = readText(section, "id");
   if (id === undefined) throw createProblem(section, undefined, "each environment needs an `id`");
-  const shown = showValue(id);
-  const refuse = (rule: string) => createProblem(section, "id", rule, shown);
+  const refuse = (rule: string) => createProblem(section, "id", rule, showValue(id));
   if (id === "") throw refuse("expected 1 to 64 letters, digits, - and _");
   if (!/^[A-Za-z0-9_-]+$/.test(id)) throw refuse("expected ASCII letters, digits, - and _ only, without blanks");
   if (id.length > MAX_ID_BYTES) throw refuse(`it has ${id.length} bytes; at most ${MAX_ID_BYTES} are allowed`);
