@@ -10,6 +10,7 @@ const all = [
   "rendezvous",
   "relayed-terminal",
   "faces",
+  "view",
 ];
 const args = process.argv.slice(2);
 const wanted = args.length > 0 ? args : all;

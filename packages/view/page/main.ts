@@ -96,7 +96,7 @@ function receive(message: ServerMessage): void {
       document.body.dataset.ready = "true";
       return terminals.resume();
     case "gap":
-      return terminals.skip(message.session, message.from, message.to);
+      return terminals.skip(message.session, message.from, message.to, message.reason);
     case "complete":
       return terminals.complete(message.session);
     case "notice":

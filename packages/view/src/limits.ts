@@ -31,10 +31,25 @@ export const AHEAD_WAIT_MS = 500;
 export const KEPT_OUTPUT_BYTES_IN_ALL = 64 * 1024 * 1024;
 /** Largest part of the output that is read at once, bytes. */
 export const PART_BYTES = 256 * 1024;
+/**
+ * Output that pages are sent while a program writes faster, bytes a second, shared by all pages; what one page gets at least;
+ * and what a page is sent before that applies, bytes.
+ */
+export const PACED_BYTES_PER_SECOND = 2 * 1024 * 1024;
+export const MIN_PACED_BYTES_PER_SECOND = 128 * 1024;
+export const PACED_BURST_BYTES = 1024 * 1024;
+/** What is collected before it is sent, once that applies, bytes. */
+export const PACED_PIECE_BYTES = 256 * 1024;
+/** A program that has written nothing for this long is not busy: pages read on as fast as they can, milliseconds. */
+export const QUIET_MS = 200;
+/** Newest output that a page goes on with when what it would read next is not kept while the program writes on, bytes. */
+export const SKIPPED_TO_BYTES = 256 * 1024;
 /** Longest wait of one read for new output, milliseconds; the next one follows at once. */
 export const READ_WAIT_MS = 25_000;
 /** Between two changes of the same entity that are sent, milliseconds. */
 export const PUBLISH_MS = 50;
+/** The same of what changes with all output: last lines, bytes. */
+export const PUBLISH_OUTPUT_MS = 250;
 /** Entities of each kind; the oldest one is dropped. */
 export const MAX_ENTITIES = {
   thread: 1,

@@ -64,7 +64,8 @@ export class ServerThread {
   }
 
   send(message: ToServer): void {
-    this.#worker?.postMessage(message);
+    const frame = message.type === "output" ? message.part?.frame : undefined;
+    this.#worker?.postMessage(message, frame === undefined ? [] : [frame.buffer]);
   }
 
   /** Idempotent. */

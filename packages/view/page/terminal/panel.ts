@@ -1,5 +1,5 @@
 import type { SessionEntity } from "../../src/wire/entities.ts";
-import type { PageMessage, Rights } from "../../src/wire/messages.ts";
+import type { GapReason, PageMessage, Rights } from "../../src/wire/messages.ts";
 import { h } from "../dom/element.ts";
 import { visible, visibleText } from "../dom/visible.ts";
 import { formatBytes } from "../dom/words.ts";
@@ -33,6 +33,7 @@ export class TerminalPanel {
   #acknowledged: number;
   #first: number;
   #isTyping = false;
+  #factsTimer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(entity: SessionEntity, context: TerminalContext) {
     this.session = entity.id;
@@ -76,7 +77,7 @@ export class TerminalPanel {
     this.#received = end;
     this.#terminal.write(bytes, () => {
       this.#shown = end;
-      this.#showFacts();
+      this.#showFactsSoon();
       // Acknowledging rarely costs less, and a part is larger than this only once.
       if (end - this.#acknowledged < ACK_BYTES && end !== this.#received) return;
       this.#acknowledged = end;
@@ -84,10 +85,12 @@ export class TerminalPanel {
     });
   }
 
-  skip(from: number, to: number): void {
+  skip(from: number, to: number, reason: GapReason): void {
     this.#received = to;
-    this.#gaps.textContent = `bytes ${from}–${to} were not kept`;
-    this.#terminal.write(`\r\n\u001b[7m bytes ${from}-${to} were not kept \u001b[0m\r\n`, () => {
+    const text = reason === "gone" ? "were not kept" : "came too fast to be shown";
+    this.#gaps.textContent = `bytes ${from}–${to} ${text}`;
+    // Cancels an escape sequence that has begun.
+    this.#terminal.write(`\u0018\u001b[0m\r\n\u001b[7m bytes ${from}-${to} ${text} \u001b[0m\r\n`, () => {
       this.#shown = to;
       this.#showFacts();
     });
@@ -111,6 +114,7 @@ export class TerminalPanel {
   }
 
   close(): void {
+    clearTimeout(this.#factsTimer);
     this.#context.send({ type: "close", session: this.session });
     this.#terminal.dispose();
     this.element.remove();
@@ -138,6 +142,14 @@ export class TerminalPanel {
     );
     this.element.dataset.first = String(this.#first);
     this.element.dataset.shown = String(this.#shown);
+  }
+
+  #showFactsSoon(): void {
+    this.element.dataset.shown = String(this.#shown);
+    this.#factsTimer ??= setTimeout(() => {
+      this.#factsTimer = undefined;
+      this.#showFacts();
+    }, FACTS_MS);
   }
 
   #render(): HTMLElement {
@@ -168,3 +180,5 @@ export class TerminalPanel {
 }
 
 const ACK_BYTES = 128 * 1024;
+/** Between two changes of the number of bytes that are shown, milliseconds. */
+const FACTS_MS = 200;

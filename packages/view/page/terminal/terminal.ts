@@ -30,6 +30,9 @@ export interface TerminalEvents {
 }
 
 const SCROLLBACK = 5000;
+/** Output within `BURST_MS` from which on it comes faster than anyone reads, bytes. */
+const BURST_BYTES = 256 * 1024;
+const BURST_MS = 500;
 /** Size of the font, pixels: a terminal that is wider than its place even with the smallest one is scrolled. */
 const MAX_FONT = 13;
 const MIN_FONT = 9;
@@ -80,6 +83,7 @@ export function createTerminal(session: SessionEntity, events: TerminalEvents): 
     // Without typing the keyboard belongs to the page: Tab goes on, and text can be copied.
     return types;
   });
+  const accessibility = pauseAccessibility(terminal);
   const element = document.createElement("div");
   element.className = "screen";
   let opened = false;
@@ -102,7 +106,10 @@ export function createTerminal(session: SessionEntity, events: TerminalEvents): 
   return {
     element,
     search,
-    write: (bytes, shown) => terminal.write(bytes, shown),
+    write(bytes, shown) {
+      accessibility.written(bytes.length);
+      terminal.write(bytes, shown);
+    },
     resize(size) {
       if (!session.tty || size === undefined) return;
       if (size.rows === terminal.rows && size.cols === terminal.cols) return;
@@ -121,9 +128,32 @@ export function createTerminal(session: SessionEntity, events: TerminalEvents): 
     serialize: () => serializer.serialize({ scrollback: 1000 }),
     dispose() {
       scheme.removeEventListener("change", onScheme);
+      accessibility.dispose();
       observer.disconnect();
       terminal.dispose();
     },
+  };
+}
+
+/** Keeping the rows in the accessibility tree takes most of the time of a burst: they are there again when it is over. */
+function pauseAccessibility(terminal: Terminal) {
+  let recent = 0;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const settle = () => {
+    timer = undefined;
+    const isOver = recent < BURST_BYTES;
+    recent = 0;
+    if (!isOver) timer = setTimeout(settle, BURST_MS);
+    else if (terminal.options.screenReaderMode !== true) terminal.options.screenReaderMode = true;
+  };
+  return {
+    written(bytes: number) {
+      recent += bytes;
+      timer ??= setTimeout(settle, BURST_MS);
+      if (recent >= BURST_BYTES && terminal.options.screenReaderMode === true)
+        terminal.options.screenReaderMode = false;
+    },
+    dispose: () => clearTimeout(timer),
   };
 }
 

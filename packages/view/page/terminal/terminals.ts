@@ -1,3 +1,4 @@
+import type { GapReason } from "../../src/wire/messages.ts";
 import type { TerminalContext, TerminalPanel } from "./panel.ts";
 import { takeOpenTerminal } from "./saved.ts";
 
@@ -44,8 +45,8 @@ export class Terminals {
     if (this.#current?.session === session) this.#current.receive(offset, bytes);
   }
 
-  skip(session: number, from: number, to: number): void {
-    if (this.#current?.session === session) this.#current.skip(from, to);
+  skip(session: number, from: number, to: number, reason: GapReason): void {
+    if (this.#current?.session === session) this.#current.skip(from, to, reason);
   }
 
   complete(session: number): void {

@@ -7,13 +7,15 @@ export interface Publisher {
   drop(keys: readonly string[]): void;
 }
 
-/** Everything that is shown, bounded. Changes are published together, at most once in `PUBLISH_MS`. */
+/** Everything that is shown, bounded. Changes are published together, those that matter after `PUBLISH_MS`. */
 export class Board {
   readonly #publisher: Publisher;
   readonly #entities = new Map<string, Entity>();
   readonly #counts = new Map<Entity["kind"], number>();
   readonly #changed = new Set<string>();
   #timer: NodeJS.Timeout | undefined;
+  /** Milliseconds after which that one was to end. */
+  #delay = 0;
 
   constructor(publisher: Publisher) {
     this.#publisher = publisher;
@@ -23,11 +25,12 @@ export class Board {
     return this.#entities.get(key);
   }
 
-  set(entity: Entity): void {
+  /** @param delay until it is published at the latest, milliseconds */
+  set(entity: Entity, delay = PUBLISH_MS): void {
     const key = keyOf(entity);
     if (!this.#entities.has(key)) this.#makeRoom(entity.kind);
     this.#entities.set(key, entity);
-    this.#publishSoon(key);
+    this.#publishSoon(key, delay);
   }
 
   drop(key: string): void {
@@ -35,7 +38,7 @@ export class Board {
     if (entity === undefined) return;
     this.#entities.delete(key);
     this.#counts.set(entity.kind, (this.#counts.get(entity.kind) ?? 1) - 1);
-    this.#publishSoon(key);
+    this.#publishSoon(key, PUBLISH_MS);
   }
 
   /** Everything, for a server that starts again. */
@@ -69,8 +72,11 @@ export class Board {
     }
   }
 
-  #publishSoon(key: string): void {
+  #publishSoon(key: string, delay: number): void {
     this.#changed.add(key);
-    this.#timer ??= setTimeout(() => this.flush(), PUBLISH_MS).unref();
+    if (this.#timer !== undefined && this.#delay <= delay) return;
+    clearTimeout(this.#timer);
+    this.#delay = delay;
+    this.#timer = setTimeout(() => this.flush(), delay).unref();
   }
 }

@@ -151,9 +151,9 @@ export class Calls {
     this.#items.setLazily(item, () => {
       const { kept } = feed;
       const from = kept.nextKept(Math.max(0, kept.end - TAIL_BYTES));
-      const bytes = from === undefined ? undefined : kept.read(from, TAIL_BYTES);
+      const parts = from === undefined ? undefined : kept.read(from, TAIL_BYTES);
       const now = this.#items.get(item);
-      const tail = bytes === undefined ? "" : lastLines(bytes);
+      const tail = parts === undefined ? "" : lastLines(Buffer.concat(parts));
       return now?.type === "command" ? { ...now, tail } : undefined;
     });
   }

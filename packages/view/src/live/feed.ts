@@ -1,5 +1,16 @@
 import type { RecordedOutput } from "@codex/executor-protocol";
-import { AHEAD_BYTES, AHEAD_MS, AHEAD_WAIT_MS, PART_BYTES, READ_WAIT_MS, VIEWED_OUTPUT_BYTES } from "../limits.js";
+import {
+  AHEAD_BYTES,
+  AHEAD_MS,
+  AHEAD_WAIT_MS,
+  PART_BYTES,
+  QUIET_MS,
+  READ_WAIT_MS,
+  SKIPPED_TO_BYTES,
+  VIEWED_OUTPUT_BYTES,
+} from "../limits.js";
+import { encodeFrame } from "../wire/frame.js";
+import type { GapReason } from "../wire/messages.js";
 import type { OutputPart } from "../wire/port.js";
 import { KeptOutput } from "./kept-output.js";
 import type { SessionRead } from "./session-reader.js";
@@ -17,13 +28,19 @@ export interface FeedSource {
 
 /**
  * The output of one session: what calls bring, kept for a while, and otherwise what the executor retains. It is read only
- * while somebody views it, at the pace of that page; the program is never held up.
+ * while a page shows it, at the pace of that page; a page that is too far behind a program that goes on writing skips to the
+ * newest output. The program is never held up.
  */
 export class Feed {
   readonly kept = new KeptOutput();
+  /** Number of the session in frames. */
+  readonly #session: number;
   readonly #source: FeedSource;
   readonly #changed = new Set<() => void>();
   #openCalls = 0;
+  /** Offset behind the newest byte that the executor has, as far as is known; milliseconds, when that changed. */
+  #knownEnd = 0;
+  #grewAt = Number.NEGATIVE_INFINITY;
   /** Offset that a page reads at. */
   #wanted = 0;
   /** Milliseconds, when. */
@@ -32,7 +49,8 @@ export class Feed {
   #isReadingAhead = false;
   #isComplete = false;
 
-  constructor(source: FeedSource) {
+  constructor(session: number, source: FeedSource) {
+    this.#session = session;
     this.#source = source;
   }
 
@@ -42,6 +60,7 @@ export class Feed {
 
   append(offset: number, bytes: Uint8Array, at: number): void {
     this.kept.append(offset, bytes, at);
+    this.#grow(offset + bytes.length);
     this.#notify();
   }
 
@@ -70,10 +89,15 @@ export class Feed {
     this.#wanted = Math.min(from, this.kept.end);
     this.#wantedAt = this.#source.now();
     while (!signal.aborted) {
+      if (this.#isBusy && this.#knownEnd - from > VIEWED_OUTPUT_BYTES) {
+        const to = this.#knownEnd - SKIPPED_TO_BYTES;
+        this.kept.reach(to); // what is read ahead goes on there
+        return this.#gap(from, to, "skipped");
+      }
       const bytes = this.kept.read(from, PART_BYTES);
       if (bytes !== undefined && !this.#isReadingAhead) void this.#readAhead();
-      if (bytes !== undefined) return this.#part(from, from + bytes.length, bytes);
-      if (from >= this.kept.end && this.#isComplete) return this.#part(from, from, undefined);
+      if (bytes !== undefined) return this.#part(from, bytes);
+      if (from >= this.kept.end && this.#isComplete) return this.#part(from, []);
       if (from >= this.kept.end && (this.#openCalls > 0 || this.#isReadingAhead)) await this.#wait(signal);
       else {
         const part = await this.#readRetained(from, signal);
@@ -122,12 +146,11 @@ export class Feed {
     }
     if (read.kind !== "output") {
       if (isAtEnd) this.complete(this.kept.end);
-      const to = this.kept.nextKept(from) ?? this.kept.end;
-      return this.#part(from, Math.max(from, to), undefined);
+      return this.#gap(from, this.kept.nextKept(from) ?? this.kept.end, "gone");
     }
     const part = this.#take(from, read.output);
     if (part !== undefined || isAtEnd) return part;
-    return this.#part(from, this.kept.nextKept(from) ?? this.kept.end, undefined);
+    return this.#gap(from, this.kept.nextKept(from) ?? this.kept.end, "gone");
   }
 
   #take(from: number, output: RecordedOutput): OutputPart | undefined {
@@ -137,9 +160,10 @@ export class Feed {
       return { offset, bytes: Buffer.from(data, "base64"), at: output.startedAt + at };
     });
     for (const { offset, bytes, at } of pieces) this.kept.append(offset, bytes, at);
+    this.#grow(end);
     if (closed && outcome.kind !== "running" && output.range.to === end) this.complete(end);
     const missing = gone.find((range) => range.from <= from && from < range.to);
-    if (missing !== undefined) return this.#part(from, missing.to, undefined);
+    if (missing !== undefined) return this.#gap(from, missing.to, "gone");
     const parts: Uint8Array[] = [];
     let next = from;
     for (const { offset, bytes } of pieces) {
@@ -147,11 +171,29 @@ export class Feed {
       parts.push(bytes.subarray(next - offset));
       next = offset + bytes.length;
     }
-    return next === from ? undefined : this.#part(from, next, Buffer.concat(parts));
+    return next === from ? undefined : this.#part(from, parts);
   }
 
-  #part(from: number, to: number, bytes: Uint8Array | undefined): OutputPart {
-    return { from, to, bytes, isComplete: this.#isComplete && to >= this.kept.end };
+  #part(from: number, bytes: readonly Uint8Array[]): OutputPart {
+    const to = bytes.reduce((end, part) => end + part.length, from);
+    return { ...this.#gap(from, to), frame: to === from ? undefined : encodeFrame(this.#session, from, bytes) };
+  }
+
+  #gap(from: number, end: number, reason?: GapReason): OutputPart {
+    const to = Math.max(from, end);
+    const isComplete = this.#isComplete && to >= this.kept.end;
+    return { from, to, frame: undefined, gap: to === from ? undefined : reason, isBusy: this.#isBusy, isComplete };
+  }
+
+  /** The program has written within `QUIET_MS`. */
+  get #isBusy(): boolean {
+    return !this.#isComplete && this.#source.now() - this.#grewAt < QUIET_MS;
+  }
+
+  #grow(end: number): void {
+    if (end <= this.#knownEnd) return;
+    this.#knownEnd = end;
+    this.#grewAt = this.#source.now();
   }
 
   #notify(): void {

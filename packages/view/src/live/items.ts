@@ -1,4 +1,4 @@
-import { MAX_ENTITIES, PUBLISH_MS } from "../limits.js";
+import { MAX_ENTITIES, PUBLISH_OUTPUT_MS } from "../limits.js";
 import type { ItemContent, ItemEntity } from "../wire/entities.js";
 import type { Board } from "./board.js";
 
@@ -39,7 +39,7 @@ export class Items {
   /** Computes the content when it is published, not each time that it changes. */
   setLazily(id: string, compute: () => ItemContent | undefined): void {
     this.#lazy.set(id, compute);
-    this.#timer ??= setTimeout(() => this.settle(), LAZY_MS).unref();
+    this.#timer ??= setTimeout(() => this.settle(), PUBLISH_OUTPUT_MS).unref();
   }
 
   /** Computes what was put off. */
@@ -54,6 +54,3 @@ export class Items {
     }
   }
 }
-
-/** Last lines change with all output: less often than other things. */
-const LAZY_MS = 4 * PUBLISH_MS;

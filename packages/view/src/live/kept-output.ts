@@ -62,7 +62,7 @@ export class KeptOutput {
   }
 
   /** What is kept from an offset on, without a gap, up to a limit; undefined when the byte there is not kept. */
-  read(from: number, limit: number): Uint8Array | undefined {
+  read(from: number, limit: number): readonly Uint8Array[] | undefined {
     const first = this.#find(from);
     if (first === undefined) return undefined;
     const parts: Uint8Array[] = [];
@@ -76,7 +76,7 @@ export class KeptOutput {
       size += part.length;
       next += part.length;
     }
-    return Buffer.concat(parts);
+    return parts;
   }
 
   /** Offset of the first byte that is kept at or behind an offset; undefined when there is none. */

@@ -1,6 +1,6 @@
 import type { ProcessOutcome, RecordedOutput } from "@codex/executor-protocol";
 import type { LiveOutput, Orchestrator } from "@codex/orchestrator";
-import { KEPT_OUTPUT_BYTES_IN_ALL, MAX_MARKED_CALLS } from "../limits.js";
+import { KEPT_OUTPUT_BYTES_IN_ALL, MAX_MARKED_CALLS, PUBLISH_OUTPUT_MS } from "../limits.js";
 import type { SessionEntity } from "../wire/entities.js";
 import type { Board } from "./board.js";
 import { Feed } from "./feed.js";
@@ -74,13 +74,14 @@ export class Sessions {
     if (dropped !== undefined) session.feed.kept.reach(offset);
     session.feed.append(offset, bytes, this.#now());
     this.#boundKept(session);
-    this.change(session, { end: session.feed.kept.end });
+    this.change(session, { end: session.feed.kept.end }, PUBLISH_OUTPUT_MS);
     return session;
   }
 
-  change(session: ShownSession, part: Partial<SessionEntity>): void {
+  /** @param delay until it is published at the latest, milliseconds */
+  change(session: ShownSession, part: Partial<SessionEntity>, delay?: number): void {
     session.entity = { ...session.entity, ...part };
-    this.#board.set(session.entity);
+    this.#board.set(session.entity, delay);
   }
 
   /** A call uses the session from now on. */
@@ -97,7 +98,7 @@ export class Sessions {
     this.#ids += 1;
     const id = this.#ids;
     const place = { environment, sessionId };
-    const feed = new Feed({
+    const feed = new Feed(id, {
       read: (request, signal) => readSession(this.#orchestrator, place, request, signal),
       learned: (output) => this.#learn(session, output),
       pause: this.#pause,
@@ -146,6 +147,7 @@ export class Sessions {
   #boundKept(newest: ShownSession): void {
     let bytes = 0;
     for (const { feed } of this.#byId.values()) bytes += feed.kept.bytes;
+    if (bytes <= KEPT_OUTPUT_BYTES_IN_ALL) return;
     const others = [...this.#byId.values()].filter((session) => session !== newest);
     const order = [...others.filter(({ feed }) => feed.isComplete), ...others.filter(({ feed }) => !feed.isComplete)];
     for (const { feed } of order) {

@@ -1,11 +1,5 @@
 import { type Entity, keyOf } from "../wire/entities.js";
-import { encodeFrame } from "../wire/frame.js";
 import type { FromServer, OutputPart } from "../wire/port.js";
-
-/** Part of the output of a session as it is sent, the same for all who wait for it. */
-export interface SentPart extends Omit<OutputPart, "bytes"> {
-  readonly frame: Uint8Array | undefined;
-}
 
 /** Receives what changes. */
 export interface Listener {
@@ -18,7 +12,7 @@ interface Read {
   readonly session: number;
   readonly from: number;
   /** Undefined: there is no such session. */
-  readonly waiters: Set<(part: SentPart | undefined) => void>;
+  readonly waiters: Set<(part: OutputPart | undefined) => void>;
 }
 
 /** What is shown, for all pages: the newest value of each entity, and reads that pages share. */
@@ -63,7 +57,7 @@ export class Hub {
   }
 
   /** Asks for output from a byte on, together with all who wait for the same. Returns a function that gives up. */
-  read(session: number, from: number, receive: (part: SentPart | undefined) => void): () => void {
+  read(session: number, from: number, receive: (part: OutputPart | undefined) => void): () => void {
     const key = `${session} ${from}`;
     const read = this.#reads.get(key) ?? this.#begin(key, session, from);
     read.waiters.add(receive);
@@ -78,8 +72,7 @@ export class Hub {
     const read = this.#byRequest.get(request);
     if (read === undefined) return;
     this.#end(read);
-    const sent = part === undefined ? undefined : this.#encode(read.session, part);
-    for (const receive of read.waiters) receive(sent);
+    for (const receive of read.waiters) receive(part);
     read.waiters.clear();
   }
 
@@ -95,9 +88,5 @@ export class Hub {
   #end({ request, session, from }: Read): void {
     this.#reads.delete(`${session} ${from}`);
     this.#byRequest.delete(request);
-  }
-
-  #encode(session: number, { bytes, ...part }: OutputPart): SentPart {
-    return { ...part, frame: bytes === undefined ? undefined : encodeFrame(session, part.from, bytes) };
   }
 }

@@ -1,6 +1,8 @@
 import { UNACKNOWLEDGED_BYTES } from "../limits.js";
 import type { ServerMessage } from "../wire/messages.js";
-import type { Hub, SentPart } from "./hub.js";
+import type { OutputPart } from "../wire/port.js";
+import type { Hub } from "./hub.js";
+import type { Pace } from "./pace.js";
 
 /** Where a follower sends to. */
 interface Sink {
@@ -8,9 +10,10 @@ interface Sink {
   readonly hasRoom: boolean;
   sendFrame(frame: Uint8Array): void;
   send(message: ServerMessage): void;
+  readonly pace: Pace;
 }
 
-/** Sends the output of one session to one page, as fast as the page acknowledges it. */
+/** Sends the output of one session to one page, as fast as the page acknowledges it, and paced while the program writes. */
 export class OutputFollower {
   readonly #hub: Hub;
   readonly #session: number;
@@ -19,6 +22,7 @@ export class OutputFollower {
   #acknowledged: number;
   #isComplete = false;
   #giveUp: (() => void) | undefined;
+  #timer: NodeJS.Timeout | undefined;
 
   constructor(hub: Hub, session: number, from: number, sink: Sink) {
     this.#hub = hub;
@@ -35,29 +39,43 @@ export class OutputFollower {
 
   /** Reads on where there is room for it. */
   continue(): void {
-    if (this.#isComplete || this.#giveUp !== undefined || !this.#sink.hasRoom) return;
+    if (this.#isComplete || this.#giveUp !== undefined || this.#timer !== undefined || !this.#sink.hasRoom) return;
     if (this.#next - this.#acknowledged >= UNACKNOWLEDGED_BYTES) return;
     this.#giveUp = this.#hub.read(this.#session, this.#next, (part) => this.#receive(part));
   }
 
   close(): void {
     this.#isComplete = true;
+    clearTimeout(this.#timer);
     this.#giveUp?.();
     this.#giveUp = undefined;
   }
 
-  #receive(part: SentPart | undefined): void {
+  #receive(part: OutputPart | undefined): void {
     this.#giveUp = undefined;
-    const session = this.#session;
     if (part === undefined || part.isComplete) this.#isComplete = true;
-    if (part !== undefined && part.to > part.from) {
-      if (part.frame !== undefined) this.#sink.sendFrame(part.frame);
-      else this.#sink.send({ type: "gap", session, from: part.from, to: part.to });
-      // Nothing has to be shown of a gap: what is unacknowledged stays the same.
-      if (part.frame === undefined) this.#acknowledged += part.to - part.from;
-      this.#next = part.to;
-    }
-    if (this.#isComplete) this.#sink.send({ type: "complete", session, end: this.#next });
+    if (part !== undefined) this.#sendPart(part);
+    if (this.#isComplete) this.#sink.send({ type: "complete", session: this.#session, end: this.#next });
     else this.continue();
+  }
+
+  #sendPart({ from, to, frame, gap, isBusy }: OutputPart): void {
+    this.#next = to;
+    if (frame !== undefined) {
+      this.#sink.sendFrame(frame);
+      if (isBusy) this.#pause(this.#sink.pace.spend(frame.length));
+    } else if (gap !== undefined) {
+      this.#sink.send({ type: "gap", session: this.#session, from, to, reason: gap });
+      // Nothing has to be shown of a gap: what is unacknowledged stays the same.
+      this.#acknowledged += to - from;
+    }
+  }
+
+  #pause(ms: number): void {
+    if (ms === 0) return;
+    this.#timer = setTimeout(() => {
+      this.#timer = undefined;
+      this.continue();
+    }, ms);
   }
 }

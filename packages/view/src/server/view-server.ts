@@ -144,6 +144,7 @@ export class ViewServer {
       const viewer = new Viewer(page, admission, this.#hub, {
         act: (name, action) => this.#post({ type: "action", viewer: name, action }),
         createLink: (rights) => this.#createLink(rights, request.headers.host!),
+        pages: () => Math.max(1, this.#viewers.size),
       });
       this.#viewers.set(viewer, () => page.terminate());
       this.#post({ type: "viewers", count: this.#viewers.size });

@@ -6,11 +6,14 @@ import { type Action, type PageMessage, pageMessageSchema, type ServerMessage } 
 import type { Admission } from "../wire/port.js";
 import type { Hub } from "./hub.js";
 import { OutputFollower } from "./output-follower.js";
+import { Pace } from "./pace.js";
 
 /** What a page can ask for beside output. */
 export interface ViewerRequests {
   act(viewer: string, action: Action): void;
   createLink(rights: "read" | "answer"): string;
+  /** Pages that are connected, this one included. */
+  pages(): number;
 }
 
 /** Entities in one message. */
@@ -22,6 +25,7 @@ const BATCH = 100;
  */
 export class Viewer {
   readonly admission: Admission;
+  readonly pace: Pace;
   readonly #socket: WebSocket;
   readonly #hub: Hub;
   readonly #requests: ViewerRequests;
@@ -36,6 +40,7 @@ export class Viewer {
     this.admission = admission;
     this.#hub = hub;
     this.#requests = requests;
+    this.pace = new Pace(() => requests.pages(), Date.now);
     const { rights, viewer } = admission;
     this.send({ type: "hello", rights, viewer });
     for (const key of hub.keys) this.#unsent.add(key);

@@ -1,13 +1,18 @@
 /** Bytes before the output: session, 4 bytes; offset, 8 bytes; both big-endian. */
 const FRAME_HEADER_BYTES = 12;
 
-/** A binary frame with output of a session from a byte offset on. */
-export function encodeFrame(session: number, offset: number, bytes: Uint8Array): Uint8Array {
-  const frame = new Uint8Array(FRAME_HEADER_BYTES + bytes.length);
+/** A binary frame with output of a session from a byte offset on, in memory of its own. */
+export function encodeFrame(session: number, offset: number, parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
+  const length = parts.reduce((sum, part) => sum + part.length, 0);
+  const frame = new Uint8Array(FRAME_HEADER_BYTES + length);
   const header = new DataView(frame.buffer);
   header.setUint32(0, session);
   header.setBigUint64(4, BigInt(offset));
-  frame.set(bytes, FRAME_HEADER_BYTES);
+  let at = FRAME_HEADER_BYTES;
+  for (const part of parts) {
+    frame.set(part, at);
+    at += part.length;
+  }
   return frame;
 }
 

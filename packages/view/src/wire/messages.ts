@@ -5,6 +5,9 @@ import type { Entity } from "./entities.js";
 /** What a viewer may do. */
 export type Rights = "read" | "answer";
 
+/** `gone`: nobody has this output any more. `skipped`: the program wrote it faster than the page was sent it. */
+export type GapReason = "gone" | "skipped";
+
 /** From the server to a page, as JSON text. Output comes in binary frames. */
 export type ServerMessage =
   /** The first one. `viewer` names this page where an answer is shown. */
@@ -14,8 +17,14 @@ export type ServerMessage =
   | { readonly type: "drop"; readonly keys: readonly string[] }
   /** Everything known at the time of connecting was sent. */
   | { readonly type: "ready" }
-  /** Output of a session that is not there any more: the next frame begins at `to`. */
-  | { readonly type: "gap"; readonly session: number; readonly from: number; readonly to: number }
+  /** Output of a session that is left out: the next frame begins at `to`. */
+  | {
+      readonly type: "gap";
+      readonly session: number;
+      readonly from: number;
+      readonly to: number;
+      readonly reason: GapReason;
+    }
   /** There is no more output of a session. */
   | { readonly type: "complete"; readonly session: number; readonly end: number }
   /** What came of an answer, of typed input or of a link that was asked for. */

@@ -1,5 +1,5 @@
 import type { Entity } from "./entities.js";
-import type { Action, Rights } from "./messages.js";
+import type { Action, GapReason, Rights } from "./messages.js";
 
 /** How the server is started. */
 export interface ServerOptions {
@@ -27,12 +27,16 @@ export interface Admission extends Token {
   readonly viewer: string;
 }
 
-/** Part of the output of a session. Either `bytes` from `from` on, or a gap from there to `to`. */
+/** Part of the output of a session: a frame with the bytes from `from` to `to`, or the reason why they are left out. */
 export interface OutputPart {
   readonly from: number;
   readonly to: number;
-  /** Undefined: this range is not there any more. */
-  readonly bytes: Uint8Array | undefined;
+  /** As pages receive it. Its memory belongs to the receiver. */
+  readonly frame: Uint8Array<ArrayBuffer> | undefined;
+  /** Only without a frame, and where `to` is behind `from`. */
+  readonly gap: GapReason | undefined;
+  /** The program writes just now. */
+  readonly isBusy: boolean;
   /** There is nothing behind `to`. */
   readonly isComplete: boolean;
 }
