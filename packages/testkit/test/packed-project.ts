@@ -12,15 +12,6 @@ const readDependencies = (name: string): string[] => {
   return Object.keys(dependencies);
 };
 
-/** These packages, and those of this workspace that they depend on. */
-export function listWithDependencies(names: readonly string[]): string[] {
-  const found = new Set(names);
-  for (const name of found) {
-    for (const each of readDependencies(name)) if (each.startsWith("@codex/")) found.add(each.slice("@codex/".length));
-  }
-  return [...found];
-}
-
 /** Each package as `npm pack` would make it, into the `node_modules` of a project. Dependencies of others are linked, as pnpm does. */
 export function packInto(project: string, names: readonly string[]): void {
   // Lists what would be in them, in this order.
