@@ -121,8 +121,8 @@ export function createAgent(options: AgentOptions): Agent {
       const { tools: own = [] } = settings;
       const place = new ThreadPlace(settings);
       const table = createToolTable({ orchestrator: place.listTools(), own, hosted: [], customTools: true });
-      const { startedCalls } = saved;
-      const items = await recoverCalls(saved.items, { table, own, startedCalls, ...place.default });
+      const { startedCalls, checkpoints } = saved;
+      const items = await recoverCalls(saved.items, { table, own, startedCalls, checkpoints, ...place.default });
       const known = new Set(saved.items);
       for (const item of items) if (!known.has(item)) await recorder.append({ type: "item", item });
       return new AgentThread(settings, recorder, newState({ ...saved, items }), true);

@@ -77,3 +77,9 @@ export const MAX_SKILL_BYTES = 256 * 1024;
 /** Maximum characters of a skill's name, and of its description, which is truncated. */
 export const MAX_SKILL_NAME = 64;
 export const MAX_SKILL_DESCRIPTION = 1024;
+
+/** Directories that are searched for temporary files of an interrupted patch. */
+export const MAX_SEARCHED_DIRECTORIES = 16;
+
+/** Entries of each of these directories that are looked at. */
+export const MAX_SEARCHED_ENTRIES = 20_000;

@@ -23,6 +23,8 @@ export interface SavedThread {
   readonly functionsOnly?: boolean;
   /** Ids of calls that were started; undefined when not recorded. */
   readonly startedCalls?: ReadonlySet<string>;
+  /** By call id: what calls without an output saved for `recover` of their tool. */
+  readonly checkpoints?: ReadonlyMap<string, unknown>;
 }
 
 /** A conversation. One turn runs at a time. */

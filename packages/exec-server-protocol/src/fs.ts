@@ -20,6 +20,8 @@ const writeFileSchema = lazily(() =>
     followSymlinks: followSymlinks(),
     /** Permission bits that the file gets; Codex 0.169.0 ignores it. */
     mode: optional(z.int().check(z.nonnegative(), z.maximum(MAX_MODE))),
+    /** At no time the file has a part of the content only; Codex 0.169.0 ignores it. Not without following links. */
+    atomic: optional(z.boolean()),
   }),
 );
 const createDirectorySchema = lazily(() =>

@@ -8,9 +8,14 @@ export interface AgentFiles {
   readFile(path: string, options?: FileCallOptions & { size?: number }): Promise<Uint8Array>;
   /**
    * Creates a file or replaces its content; permissions and symlinks are preserved. `mode`: permission bits to set, if the
-   * host supports that, which is when `getMetadata` with `extended` returns a `mode`.
+   * host supports that, which is when `getMetadata` with `extended` returns a `mode`. `atomic`: without a moment at which the file
+   * has a part of the content only, if the host supports that for this file.
    */
-  writeFile(path: string, bytes: Uint8Array, options?: FileCallOptions & { mode?: number }): Promise<void>;
+  writeFile(
+    path: string,
+    bytes: Uint8Array,
+    options?: FileCallOptions & { mode?: number; atomic?: boolean },
+  ): Promise<void>;
   createDirectory(path: string, options?: FileCallOptions & { recursive?: boolean }): Promise<void>;
   /** Follows symlinks. */
   getMetadata(path: string, options?: FileCallOptions & { extended?: boolean }): Promise<AgentFileMetadata>;

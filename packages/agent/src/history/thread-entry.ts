@@ -18,6 +18,8 @@ export type ThreadEntry =
       readonly name: string;
       readonly environment: string | undefined;
     }
+  /** What the tool needs to describe the outcome if this process is killed during the call. */
+  | { readonly type: "call_checkpoint"; readonly callId: string; readonly checkpoint: object }
   | {
       readonly type: "call_finished";
       readonly callId: string;

@@ -78,6 +78,7 @@ export function parseEntry(text: string): { timestamp: string; entry: ThreadEntr
 const OWN_TYPES: ReadonlySet<string> = new Set([
   "turn_started",
   "call_started",
+  "call_checkpoint",
   "call_finished",
   "functions_only",
   "usage",
@@ -93,6 +94,8 @@ export interface ReadThread {
   functionsOnly: boolean;
   /** Undefined when no line records calls, as in files written by Codex. */
   startedCalls: Set<string> | undefined;
+  /** The last checkpoint of each call without an output, by its id. */
+  checkpoints: Map<string, unknown>;
   /** A line is no JSON: what it told is lost, maybe that a call was made. */
   hasGap: boolean;
 }
@@ -105,6 +108,7 @@ export const emptyThread = (): ReadThread => ({
   lastTokens: 0,
   functionsOnly: false,
   startedCalls: undefined,
+  checkpoints: new Map(),
   hasGap: false,
 });
 
@@ -120,6 +124,7 @@ export function readLine(thread: ReadThread, text: string): void {
       return;
     case "response_item":
       thread.items.push(...readItem(payload));
+      thread.checkpoints.delete(asText(payload.call_id) ?? "");
       return;
     case "compacted":
       thread.items = readCompacted(payload, thread.items);
@@ -131,6 +136,9 @@ export function readLine(thread: ReadThread, text: string): void {
     case "call_started":
       thread.startedCalls ??= new Set();
       thread.startedCalls.add(asText(payload.callId) ?? "");
+      return;
+    case "call_checkpoint":
+      thread.checkpoints.set(asText(payload.callId) ?? "", payload.checkpoint);
       return;
     case "functions_only":
       thread.functionsOnly = true;

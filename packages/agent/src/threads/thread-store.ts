@@ -124,13 +124,17 @@ export function createThreadStore(options: ThreadStoreOptions): ThreadStore {
   };
 
   const read = async (path: string) => {
-    const { meta, items, usage, lastTokens, functionsOnly, startedCalls, hasGap } = await readRollout(path, limits);
+    const { meta, items, usage, lastTokens, functionsOnly, startedCalls, checkpoints, hasGap } = await readRollout(
+      path,
+      limits,
+    );
     if (!isMetaOf(path, meta)) throw createBadThread(path);
     const saved: SavedThread = {
       id: meta.id,
       items,
       lastTokens,
       functionsOnly,
+      checkpoints,
       ...(usage === undefined ? {} : { usage }),
       // After a gap nobody can say that a call was not made.
       ...(startedCalls === undefined || hasGap ? {} : { startedCalls }),

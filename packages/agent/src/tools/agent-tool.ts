@@ -18,8 +18,11 @@ export interface AgentTool {
   intercept?(name: string, args: Readonly<Record<string, unknown>>): InterceptedCall | undefined;
   /** Text to append to the result of another tool's call, such as a hint to use this tool. */
   remark?(name: string, args: Readonly<Record<string, unknown>>, result: string): string | undefined;
-  /** Describes the outcome of a call that was running when the agent was killed; must have no side effects. */
-  recover?(args: Readonly<Record<string, unknown>>, context: ToolContext): Promise<string>;
+  /**
+   * Describes the outcome of a call that was running when the agent was killed; must have no side effects. `checkpoint`: the last one
+   * that the call saved, as it is in the file of the thread and unvalidated; undefined when there is none.
+   */
+  recover?(args: Readonly<Record<string, unknown>>, context: ToolContext, checkpoint: unknown): Promise<string>;
 }
 
 /** Description of a tool for the model. */
@@ -37,7 +40,7 @@ export interface InterceptedCall {
   readonly exclusive?: boolean;
   call(context: ToolContext): Promise<AgentToolResult>;
   /** See {@link AgentTool.recover}. */
-  recover?(context: ToolContext): Promise<string>;
+  recover?(context: ToolContext, checkpoint: unknown): Promise<string>;
 }
 
 /** Context of a call. */
@@ -53,6 +56,11 @@ export interface ToolContext {
   getSelected(environment: string): { cwd: string | undefined } | undefined;
   /** Shows the call as this item, and updates it when called again. Default: a generic tool call item. */
   show(details: ItemDetails): void;
+  /**
+   * Saves what `recover` needs if this process is killed during the call, as JSON in the thread; survives the end of this process
+   * once it resolves. @throws ThreadWriteError when it cannot be saved
+   */
+  saveCheckpoint(checkpoint: object): Promise<void>;
 }
 
 /** Result of a call of an {@link AgentTool}. */

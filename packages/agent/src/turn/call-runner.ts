@@ -151,7 +151,7 @@ async function runOwn(
   run: (own: ToolContext) => Promise<AgentToolResult>,
   onDecision: OnDecision,
 ): Promise<ToolOutput> {
-  const { emit, nextItemId, signal, showPlan, place } = context;
+  const { emit, nextItemId, recorder, signal, showPlan, place } = context;
   const environment = typeof args?.environment_id === "string" ? args.environment_id : place.default.environment;
   const cwd = place.cwdOf(environment);
   const getSelected = (id: string) => (place.includes(id) ? { cwd: place.cwdOf(id) } : undefined);
@@ -180,7 +180,9 @@ async function runOwn(
     else emitItem(id === undefined ? "item_started" : "item_updated", "in_progress", details);
     shown = details;
   };
-  const result = await run({ callId: call.call_id, signal, cwd, environment, getSelected, show }).catch(
+  const callId = call.call_id;
+  const saveCheckpoint = (checkpoint: object) => recorder.append({ type: "call_checkpoint", callId, checkpoint });
+  const result = await run({ callId, signal, cwd, environment, getSelected, show, saveCheckpoint }).catch(
     (error: unknown): AgentToolResult => ({ output: `\`${call.name}\` failed: ${describe(error)}`, status: "failed" }),
   );
   const { output, status = "completed", endsTurn, decision } = result;

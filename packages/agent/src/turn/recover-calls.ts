@@ -10,6 +10,8 @@ interface RecoverContext {
   readonly own: readonly AgentTool[];
   /** Ids of calls that were started; undefined when not recorded. */
   readonly startedCalls: ReadonlySet<string> | undefined;
+  /** What calls saved while they ran, by id. */
+  readonly checkpoints: ReadonlyMap<string, unknown> | undefined;
   readonly cwd: string | undefined;
   readonly environment: string | undefined;
 }
@@ -34,7 +36,9 @@ export async function recoverCalls(history: readonly Item[], context: RecoverCon
 }
 
 /** Asks the tool of a call for its outcome; undefined when unknown. */
-async function recover(call: CallItem, { table, own, cwd, environment }: RecoverContext): Promise<string | undefined> {
+async function recover(call: CallItem, recovering: RecoverContext): Promise<string | undefined> {
+  const { table, own, cwd, environment } = recovering;
+  const checkpoint = recovering.checkpoints?.get(call.call_id);
   const route = table.find(call);
   const input = parseInput(call, route.kind === "own" && route.tool.spec.grammar !== undefined);
   if (input.kind !== "ok" || route.kind === "unknown") return undefined;
@@ -43,11 +47,12 @@ async function recover(call: CallItem, { table, own, cwd, environment }: Recover
   const { signal } = new AbortController();
   const place = { environment: named, cwd: named === environment ? cwd : undefined };
   const getSelected = (id: string) => ({ cwd: id === environment ? cwd : undefined });
-  const context: ToolContext = { callId: call.call_id, signal, ...place, getSelected, show: () => {} };
-  if (route.kind === "own") return route.tool.recover?.(args, context);
+  const nothing = { show: () => {}, saveCheckpoint: async () => {} };
+  const context: ToolContext = { callId: call.call_id, signal, ...place, getSelected, ...nothing };
+  if (route.kind === "own") return route.tool.recover?.(args, context, checkpoint);
   for (const tool of own) {
     const intercepted = tool.intercept?.(route.name, args);
-    if (intercepted !== undefined) return intercepted.recover?.(context);
+    if (intercepted !== undefined) return intercepted.recover?.(context, checkpoint);
   }
   return undefined;
 }

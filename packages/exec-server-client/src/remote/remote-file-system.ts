@@ -72,15 +72,16 @@ export class RemoteFileSystem {
 
   /**
    * Writes a file, in blocks like `readFile`. Codex 0.169.0 leaves an incomplete file after a failure. `mode`: permission bits
-   * that a file written in one message gets from servers of this project; others pass it over.
+   * that a file written in one message gets from servers of this project; others pass it over. `atomic`: these servers never leave
+   * a part of the content, even when they are killed, unless only writing in place preserves the file (hard links, another owner).
    */
   async writeFile(
     path: HostPath,
     bytes: Uint8Array,
-    { mode, ...given }: FileOptions & { mode?: number } = {},
+    { mode, atomic, ...given }: FileOptions & { mode?: number; atomic?: boolean } = {},
   ): Promise<void> {
     if (bytes.length > MAX_WHOLE_FILE_BYTES) return writeBlocks(this, this.#nextHandle(), path, bytes, given);
-    const options = mode === undefined ? given : { ...given, mode };
+    const options = { ...given, ...(mode === undefined ? {} : { mode }), ...(atomic === true ? { atomic } : {}) };
     const dataBase64 = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("base64");
     await this.#request(METHODS.fsWriteFile, { ...at(path, options), dataBase64 }, responses.nothing);
   }

@@ -6,9 +6,9 @@ import type { FileBlock } from "../connection-file-system.js";
 import { invalidRequest, systemError, toRpcError, withErrorPath } from "../errors.js";
 import { MAX_BLOCK_BYTES, MAX_HANDLE_ID_BYTES, MAX_OPEN_HANDLES } from "../limits.js";
 import { openForReading, writeAll } from "../paths/open-file.js";
+import { createReplacement, type Replacement } from "../paths/replacement.js";
 import { resolveTarget } from "../paths/resolve-target.js";
 import type { SandboxLease } from "../sandboxed/sandboxed-files.js";
-import { createReplacement, type Replacement } from "./replacement.js";
 
 type OpenFile =
   | { kind: "read"; path: HostPath; file: FileHandle }

@@ -2,10 +2,18 @@ import type { FileHandle } from "node:fs/promises";
 import type { WriteFileParams } from "@codex/exec-server-protocol";
 import { withErrorPath } from "../errors.js";
 import { openForWriting, writeAll } from "../paths/open-file.js";
+import { createAtomicReplacement, type Replacement } from "../paths/replacement.js";
 
-/** Creates or overwrites a file in place, so that hard links keep sharing it. It gets `mode` once its content is there. */
-export function writeWholeFile({ path, dataBase64, followSymlinks, mode }: WriteFileParams): Promise<void> {
+/**
+ * Creates or overwrites a file in place, so that hard links keep sharing it, or with `atomic` by a sibling file that is renamed over
+ * it, unless only writing in place preserves it. It gets `mode` once its content is there.
+ */
+export function writeWholeFile({ path, dataBase64, followSymlinks, mode, atomic }: WriteFileParams): Promise<void> {
   return withErrorPath(path, async () => {
+    if (atomic === true && followSymlinks) {
+      const replacement = await createAtomicReplacement(path);
+      if (replacement !== undefined) return replaceWhole(replacement, dataBase64, mode);
+    }
     const file = await openForWriting(path, followSymlinks);
     try {
       const info = await file.stat();
@@ -16,6 +24,17 @@ export function writeWholeFile({ path, dataBase64, followSymlinks, mode }: Write
       await file.close();
     }
   });
+}
+
+async function replaceWhole(replacement: Replacement, bytes: Uint8Array, mode: number | undefined): Promise<void> {
+  try {
+    await writeAll(replacement.file, bytes, 0);
+    if (mode !== undefined) await replacement.file.chmod(mode);
+  } catch (error) {
+    await replacement.abort();
+    throw error;
+  }
+  await replacement.commit();
 }
 
 /**

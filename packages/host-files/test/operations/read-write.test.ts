@@ -5,9 +5,11 @@ import {
   closeSync,
   constants,
   existsSync,
+  linkSync,
   lstatSync,
   mkdirSync,
   openSync,
+  readdirSync,
   readFileSync,
   statSync,
   symlinkSync,
@@ -142,6 +144,32 @@ describe("writeFile", () => {
     expect(existsSync(files.path("sub/w"))).toBe(false);
     expect(await write("sub/w", "yes", { followSymlinks: false })).toEqual({});
     expect(readFileSync(files.path("sub/w"), "utf8")).toBe("yes");
+  });
+
+  it("replaces a file at once where asked to, and writes in place what that would not preserve", async () => {
+    const inode = (name: string) => statSync(files.path(name)).ino;
+    const before = inode("f.txt");
+    expect(await write("link", "through", { atomic: true })).toEqual({});
+    expect(readFileSync(files.path("f.txt"), "utf8")).toBe("through");
+    expect(inode("f.txt")).not.toBe(before);
+    expect(lstatSync(files.path("link")).isSymbolicLink()).toBe(true);
+    expect(await write("dangling", "made", { atomic: true, mode: 0o640 })).toEqual({});
+    expect(statSync(files.path("missing")).mode & 0o7777).toBe(0o640);
+    expect(await write("missing", "kept", { atomic: true })).toEqual({});
+    expect(statSync(files.path("missing")).mode & 0o7777).toBe(0o640);
+    expect(await write("new", "1", { atomic: true })).toEqual({});
+    expect(statSync(files.path("new")).mode & 0o777).toBe(0o666 & ~process.umask());
+    linkSync(files.path("new"), files.path("hard"));
+    expect(await write("hard", "2", { atomic: true })).toEqual({});
+    expect(readFileSync(files.path("new"), "utf8")).toBe("2");
+    expect(inode("hard")).toBe(inode("new"));
+    expect(await files.call("writeFile", { path: "file:///dev/null", dataBase64: base64("x"), atomic: true })).toEqual(
+      {},
+    );
+    expect(await write("sub", "x", { atomic: true })).toHaveProperty("code", -32603);
+    expect(await write("nodir/x", "x", { atomic: true })).toHaveProperty("code", -32004);
+    expect(await write("link", "no", { atomic: true, followSymlinks: false })).toEqual(LOOP);
+    expect(readdirSync(files.root).filter((name) => name.startsWith(".codex"))).toEqual([]);
   });
 
   it("reports what prevents a write, with code and path", async () => {

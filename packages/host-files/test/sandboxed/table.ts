@@ -28,6 +28,7 @@ const on =
   });
 const read = on("readFile");
 const write = on("writeFile", data);
+const writeAtomic = on("writeFile", { ...data, atomic: true });
 const makeDirectory = on("createDirectory");
 const makeOne = on("createDirectory", { recursive: false });
 const look = on("getMetadata");
@@ -70,6 +71,10 @@ export const FILE_CASES: readonly FileCase[] = [
     write("w/closed/n", -32600),
     write("w/secret", -32600, MASKED),
   ],
+  ...[writeAtomic("w/n", "ok"), writeAtomic("w/f", "ok"), writeAtomic("w/new/n", -32004), writeAtomic("w/sub", -32603)],
+  ...[writeAtomic("o/n", -32603), writeAtomic("o/f", -32603), writeAtomic("w/link-out", -32603)],
+  ...[writeAtomic("w/.git/config", -32603), writeAtomic("w/.codex", -32603), writeAtomic("w/.codex/x", -32603)],
+  ...[writeAtomic("w/closed/n", -32600), writeAtomic("w/secret", -32600, MASKED)],
   ...[makeDirectory("w/a/b", "ok"), makeDirectory("o/a", -32603), makeDirectory("w/.git/n", -32603)],
   ...[makeDirectory("w/.codex/n", -32603), makeOne("w/.codex", -32603), makeDirectory("w/closed/n", -32600)],
   ...[look("w/f", "ok"), look("o/f", "ok"), look("w/closed", "ok"), look("w/closed/x", -32600), look("w/nope", -32004)],

@@ -27,9 +27,9 @@ export function createApplyPatchTool(options: PatchOptions): AgentTool {
       const call = toCall(args);
       return call === undefined ? failed(NO_INPUT) : runPatch(call, context, options);
     },
-    async recover(args, context) {
+    async recover(args, context, checkpoint) {
       const call = toCall(args);
-      return call === undefined ? NO_INPUT : recoverPatch(call, context, options);
+      return call === undefined ? NO_INPUT : recoverPatch(call, context, options, checkpoint);
     },
     intercept: (name, args) => (name === "exec_command" ? interceptScript(args, options) : undefined),
     remark: (name, { cmd }, result) => {
@@ -63,7 +63,7 @@ function interceptScript(args: Readonly<Record<string, unknown>>, options: Patch
   return {
     exclusive: true,
     call: async (context: ToolContext) => asCommand(await runPatch(call, context, options)),
-    recover: (context: ToolContext) => recoverPatch(call, context, options),
+    recover: (context: ToolContext, checkpoint) => recoverPatch(call, context, options, checkpoint),
   };
 }
 

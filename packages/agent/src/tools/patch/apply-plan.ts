@@ -39,7 +39,9 @@ async function write(
 ): Promise<void> {
   const { movedFrom } = step;
   const run = () =>
-    movedFrom === undefined ? files.writeFile(step.path, step.after) : writeMoved(files, { ...step, movedFrom }, newId);
+    movedFrom === undefined
+      ? files.writeFile(step.path, step.after, ATOMIC)
+      : writeMoved(files, { ...step, movedFrom }, newId);
   try {
     await run();
   } catch (error) {
@@ -52,6 +54,8 @@ async function write(
     await run();
   }
 }
+
+const ATOMIC = { atomic: true };
 
 /** Missing parent directories of a path, outermost first. */
 async function findMissingDirectories(files: AgentFiles, path: string): Promise<string[]> {

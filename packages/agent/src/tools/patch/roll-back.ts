@@ -45,7 +45,7 @@ async function restore(files: AgentFiles, { step, made, mode }: StartedStep): Pr
       throw new Error("it was a symbolic link, which no file call makes again");
     }
     const isGone = now.kind === "missing" && mode !== undefined;
-    await files.writeFile(path, before.bytes, isGone ? { mode } : {});
+    await files.writeFile(path, before.bytes, { atomic: true, ...(isGone ? { mode } : {}) });
     return;
   }
   // Through a symlink that was dangling the file was created elsewhere; the symlink itself stays.

@@ -15,6 +15,7 @@ import {
 } from "@codex/apply-patch";
 import type { Clock } from "@codex/clock";
 import type { FileChangeDetails } from "../../events/thread-item.js";
+import type { AgentFiles } from "../../files/agent-files.js";
 import { confineFiles } from "../../files/confined-files.js";
 import { type FileEnvironment, type FileEnvironments, findFilePlace } from "../../files/file-place.js";
 import type { AgentToolResult, ToolContext } from "../agent-tool.js";
@@ -22,6 +23,7 @@ import { applyPlan } from "./apply-plan.js";
 import { describeRollback } from "./describe-rollback.js";
 import type { FilePolicy } from "./file-policy.js";
 import { readFiles } from "./file-states.js";
+import { createCheckpoint, describeCheckpoint, parseCheckpoint } from "./patch-checkpoint.js";
 
 /** Options of {@link runPatch}. */
 export interface PatchOptions {
@@ -52,6 +54,8 @@ export async function runPatch(call: PatchCall, context: ToolContext, options: P
   const { plan } = planned;
   const item = describeChanges(plan, environment.id);
   context.show(item);
+  const checkpoint = await createCheckpoint(patch, plan, cwd);
+  if (checkpoint !== undefined) await context.saveCheckpoint(checkpoint);
   const request = { environment: environment.id, cwd, text: call.text, paths: getAffectedPaths(plan, before) };
   const permit = await options.policy.permit(request, context.signal);
   const decision = permit.decision === undefined ? {} : { decision: permit.decision };
@@ -71,19 +75,28 @@ export async function runPatch(call: PatchCall, context: ToolContext, options: P
   return { output, status: "failed", ...answered };
 }
 
-/** Reports for each file whether an interrupted patch was applied to it. */
-export async function recoverPatch(call: PatchCall, context: ToolContext, options: PatchOptions): Promise<string> {
+/** Reports for each file whether an interrupted patch was applied to it. `saved`: the checkpoint of the call, if there is one. */
+export async function recoverPatch(
+  call: PatchCall,
+  context: ToolContext,
+  options: PatchOptions,
+  saved: unknown,
+): Promise<string> {
   const prepared = await prepare(call, context, options);
   if ("refused" in prepared) return prepared.refused;
-  const { patch, cwd, before } = prepared;
-  const lines = comparePatch(patch, cwd, before).map(({ shownPath, state }) => `${shownPath}: ${STATES[state]}`);
-  return ["The patch was under way when the agent was killed. Each file is either old or new:", ...lines].join("\n");
+  const { patch, cwd, before, files } = prepared;
+  const checkpoint = parseCheckpoint(saved);
+  const lines =
+    checkpoint === undefined
+      ? comparePatch(patch, cwd, before).map(({ shownPath, state }) => `${shownPath}: ${STATES[state]}`)
+      : await describeCheckpoint(checkpoint, files, before);
+  return ["The patch was under way when the agent was killed. What is true of each file now:", ...lines].join("\n");
 }
 
 const STATES = {
   before: "old, the patch has not reached it",
   after: "new, as the patch leaves it",
-  other: "neither: something else has changed it",
+  other: "neither old nor new: cut off while it was written, or changed by something else",
 };
 
 interface Prepared {
@@ -91,6 +104,8 @@ interface Prepared {
   environment: FileEnvironment;
   cwd: string;
   before: FilesBefore;
+  /** Confined to the sandbox of the place. */
+  files: AgentFiles;
 }
 
 async function prepare(
@@ -111,7 +126,7 @@ async function prepare(
   if ("unknown" in place) return { refused: `apply_patch: ${place.unknown}` };
   if ("refused" in place) return { refused: describeRefusal(place.refused) };
   const { environment, cwd, files } = place;
-  return { patch, environment, cwd, before: await readFiles(files, getPatchPaths(patch, cwd)) };
+  return { patch, environment, cwd, before: await readFiles(files, getPatchPaths(patch, cwd)), files };
 }
 
 /** All paths of a plan, as named in the patch and with symlinks resolved. */

@@ -8,8 +8,8 @@ export async function writeMoved(
   newId: () => string,
 ): Promise<void> {
   const { mode } = await files.getMetadata(movedFrom, { extended: true });
-  if (mode !== undefined) return files.writeFile(path, after, { mode });
-  if (before.kind !== "missing") return files.writeFile(path, after);
+  if (mode !== undefined) return files.writeFile(path, after, { mode, atomic: true });
+  if (before.kind !== "missing") return files.writeFile(path, after, { atomic: true });
   // If the host does not report permissions, a copy preserves them: write the content to a copy next to the target.
   const source = pathOfFileUrl(await files.canonicalize(movedFrom));
   const copy = `${path.slice(0, path.lastIndexOf("/"))}/.codex-patch-${newId()}`;

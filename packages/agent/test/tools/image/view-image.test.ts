@@ -86,6 +86,7 @@ describe("view_image", () => {
         environment: "box",
         getSelected: () => ({ cwd: host.root }),
         show,
+        saveCheckpoint: async () => {},
       })),
       shown,
     };

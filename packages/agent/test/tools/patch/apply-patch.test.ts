@@ -262,29 +262,31 @@ describe("a patch whose agent is killed", () => {
     for (let last = 0; last < total; last += 1) {
       host.put(BEFORE);
       host.calls.length = 0;
-      await dieBefore(last);
+      const checkpoint = await dieBefore(last);
       const tree = host.tree();
       for (const path of new Set([...Object.keys(BEFORE), ...Object.keys(AFTER)])) {
         expect([BEFORE[path], AFTER[path]], `${path} before call ${last}`).toContainEqual(tree[path]);
       }
       const tool = createPatchTool(host.files, host.root);
-      const told = await tool.recover(patchOf(...PATCH));
-      const isNew = (path: string) => told.includes(`${path}: new`);
-      expect([isNew("e.txt"), isNew("n/m/n.txt"), isNew("r.txt"), isNew("g.txt")], told).toEqual([
+      const told = await tool.recover(patchOf(...PATCH), checkpoint);
+      const isNew = (path: string) => told.includes(`\n${path}: new`);
+      expect(["e.txt", "n/m/n.txt", "r.txt", "g.txt"].map(isNew), told).toEqual([
         tree["e.txt"] === AFTER["e.txt"],
         "n/m/n.txt" in tree,
         tree["r.txt"] === AFTER["r.txt"],
         !("g.txt" in tree),
       ]);
-      expect(isNew("o.txt")).toBe("q/o.txt" in tree && !("o.txt" in tree));
+      // Where nothing was saved yet, what is known is known of the operation.
+      const move = checkpoint === undefined ? [false, false] : ["q/o.txt" in tree, !("o.txt" in tree)];
+      expect(["q/o.txt", "o.txt"].map(isNew)).toEqual(move);
       total = Math.max(total, host.calls.length + 1);
       for (const path of Object.keys(host.tree())) await host.files.remove(join(host.root, path));
     }
     expect(total).toBeGreaterThan(20);
   });
 
-  /** Runs the patch up to a call that is never made. */
-  function dieBefore(last: number): Promise<unknown> {
+  /** Runs the patch up to a call that is never made. Resolves with what the patch has saved. */
+  async function dieBefore(last: number): Promise<unknown> {
     let died!: () => void;
     const death = new Promise<void>((resolve) => {
       died = resolve;
@@ -294,8 +296,43 @@ describe("a patch whose agent is killed", () => {
       died();
       return new Promise(() => {});
     });
-    return Promise.race([death, createPatchTool(files, host.root).call({ input: patchOf(...PATCH) })]);
+    const tool = createPatchTool(files, host.root);
+    await Promise.race([death, tool.call({ input: patchOf(...PATCH) })]);
+    return tool.getCheckpoint();
   }
+
+  it("is not fooled by a file that looks as if the patch had reached it, nor by half of a file", async () => {
+    const before = { a: "x\ny\nx\n", b: "old and long\n", same: "x\n", gone: "x\n" };
+    host.put(before);
+    const input = patchOf(
+      ...["*** Update File: a", "@@", " x", "+y"],
+      ...change("b", "old and long", "new"),
+      ...["*** Add File: same", "+x"],
+      "*** Delete File: gone",
+    );
+    const tool = createPatchTool(host.files, host.root);
+    await tool.call({ input });
+    const recover = async () => {
+      host.put({ ".codex-replace-0123456789abcdef": "n" });
+      return (await tool.recover(input, tool.getCheckpoint())).split("\n").slice(1);
+    };
+    const left = `${host.root}/.codex-replace-0123456789abcdef: a temporary file that an interrupted write has left, to be removed`;
+    expect(await recover()).toEqual([
+      "a: new, as the patch leaves it",
+      "b: new, as the patch leaves it",
+      "same: new, as the patch leaves it",
+      "gone: new, as the patch leaves it: removed",
+      left,
+    ]);
+    host.put({ ...before, b: "new\nand long\n" });
+    expect(await recover()).toEqual([
+      "a: old, the patch has not reached it",
+      "b: neither old nor new: cut off while it was written, or changed by something else",
+      "same: new, as the patch leaves it",
+      "gone: old, the patch has not reached it",
+      left,
+    ]);
+  });
 
   it("names what is done already when the patch is sent again", async () => {
     host.put({ a: "y\n", b: "x\n" });

@@ -47,6 +47,7 @@ export function createPatchTool(files: AgentFiles, root: string, options: Option
     get: async (id: string | undefined) =>
       id === undefined || ids.includes(id) ? { id: id ?? ids[0]!, files, cwd: root } : undefined,
   };
+  let saved: string | undefined;
   const tool = createApplyPatchTool({ environments, policy, clock: { now: () => 0 }, newId });
   const contextOf = (shown: unknown[]): ToolContext => ({
     callId: "c1",
@@ -55,6 +56,9 @@ export function createPatchTool(files: AgentFiles, root: string, options: Option
     environment: ids[0],
     getSelected: (id) => ({ cwd: id === ids[0] ? root : undefined }),
     show: (details) => void shown.push(details),
+    saveCheckpoint: async (checkpoint) => {
+      saved = JSON.stringify(checkpoint);
+    },
   });
   return {
     tool,
@@ -66,7 +70,9 @@ export function createPatchTool(files: AgentFiles, root: string, options: Option
       if (typeof answer.output !== "string") throw new Error("no text");
       return { output: answer.output, status: answer.status, shown, endsTurn: answer.endsTurn };
     },
-    recover: (input: string) => tool.recover!({ input }, contextOf([])),
+    /** What the last call saved, as it is read from a thread. */
+    getCheckpoint: (): unknown => (saved === undefined ? undefined : JSON.parse(saved)),
+    recover: (input: string, checkpoint?: unknown) => tool.recover!({ input }, contextOf([]), checkpoint),
   };
 }
 

@@ -13,6 +13,7 @@ async function call(args: Record<string, unknown>) {
     getSelected: () => undefined,
     environment: undefined,
     show,
+    saveCheckpoint: async () => {},
   });
   return { ...answer, shown };
 }

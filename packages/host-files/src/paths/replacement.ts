@@ -4,8 +4,8 @@ import { access, copyFile, type FileHandle, open, rename, stat, unlink } from "n
 import { errnoOf } from "@codex/exec-backend";
 import { type HostPath, joinPath, parentPath } from "@codex/exec-server-protocol";
 import { notAFile, systemError } from "../errors.js";
-import { openForWriting } from "../paths/open-file.js";
-import { resolveTarget } from "../paths/resolve-target.js";
+import { openForWriting } from "./open-file.js";
+import { resolveTarget } from "./resolve-target.js";
 
 /** New content of a file while it is being written. The owner ends it with `commit` or `abort`. */
 export interface Replacement {
@@ -27,17 +27,33 @@ export interface Replacement {
  */
 export async function createReplacement(path: HostPath): Promise<Replacement> {
   const target = await resolveTarget(path);
-  const existing = await statForReplacing(target);
-  if (existing !== undefined && existing.nlink > 1) return replaceInPlace(target);
+  return (await createSibling(target, await statForReplacing(target))) ?? replaceInPlace(target);
+}
+
+/** Like `createReplacement`; undefined for a file that only writing in place preserves, and for devices. */
+export async function createAtomicReplacement(path: HostPath): Promise<Replacement | undefined> {
+  const target = await resolveTarget(path);
+  const existing = await stat(target).catch((error: unknown) => {
+    if (errnoOf(error) === "ENOENT") return undefined;
+    throw error;
+  });
+  if (existing?.isFile() === false) return undefined;
+  if (existing !== undefined) await access(target, constants.W_OK);
+  return createSibling(target, existing);
+}
+
+async function createSibling(target: HostPath, existing: Stats | undefined): Promise<Replacement | undefined> {
+  if (existing !== undefined && existing.nlink !== 1) return undefined;
   try {
     return await replaceBeside(target, existing);
   } catch (error) {
     if (existing === undefined || !MEANS_IN_PLACE.has(errnoOf(error) ?? "")) throw error;
-    return replaceInPlace(target);
+    return undefined;
   }
 }
 
-const MEANS_IN_PLACE: ReadonlySet<string> = new Set(["EACCES", "EPERM", "EROFS"]);
+/** ENOENT: directories of /proc take no new files. ENAMETOOLONG: the sibling's name may be the longer one. */
+const MEANS_IN_PLACE: ReadonlySet<string> = new Set(["EACCES", "EPERM", "EROFS", "ENOENT", "ENAMETOOLONG"]);
 
 /** @throws for anything but a regular file, and for a file that this process may not write */
 async function statForReplacing(target: HostPath): Promise<Stats | undefined> {
@@ -71,11 +87,12 @@ async function replaceBeside(target: HostPath, existing: Stats | undefined): Pro
     await unlink(contentPath).catch(() => {});
   };
   const commit = async () => {
+    let isMoved = false;
     try {
       await file.close();
-      await putInPlace(contentPath, target);
+      isMoved = await putInPlace(contentPath, target);
     } finally {
-      await unlink(contentPath).catch(() => {});
+      if (!isMoved) await unlink(contentPath).catch(() => {});
     }
   };
   try {
@@ -87,6 +104,8 @@ async function replaceBeside(target: HostPath, existing: Stats | undefined): Pro
   }
 }
 
+const MEANS_COPY: ReadonlySet<string> = new Set(["EBUSY", "EACCES", "EPERM"]);
+
 /** Minus the umask. */
 const ANYBODY = 0o666;
 const OWNER_ALONE = 0o600;
@@ -97,12 +116,14 @@ async function keepOwnership(file: FileHandle, { uid, gid, mode }: Stats): Promi
   await file.chmod(mode & 0o7777);
 }
 
-/** A mount point cannot be renamed over, so the content is copied into it. */
-async function putInPlace(contentPath: HostPath, target: HostPath): Promise<void> {
+/** A mount point cannot be renamed over, nor another's file in a sticky directory: the content is copied into it. False: copied. */
+async function putInPlace(contentPath: HostPath, target: HostPath): Promise<boolean> {
   try {
     await rename(contentPath, target);
+    return true;
   } catch (error) {
-    if (errnoOf(error) !== "EBUSY") throw error;
+    if (!MEANS_COPY.has(errnoOf(error) ?? "")) throw error;
     await copyFile(contentPath, target);
+    return false;
   }
 }
