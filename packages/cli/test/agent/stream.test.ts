@@ -100,16 +100,6 @@ describe("codex exec --json shows a response", () => {
     const deltas = eventsOf(stdout).filter(({ type }) => type === "item.delta");
     expect(deltas.reduce((sum, { delta: text }) => sum + String(text).length, 0)).toBe(20_000_000 + "done".length);
   });
-
-  it("behind a silence with comments alone that is longer than the configured one", async () => {
-    const comments = Array.from({ length: 24 }, () => [": still here\n\n", 250]).flat();
-    const body = [...comments, ...whole.map((one) => renderEvent(one))];
-    const { endpoint, run } = await setUpAgent(command, [{ headers: { "content-type": "text/event-stream" }, body }], {
-      provider: "stream_idle_timeout_ms = 4000",
-    });
-    expect((await run(["go"])).code).toBe(0);
-    expect(endpoint.requests).toHaveLength(1);
-  });
 });
 
 describe("codex exec answers a call that cannot be carried out", () => {

@@ -1,4 +1,6 @@
-import { createServer } from "node:http";
+import { once } from "node:events";
+import { createServer, type ServerResponse } from "node:http";
+import { FakeClock } from "@codex/clock/testing";
 import { createResponsesModel, type ModelEvent } from "@codex/model";
 import {
   cutAfter,
@@ -160,6 +162,35 @@ describe("silence", () => {
     await expect(reading).rejects.toMatchObject({ code: "idle_timeout", retry: "stream" });
     expect(events).toHaveLength(1);
     expect(fast.armed).toBeGreaterThan(2); // the request, its headers, what came
+  });
+});
+
+describe("60 s of comments alone", () => {
+  it("are no silence of 3 s, which ends the stream afterwards", async () => {
+    const clock = new FakeClock();
+    const requests: ServerResponse[] = [];
+    const server = createServer(
+      (_, response) => void requests.push(response.writeHead(200, { "content-type": "text/event-stream" })),
+    ).listen(0, "127.0.0.1");
+    await once(server, "listening");
+    onTestFinished(() => void server.close().closeAllConnections());
+    const { port } = server.address() as { port: number };
+    const provider = providerAt(`http://127.0.0.1:${port}`, { stream_idle_timeout_ms: 3000 });
+    const model = createResponsesModel({ provider, clock, random: () => 0.5 });
+    const stream = model.stream(request(), { signal: new AbortController().signal })[Symbol.asyncIterator]();
+    const first = stream.next();
+    await once(server, "request");
+    for (let second = 0; second < 60; second += 1) {
+      requests[0]?.write(": still here\n\n");
+      await clock.timer(3000); // what came was noticed
+      clock.advance(1000);
+    }
+    requests[0]?.write(renderEvent({ type: "response.output_item.done", item: message("here") }));
+    expect((await first).value).toMatchObject({ type: "item_done" });
+    const end = stream.next();
+    clock.advance(3000);
+    await expect(end).rejects.toMatchObject({ code: "idle_timeout" });
+    expect([clock.now(), requests.length]).toEqual([63_000, 1]);
   });
 });
 
