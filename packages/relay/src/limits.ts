@@ -22,10 +22,13 @@ export const MAX_AUTHORIZATION_BYTES = 4096;
 /** Milliseconds from a dial to the open websocket. */
 export const CONNECT_TIMEOUT_MS = 10_000;
 
-/** Milliseconds between two websocket pings. */
+/** Milliseconds between two websocket pings of an executor without streams. */
 export const PING_MS = 15_000;
 
-/** Milliseconds without any received data after a ping until a socket counts as lost: with the ping well below `RECOVERY_MS`. */
+/** The same of a socket with streams: two half-open sockets in a row are noticed well within `RECOVERY_MS`. */
+export const STREAM_PING_MS = 8_000;
+
+/** Milliseconds without any received data after a ping until a socket counts as lost. */
 export const PONG_TIMEOUT_MS = 10_000;
 
 /** Unsent bytes in a socket at which its streams pause sending. */

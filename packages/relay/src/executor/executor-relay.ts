@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import type { Channel, ChannelLimits } from "@codex/channel";
 import { type Clock, systemClock } from "@codex/clock";
 import type { Logger } from "@codex/telemetry";
-import { MAX_FRAME_BYTES, SOCKET_CLOSE_MS } from "../limits.js";
+import { MAX_FRAME_BYTES, PING_MS, SOCKET_CLOSE_MS, STREAM_PING_MS } from "../limits.js";
 import { createIdentity, fingerprintOf, type NoiseIdentity } from "../noise/keys.js";
 import { loadMlKem } from "../noise/ml-kem.js";
 import { type Registration, type RegistryAddress, registerExecutor, validateHarness } from "../registry/registry.js";
@@ -69,7 +69,14 @@ export async function serveExecutorRelay(options: ExecutorRelayOptions): Promise
     registration ??= await register();
     const { registrationId, url } = registration;
     const headers = { "x-request-id": `req_${randomBytes(16).toString("hex")}` };
-    socket = await FrameSocket.dial(url, { clock, headers, maxMessageBytes: MAX_FRAME_BYTES, ca: registry.ca, signal });
+    socket = await FrameSocket.dial(url, {
+      clock,
+      headers,
+      maxMessageBytes: MAX_FRAME_BYTES,
+      ca: registry.ca,
+      getPingMs: () => (table.count === 0 ? PING_MS : STREAM_PING_MS),
+      signal,
+    });
     onConnected();
     log?.info?.("connected to the rendezvous", { registrationId });
     const served = new ExecutorSocket(socket, {

@@ -5,15 +5,16 @@ import { encodeFrame } from "../frames/encode.js";
 import type { FrameBody } from "../frames/frame.js";
 import { RESET_REASON } from "../frames/reset-reason.js";
 import { MAX_AUTHORIZATION_BYTES, MAX_STREAMS, MAX_VALIDATIONS } from "../limits.js";
-import { ResponderHandshake } from "../noise/handshake.js";
+import { ResponderHandshake, SHORTEST_HANDSHAKE_BYTES } from "../noise/handshake.js";
 import { fingerprintOf, type NoiseIdentity, type NoisePublicKey } from "../noise/keys.js";
 import type { MlKem } from "../noise/ml-kem.js";
+import { ResumptionResponder } from "../noise/resumption.js";
 import type { FrameSocket } from "../socket/frame-socket.js";
 import { SendTurns } from "../socket/send-turns.js";
 import { NoiseLink } from "../streams/noise-link.js";
 import type { RelayedStream } from "../streams/relayed-stream.js";
 import type { HandshakeGate } from "./handshake-gate.js";
-import type { StreamTable } from "./stream-table.js";
+import type { StreamPeer, StreamTable } from "./stream-table.js";
 
 /** What a harness presents to an executor, for validation by the registry. */
 interface Admission {
@@ -40,7 +41,7 @@ export interface ExecutorSocketOptions {
 
 type Entry =
   | { kind: "validating" }
-  | { kind: "live"; link: NoiseLink; harness: string; stream: RelayedStream | undefined };
+  | { kind: "live"; link: NoiseLink; harness: string; peer: StreamPeer; stream: RelayedStream | undefined };
 
 /** All Noise streams on one socket of an executor. */
 export class ExecutorSocket {
@@ -112,19 +113,25 @@ export class ExecutorSocket {
       });
       return this.#reset(streamId);
     }
+    const resumed = this.#options.table.findPeer(message);
+    // The stream that it resumes is gone: the harness tries again with a complete handshake.
+    if (resumed === undefined && message.length < SHORTEST_HANDSHAKE_BYTES) return this.#reset(streamId);
     const entry: Entry = { kind: "validating" };
     this.#entries.set(streamId, entry);
     this.#validations += 1;
-    void this.#admit(streamId, entry, message).finally(() => {
+    void this.#admit(streamId, entry, message, resumed).finally(() => {
       this.#validations -= 1;
     });
   }
 
-  async #admit(streamId: string, entry: Entry, message: Uint8Array): Promise<void> {
+  async #admit(streamId: string, entry: Entry, message: Uint8Array, resumed?: StreamPeer): Promise<void> {
     const { environmentId, registrationId, identity, mlKem, gate, log, validate } = this.#options;
     const context = { environmentId, registrationId, streamId };
     try {
-      const handshake = new ResponderHandshake({ context, identity, mlKem });
+      const handshake =
+        resumed === undefined
+          ? new ResponderHandshake({ context, identity, mlKem })
+          : new ResumptionResponder({ context, resumption: resumed.resumption, initiator: resumed.key });
       const { initiator, payload } = handshake.receive(message);
       const authorization = decodeAuthorization(payload);
       if (!(await validate({ streamId, harness: initiator, authorization }, this.#abort.signal))) {
@@ -136,10 +143,12 @@ export class ExecutorSocket {
       gate.noteSuccess();
       this.#send(streamId, { kind: "handshake", payload: answer });
       const link = new NoiseLink(session.keys, (body) => this.#send(streamId, body));
-      const live: Entry = { kind: "live", link, harness: fingerprintOf(initiator), stream: undefined };
+      const peer = { key: initiator, resumption: session.resumption };
+      const live: Entry = { kind: "live", link, harness: fingerprintOf(initiator), peer, stream: undefined };
       this.#entries.set(streamId, live);
       log?.info?.("a harness was admitted", { streamId, harness: live.harness });
-      if (this.#options.isEager) this.#open(streamId, live);
+      // A resumed stream is there already.
+      if (this.#options.isEager && resumed === undefined) this.#open(streamId, live);
     } catch (error) {
       if (this.#abort.signal.aborted || this.#entries.get(streamId) !== entry) return;
       gate.noteFailure();
@@ -150,7 +159,8 @@ export class ExecutorSocket {
   }
 
   #open(streamId: string, entry: Extract<Entry, { kind: "live" }>): RelayedStream {
-    const stream = this.#options.table.create({ streamId, harness: entry.harness }, this.#placeOf(streamId, entry));
+    const info = { streamId, harness: entry.harness };
+    const stream = this.#options.table.create(info, entry.peer, this.#placeOf(streamId, entry));
     entry.stream = stream;
     stream.attach(entry.link, this.#turns);
     return stream;

@@ -2,6 +2,8 @@ import { randomUUID } from "node:crypto";
 import type { Channel, ChannelLimits } from "@codex/channel";
 import type { Clock } from "@codex/clock";
 import { DETACHED_MS } from "../limits.js";
+import type { NoisePublicKey } from "../noise/keys.js";
+import { RESUMPTION_ID_BYTES, type Resumption } from "../noise/resumption-secret.js";
 import { RelayedStream } from "../streams/relayed-stream.js";
 
 /** A stream and its owner. */
@@ -9,6 +11,12 @@ export interface StreamInfo {
   streamId: string;
   /** Fingerprint of the harness's key, verified by the handshake. */
   harness: string;
+}
+
+/** What identifies and authenticates the harness of a stream in its handshakes. */
+export interface StreamPeer {
+  key: NoisePublicKey;
+  resumption: Resumption;
 }
 
 /** The socket and stream id that currently carry a stream. */
@@ -20,6 +28,7 @@ export interface StreamPlace {
 interface Kept {
   stream: RelayedStream;
   harness: string;
+  peer: StreamPeer;
   place: StreamPlace | undefined;
   cancelExpiry: () => void;
 }
@@ -48,7 +57,7 @@ export class StreamTable {
   }
 
   /** Adds a new stream at this place. */
-  create(info: StreamInfo, place: StreamPlace): RelayedStream {
+  create(info: StreamInfo, peer: StreamPeer, place: StreamPlace): RelayedStream {
     const stream = new RelayedStream({
       role: "executor",
       clock: this.#clock,
@@ -64,7 +73,7 @@ export class StreamTable {
         kept.place?.reset();
       },
     });
-    const kept: Kept = { stream, harness: info.harness, place, cancelExpiry: () => {} };
+    const kept: Kept = { stream, harness: info.harness, peer, place, cancelExpiry: () => {} };
     this.#all.add(kept);
     this.#onStream(stream.channel, info);
     return stream;
@@ -78,6 +87,13 @@ export class StreamTable {
     kept.place = place;
     kept.cancelExpiry();
     return kept.stream;
+  }
+
+  /** The harness of the stream that a handshake message wants to resume; undefined for a complete handshake. */
+  findPeer(message: Uint8Array): StreamPeer | undefined {
+    const id = message.subarray(0, RESUMPTION_ID_BYTES);
+    for (const { stream, peer } of this.#all) if (stream.isResumable && peer.resumption.id.equals(id)) return peer;
+    return undefined;
   }
 
   /** Removes a new stream that turned out to resume another one. */

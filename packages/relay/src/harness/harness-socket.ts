@@ -3,10 +3,9 @@ import { decodeFrame } from "../frames/decode.js";
 import { encodeFrame } from "../frames/encode.js";
 import type { FrameBody } from "../frames/frame.js";
 import { RESET_REASON } from "../frames/reset-reason.js";
-import { HANDSHAKE_TIMEOUT_MS, MAX_FRAME_BYTES } from "../limits.js";
-import { type HandshakeContext, InitiatorHandshake, type NoiseSession } from "../noise/handshake.js";
-import type { NoiseIdentity } from "../noise/keys.js";
-import type { MlKem } from "../noise/ml-kem.js";
+import { HANDSHAKE_TIMEOUT_MS, MAX_FRAME_BYTES, STREAM_PING_MS } from "../limits.js";
+import type { NoiseSession } from "../noise/handshake.js";
+import type { Resumption } from "../noise/resumption-secret.js";
 import type { Meeting } from "../registry/registry.js";
 import { FrameSocket } from "../socket/frame-socket.js";
 import { SendTurns } from "../socket/send-turns.js";
@@ -21,6 +20,8 @@ export class StreamRefusedError extends Error {
 /** A socket of a harness with its only stream, after the handshake. */
 export interface HarnessSocket {
   readonly link: NoiseLink;
+  /** For resuming its stream. */
+  readonly resumption: Resumption;
   readonly turns: SendTurns;
   /** Starts delivering frames. */
   start(): void;
@@ -33,9 +34,9 @@ export interface HarnessSocket {
 /** Options of a harness's socket. */
 export interface HarnessSocketOptions {
   meeting: Meeting;
-  context: HandshakeContext;
-  identity: NoiseIdentity;
-  mlKem: MlKem;
+  streamId: string;
+  /** This end of the handshake. */
+  handshake: { start(payload: Uint8Array): Buffer; finish(message: Uint8Array): NoiseSession };
   clock: Clock;
   ca: string | Uint8Array | undefined;
   signal: AbortSignal | undefined;
@@ -48,12 +49,16 @@ export interface HarnessSocketOptions {
 
 /** Dials, and performs the handshake with the executor. @throws SocketError, StreamRefusedError, or the reason of the signal */
 export async function openHarnessSocket(options: HarnessSocketOptions): Promise<HarnessSocket> {
-  const { meeting, context, identity, mlKem, clock, ca, signal } = options;
-  const socket = await FrameSocket.dial(meeting.url, { clock, maxMessageBytes: MAX_FRAME_BYTES, ca, signal });
-  const { streamId } = context;
+  const { meeting, streamId, handshake, clock, ca, signal } = options;
+  const socket = await FrameSocket.dial(meeting.url, {
+    clock,
+    maxMessageBytes: MAX_FRAME_BYTES,
+    ca,
+    getPingMs: () => STREAM_PING_MS,
+    signal,
+  });
   const send = (body: FrameBody) => socket.send(encodeFrame({ streamId, body }));
   const turns = new SendTurns(() => socket.waitingBytes);
-  const handshake = new InitiatorHandshake({ context, identity, mlKem, responder: meeting.executor });
   let link: NoiseLink | undefined;
   let isStarted = false;
   const early: FrameBody[] = [];
@@ -81,6 +86,7 @@ export async function openHarnessSocket(options: HarnessSocketOptions): Promise<
       link = new NoiseLink(session.keys, send);
       resolve({
         link,
+        resumption: session.resumption,
         turns,
         start: () => {
           isStarted = true;

@@ -3,13 +3,16 @@ import type { Channel, ChannelLimits } from "@codex/channel";
 import { type Clock, pause, systemClock } from "@codex/clock";
 import { type Logger, messageOf } from "@codex/telemetry";
 import { FIRST_RESUME_MS, LONGEST_RESUME_MS, RECOVERY_MS, SOCKET_CLOSE_MS } from "../limits.js";
+import { InitiatorHandshake } from "../noise/handshake.js";
 import { createIdentity, fingerprintOf, type NoiseIdentity, type NoisePublicKey } from "../noise/keys.js";
 import { loadMlKem, type MlKem } from "../noise/ml-kem.js";
+import { ResumptionInitiator } from "../noise/resumption.js";
+import type { Resumption } from "../noise/resumption-secret.js";
 import { Backoff } from "../registry/backoff.js";
 import { type Meeting, type RegistryAddress, requestMeeting } from "../registry/registry.js";
 import { RegistryError } from "../registry/registry-error.js";
 import { RelayedStream } from "../streams/relayed-stream.js";
-import { type HarnessSocket, openHarnessSocket } from "./harness-socket.js";
+import { type HarnessSocket, openHarnessSocket, StreamRefusedError } from "./harness-socket.js";
 
 /** Options of a channel to an executor behind a rendezvous. */
 export interface NoiseChannelOptions {
@@ -54,6 +57,10 @@ class NoiseHarness {
   /** Empty until an executor was chosen by its labels. */
   #environmentId: string;
   #isRecovering = false;
+  /** Of the first handshake. */
+  #resumption: Resumption | undefined;
+  /** The executor has refused the last resumption handshake, or not answered it: the next one is complete. */
+  #isResumptionRefused = false;
 
   constructor(options: NoiseChannelOptions, mlKem: MlKem, identity: NoiseIdentity) {
     this.#options = options;
@@ -91,9 +98,8 @@ class NoiseHarness {
     const streamId = randomUUID();
     const socket = await openHarnessSocket({
       meeting,
-      context: { environmentId: meeting.environmentId, registrationId: meeting.registrationId, streamId },
-      identity: this.#identity,
-      mlKem: this.#mlKem,
+      streamId,
+      handshake: this.#createHandshake(meeting, streamId),
       clock: this.#clock,
       ca: registry.ca,
       signal,
@@ -104,8 +110,19 @@ class NoiseHarness {
       },
     });
     this.#socket = socket;
+    this.#resumption ??= socket.resumption;
+    this.#isResumptionRefused = false;
     log?.info?.("connected to an executor", { streamId, executor: this.#executor });
     return socket;
+  }
+
+  #createHandshake({ environmentId, registrationId, executor }: Meeting, streamId: string) {
+    const context = { environmentId, registrationId, streamId };
+    const resumption = this.#resumption;
+    if (resumption !== undefined && this.#stream.acceptsResumption && !this.#isResumptionRefused) {
+      return new ResumptionInitiator({ context, resumption });
+    }
+    return new InitiatorHandshake({ context, identity: this.#identity, mlKem: this.#mlKem, responder: executor });
   }
 
   /** A stream can only be resumed at the executor where it began. */
@@ -144,6 +161,7 @@ class NoiseHarness {
       } catch (error) {
         if (signal.aborted) return;
         problem = messageOf(error);
+        if (error instanceof StreamRefusedError) this.#isResumptionRefused = true;
         retryAfterMs = error instanceof RegistryError ? error.retryAfterMs : undefined;
         if (isFinal(error) || this.#clock.now() >= until) break;
       }

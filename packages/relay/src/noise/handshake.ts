@@ -1,7 +1,11 @@
 import { createIdentity, type NoiseIdentity, type NoisePublicKey } from "./keys.js";
 import { ML_KEM, type MlKem } from "./ml-kem.js";
+import { RESUMPTION_ID_BYTES, type Resumption } from "./resumption-secret.js";
 import { SymmetricState } from "./symmetric-state.js";
 import { X25519_BYTES } from "./x25519.js";
+
+/** Length of message 1 without a payload. */
+export const SHORTEST_HANDSHAKE_BYTES = 3_568;
 
 /** What both ends must agree upon, or the handshake fails. */
 export interface HandshakeContext {
@@ -28,6 +32,8 @@ export interface NoiseSession {
   /** The hash of all that was exchanged: the same at both ends, and of no other session. */
   handshakeHash: Buffer;
   keys: SessionKeys;
+  /** For the handshakes with which its stream is resumed. */
+  resumption: Resumption;
 }
 
 /** AES keys of each direction: for records, and for our own control messages. */
@@ -88,8 +94,9 @@ export class InitiatorHandshake {
     state.mixKey(this.#identity.x25519.agree(x25519));
     // Bytes of a payload would be of a later version.
     state.decryptAndHash(reader.rest());
-    const [sent, received, sentControl, receivedControl] = splitKeys(state);
-    return { handshakeHash: state.hash, keys: { sent, received, sentControl, receivedControl } };
+    const [sent, received, sentControl, receivedControl, ...rest] = splitKeys(state);
+    const keys = { sent, received, sentControl, receivedControl };
+    return { handshakeHash: state.hash, keys, resumption: createResumption(rest) };
   }
 }
 
@@ -144,9 +151,10 @@ export class ResponderHandshake {
     state.mixKey(own.x25519.agree(this.#ephemeral.x25519));
     state.mixKey(own.x25519.agree(this.#initiator.x25519));
     parts.push(state.encryptAndHash(new Uint8Array(0)));
-    const [received, sent, receivedControl, sentControl] = splitKeys(state);
+    const [received, sent, receivedControl, sentControl, ...rest] = splitKeys(state);
     const keys = { sent, received, sentControl, receivedControl };
-    return { message: Buffer.concat(parts), session: { handshakeHash: state.hash, keys } };
+    const session = { handshakeHash: state.hash, keys, resumption: createResumption(rest) };
+    return { message: Buffer.concat(parts), session };
   }
 }
 
@@ -184,11 +192,16 @@ function readEphemeral(state: SymmetricState, reader: Reader): NoisePublicKey {
   return { x25519, mlkem768 };
 }
 
-/** Initiator to responder, responder to initiator; for records, then for control messages. */
-function splitKeys(state: SymmetricState): [Buffer, Buffer, Buffer, Buffer] {
-  const [one, two, three, four] = state.split(4);
-  return [one!, two!, three!, four!];
+/** Initiator to responder, responder to initiator; for records, then for control messages; then secret and id of a resumption. */
+function splitKeys(state: SymmetricState): [Buffer, Buffer, Buffer, Buffer, Buffer, Buffer] {
+  const [one, two, three, four, five, six] = state.split(6);
+  return [one!, two!, three!, four!, five!, six!];
 }
+
+const createResumption = ([secret, id]: [Buffer, Buffer]): Resumption => ({
+  secret,
+  id: id.subarray(0, RESUMPTION_ID_BYTES),
+});
 
 class Reader {
   readonly #bytes: Uint8Array;

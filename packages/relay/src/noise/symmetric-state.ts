@@ -11,9 +11,11 @@ export class SymmetricState {
   #key: Buffer | undefined;
   #counter = 0;
 
-  /** @param name of the protocol, longer than 32 bytes */
+  /** @param name of the protocol; up to 32 bytes it is the first hash itself */
   constructor(name: string) {
-    this.#hash = createHash("sha256").update(name).digest();
+    const bytes = Buffer.from(name);
+    const isShort = bytes.length <= KEY_BYTES;
+    this.#hash = isShort ? Buffer.concat([bytes], KEY_BYTES) : createHash("sha256").update(bytes).digest();
     this.#chainingKey = this.#hash;
   }
 

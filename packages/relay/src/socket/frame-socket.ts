@@ -21,6 +21,8 @@ export interface DialOptions {
   /** Additional trusted CA certificates (PEM). */
   ca?: string | Uint8Array | undefined;
   timeoutMs?: number;
+  /** Milliseconds until the next ping, asked before each one. Default `PING_MS`. */
+  getPingMs?: (() => number) | undefined;
   signal?: AbortSignal | undefined;
 }
 
@@ -37,6 +39,7 @@ export interface SocketEvents {
 export class FrameSocket {
   readonly #socket: WebSocket;
   readonly #clock: Clock;
+  readonly #getPingMs: () => number;
   #events: SocketEvents | undefined;
   #reason: string | undefined;
   #cancelPing = () => {};
@@ -44,12 +47,14 @@ export class FrameSocket {
 
   /** @throws SocketError, or the reason of the signal */
   static dial(url: string, options: DialOptions): Promise<FrameSocket> {
-    return dial(url, options, (socket) => new FrameSocket(socket, options.clock));
+    const { clock, getPingMs = () => PING_MS } = options;
+    return dial(url, options, (socket) => new FrameSocket(socket, clock, getPingMs));
   }
 
-  private constructor(socket: WebSocket, clock: Clock) {
+  private constructor(socket: WebSocket, clock: Clock, getPingMs: () => number) {
     this.#socket = socket;
     this.#clock = clock;
+    this.#getPingMs = getPingMs;
     socket.pause();
     socket.on("error", (error) => {
       this.#reason ??= error.message;
@@ -126,7 +131,7 @@ export class FrameSocket {
   /** Any received data proves that the peer is alive; while paused none can be received. */
   #schedulePing(): void {
     const socket = this.#socket;
-    this.#cancelPing = this.#clock.after(PING_MS, () => {
+    this.#cancelPing = this.#clock.after(this.#getPingMs(), () => {
       const settle = () => {
         cancel();
         socket.off("pong", settle).off("message", settle);

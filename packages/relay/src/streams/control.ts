@@ -22,6 +22,8 @@ const controlSchema = z.discriminatedUnion("type", [
     limit: offset,
     /** Requests a `state` in response. */
     ask: z.optional(z.boolean()),
+    /** The executor accepts resumption handshakes. */
+    resumption: z.optional(z.boolean()),
   }),
   /** A harness resumes a session on another socket. */
   z.object({ type: z.literal("resume"), session, received: offset, limit: offset }),

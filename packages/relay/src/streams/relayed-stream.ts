@@ -46,6 +46,7 @@ export class RelayedStream implements MessageCarrier, Sender {
   #messagesReceived = 0;
   #receivedBytes = 0;
   #isFull = false;
+  #acceptsResumption = false;
   /** Flow control: total bytes that the peer may send, and that this end may send. */
   #granted = 0;
   #limit = Number.POSITIVE_INFINITY;
@@ -80,6 +81,11 @@ export class RelayedStream implements MessageCarrier, Sender {
   /** Whether it can be resumed over another link. */
   get isResumable(): boolean {
     return this.#peer === "ours" && !this.#isEnded;
+  }
+
+  /** Whether the peer accepts a resumption handshake for it. */
+  get acceptsResumption(): boolean {
+    return this.isResumable && this.#acceptsResumption;
   }
 
   /** Whether no message was sent or received yet. */
@@ -264,6 +270,7 @@ export class RelayedStream implements MessageCarrier, Sender {
     }
     if (this.#peer !== "ours" || state.session !== this.#session) return;
     this.#limit = Math.max(this.#limit, state.limit);
+    this.#acceptsResumption ||= state.resumption === true;
     if (attached.isResuming) {
       attached.isResuming = false;
       this.#goOn(state.received);
@@ -321,7 +328,8 @@ export class RelayedStream implements MessageCarrier, Sender {
     this.#acks.noteSent();
     const { next, held } = link.order;
     const state = { type: "state", session: this.#session, next, held, received: this.#receivedBytes } as const;
-    link.sendControl({ ...state, limit: this.#grant(), ...(ask ? { ask } : {}) });
+    const resumption = this.#options.role === "executor" ? { resumption: true } : {};
+    link.sendControl({ ...state, ...resumption, limit: this.#grant(), ...(ask ? { ask } : {}) });
   }
 
   #sendResume(): void {

@@ -146,6 +146,40 @@ it("admits a harness of its own, which cannot take over the session of another",
   expect(executed).toEqual(["mine", "mine again"]);
 });
 
+it("replays and changes the handshake with which a stream is resumed: refused, and the stream goes on", async () => {
+  const relayed = await start();
+  const { call, executed } = await startEcho(relayed);
+  await call(0);
+  const handshakes: Buffer[] = [];
+  relayed.rendezvous.meddle = (frame, from) => {
+    if (from === "harness" && readFrameHead(frame)?.kind === "handshake") handshakes.push(Buffer.from(frame));
+    return [frame];
+  };
+  relayed.rendezvous.cut("harness");
+  expect(await call(1)).toMatchObject({ value: 1 });
+  const [frame] = handshakes;
+  // Without ML-KEM: its keys follow from those of the first handshake.
+  expect(frame!.length).toBeLessThan(200);
+  const resets: string[] = [];
+  relayed.rendezvous.meddle = (each, from) => {
+    const head = readFrameHead(each);
+    if (from === "executor" && head?.kind === "reset") resets.push(head.streamId);
+    return [each];
+  };
+  const { streamId } = readFrameHead(frame!)!;
+  const changed = Array.from({ length: 4 }, (_, n) => {
+    const id = streamId.replace(/.$/, String(n));
+    const copy = Buffer.from(frame!.toString("latin1").replace(streamId, id), "latin1");
+    // Another stream id; then also another resumption id, public key, payload.
+    if (n > 0) copy[copy.length - [0, 70, 40, 1][n]!]! ^= 1;
+    relayed.rendezvous.toExecutor(copy);
+    return id;
+  }).filter((id) => id !== streamId);
+  await expect.poll(() => resets).toEqual(expect.arrayContaining(changed));
+  expect(await call(2)).toMatchObject({ value: 2 });
+  expect(executed).toEqual([0, 1, 2]);
+});
+
 it("forges resets: the streams are resumed, and nothing is lost", async () => {
   const relayed = await start();
   let streamId = "";

@@ -16,8 +16,6 @@ const WEIGHTS: Readonly<Record<FaultKind, number>> = {
   "kill-all": 4,
 };
 
-const FAULTS_BETWEEN_SILENCES = 500;
-
 /** Decides which frames have a fault, until there were enough. */
 export class FrameFaults {
   readonly counts: Record<FaultKind, number> = {
@@ -34,7 +32,6 @@ export class FrameFaults {
   readonly #random: Random;
   readonly #total: number;
   #untilNext: number;
-  #lastSilence = Number.NEGATIVE_INFINITY;
 
   constructor(random: Random, total: number) {
     this.#random = random;
@@ -56,11 +53,7 @@ export class FrameFaults {
     this.#untilNext -= 1;
     if (this.#untilNext > 0) return undefined;
     this.#untilNext = this.#random.between(1, 30);
-    const picked = this.#pick();
-    // A half-open socket takes up to 25 s to be noticed: two in a row exceed the 45 s in which a harness tries to resume.
-    const isTooSoon = picked === "silence" && this.done - this.#lastSilence < FAULTS_BETWEEN_SILENCES;
-    const kind = isTooSoon ? "cut" : picked;
-    if (kind === "silence") this.#lastSilence = this.done;
+    const kind = this.#pick();
     this.counts[kind] += 1;
     return kind;
   }
