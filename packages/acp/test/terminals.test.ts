@@ -1,6 +1,7 @@
 import { agent, client, methods, type TerminalHandle } from "@agentclientprotocol/sdk";
 import { type AcpTerminalsOptions, acpTerminals } from "@codex/acp";
 import { createLocalOrchestrator, type LocalOrchestratorOptions } from "@codex/local";
+import { COMMAND_FACE_CASES, type CommandEnd, type CommandFace, checkCommandFace } from "@codex/local/testing";
 import type { Orchestrator } from "@codex/orchestrator";
 import { parseRulePolicy } from "@codex/policy";
 import { afterEach, describe, expect, it } from "vitest";
@@ -52,7 +53,31 @@ async function withAgent(
   await terminals.dispose();
 }
 
+/** What an agent has of a command: its output and end, or the error of a request. */
+const createFace = (orchestrator: Orchestrator): CommandFace => ({
+  async run([command = "", ...args], { cwd, signal }) {
+    let end: CommandEnd | undefined;
+    await withAgent(orchestrator, async (create) => {
+      try {
+        const terminal = await create(command, args, cwd === undefined ? {} : { cwd });
+        if (signal.aborted) await terminal.kill();
+        signal.addEventListener("abort", () => void terminal.kill());
+        const { exitCode = null, signal: name = null } = await terminal.waitForExit();
+        const { output, truncated } = await terminal.currentOutput();
+        end = { output, exitCode, signal: name, ...(truncated ? { isTruncated: true } : {}) };
+      } catch (error) {
+        end = { error: error instanceof Error ? error.message : String(error) };
+      }
+    });
+    return end ?? { error: "the agent did not run" };
+  },
+});
+
 describe("terminals of an ACP client", () => {
+  it.each(COMMAND_FACE_CASES)("pass the face kit: $name", (faceCase) =>
+    checkCommandFace(faceCase, { connect: createFace }),
+  );
+
   it("run commands with directory, variables and an exit code", async () => {
     let shown = "";
     const onOutput = ({ bytes, terminalId }: { bytes: Buffer; terminalId: string }) => {

@@ -36,18 +36,25 @@ export async function checkFace(
   faceCase: FaceCase,
   { open = createLocalOrchestrator, connect }: FaceCheck,
 ): Promise<void> {
-  const direct = await runCase(faceCase, open, (orchestrator) => ({
-    call: async (tool, args) => orchestrator.callTool(tool, args),
-  }));
-  const faced = await runCase(faceCase, open, connect);
-  deepStrictEqual(faced, direct, `the audit log of "${faceCase.name}"`);
+  const run = (make: FaceCheck["connect"]) =>
+    auditRun(faceCase, open, async (orchestrator) => {
+      const face = await make(orchestrator);
+      try {
+        let session = 0;
+        for (const step of faceCase.steps) session = await runStep(step, session, face, orchestrator);
+      } finally {
+        await face.close?.();
+      }
+    });
+  const direct = await run((orchestrator) => ({ call: async (tool, args) => orchestrator.callTool(tool, args) }));
+  deepStrictEqual(await run(connect), direct, `the audit log of "${faceCase.name}"`);
 }
 
-/** The audit records of a case, without what differs from run to run. */
-async function runCase(
-  { policy = EVERYTHING, steps }: FaceCase,
+/** The audit records of what is done with an orchestrator, without what differs from run to run. */
+export async function auditRun(
+  { policy = EVERYTHING }: FaceCase,
   open: NonNullable<FaceCheck["open"]>,
-  connect: FaceCheck["connect"],
+  run: (orchestrator: Orchestrator) => Promise<void>,
 ): Promise<unknown[]> {
   const events: AuditEvent[] = [];
   const log: Pick<AuditLog, "record" | "flush"> = {
@@ -58,13 +65,9 @@ async function runCase(
   };
   // An orchestrator uses no more of a log.
   const orchestrator = await open({ policy, audit: { log: log as AuditLog } });
-  let face: Face | undefined;
   try {
-    face = await connect(orchestrator);
-    let session = 0;
-    for (const step of steps) session = await runStep(step, session, face, orchestrator);
+    await run(orchestrator);
   } finally {
-    await face?.close?.();
     await orchestrator.close();
   }
   return events.map(describeEvent);
