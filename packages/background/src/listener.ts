@@ -1,5 +1,6 @@
-import { lstatSync, statSync, unlinkSync, utimesSync } from "node:fs";
-import { connect, createServer, type Server, type Socket } from "node:net";
+import { lstatSync, utimesSync } from "node:fs";
+import { createServer, type Server, type Socket } from "node:net";
+import { listenPrivately, removeDeadSocket } from "@codex/channel/unix";
 import { readWant, writeGreeting } from "./greeting.js";
 import { IDLE_CHECKS, IDLE_MS, MAX_IDLE_CHECK_MS, SOCKET_CHECK_MS } from "./limits.js";
 import type { SocketPlace } from "./socket-place.js";
@@ -35,10 +36,8 @@ export interface Listener {
  * its sessions could not be resumed otherwise; one that another server has replaced is left alone.
  * @throws Error when the address is in use or cannot be bound
  */
-export async function listenInBackground(options: ListenerOptions): Promise<Listener> {
-  const listener = new BackgroundListener(options);
-  await listener.open();
-  return listener;
+export function listenInBackground(options: ListenerOptions): Promise<Listener> {
+  return new BackgroundListener(options).open();
 }
 
 class BackgroundListener implements Listener {
@@ -60,7 +59,7 @@ class BackgroundListener implements Listener {
     });
   }
 
-  async open(): Promise<void> {
+  async open(): Promise<this> {
     await this.#bind();
     const { idleMs = IDLE_MS, checkMs = SOCKET_CHECK_MS } = this.#options;
     let busyAt = performance.now();
@@ -70,6 +69,7 @@ class BackgroundListener implements Listener {
     };
     const pauseMs = Math.min(MAX_IDLE_CHECK_MS, Math.max(1, idleMs / IDLE_CHECKS));
     this.#timers = [setInterval(checkIdle, pauseMs), setInterval(() => void this.#checkSocket(), checkMs)];
+    return this;
   }
 
   close(): void {
@@ -81,7 +81,7 @@ class BackgroundListener implements Listener {
 
   async #bind(): Promise<void> {
     const { path } = this.#options.place;
-    await removeDead(path);
+    await removeDeadSocket(path);
     const server = createServer({ allowHalfOpen: true, pauseOnConnect: true }, (socket) => void this.#accept(socket));
     await new Promise<void>((resolve, reject) => {
       server.once("error", reject);
@@ -140,30 +140,6 @@ class BackgroundListener implements Listener {
       this.#end("stopped");
     }
   }
-}
-
-/** The umask applies while `listen` creates the socket, so that another user can never connect. */
-function listenPrivately(server: Server, path: string): void {
-  const before = process.umask(0o177);
-  try {
-    server.listen({ path });
-  } finally {
-    process.umask(before);
-  }
-}
-
-/** Removes the socket of a server that was killed. A file that is not a socket stays, and so does a socket in use. */
-async function removeDead(path: string): Promise<void> {
-  if (statSync(path, { throwIfNoEntry: false })?.isSocket() !== true) return;
-  const isDead = await new Promise<boolean>((resolve) => {
-    const socket = connect({ path });
-    socket.once("connect", () => {
-      socket.destroy();
-      resolve(false);
-    });
-    socket.once("error", (error: NodeJS.ErrnoException) => resolve(error.code === "ECONNREFUSED"));
-  });
-  if (isDead) unlinkSync(path);
 }
 
 const getInode = (path: string): number | undefined => lstatSync(path, { throwIfNoEntry: false })?.ino;

@@ -16,7 +16,7 @@ const FLOORS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     "file-lock": "",
     "http-proxy": "",
     toml: "telemetry",
-    background: "file-lock",
+    background: "channel file-lock",
     "executor-protocol": "",
     "exec-server-protocol": "channel executor-protocol",
     permissions: "executor-protocol",

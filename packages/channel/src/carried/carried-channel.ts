@@ -1,10 +1,9 @@
 import type { Channel, ChannelEnd, CloseOptions, Received } from "../channel.js";
-import { asBuffer, checkSize, encodeValue } from "../codec/encode.js";
 import { type ChannelLimits, DEFAULT_CLOSE_DEADLINE_MS, resolveLimits } from "../limits.js";
-import { closedError, Ending } from "../queue/ending.js";
+import { Ending } from "../queue/ending.js";
 import { FrameQueue } from "../queue/frame-queue.js";
 import { Inbox } from "../queue/inbox.js";
-import { rejected, SendGate } from "../queue/send-gate.js";
+import { Outbox } from "../queue/outbox.js";
 
 /** Carries whole messages to the peer, in order, over a transport of its own. */
 export interface MessageCarrier {
@@ -36,7 +35,7 @@ export class CarriedChannel implements Channel {
   readonly #ending = new Ending();
   readonly #frames: FrameQueue;
   readonly #inbox = new Inbox(() => this.#take());
-  readonly #gate: SendGate;
+  readonly #outbox: Outbox;
   #isFull = false;
   #waitingBytes = 0;
   #closing: Promise<void> | undefined;
@@ -45,12 +44,8 @@ export class CarriedChannel implements Channel {
     this.#carrier = carrier;
     this.#limits = resolveLimits(limits);
     this.#onMalformed = onMalformed;
-    const { highWaterBytes, maxWaitingBytes } = this.#limits;
-    this.#frames = new FrameQueue(this.#limits, maxWaitingBytes);
-    this.#gate = new SendGate({
-      isFull: () => carrier.waitingBytes >= highWaterBytes,
-      hasRoom: () => carrier.waitingBytes <= highWaterBytes / 2,
-    });
+    this.#frames = new FrameQueue(this.#limits, this.#limits.maxWaitingBytes);
+    this.#outbox = new Outbox(carrier, this.#limits, this.#ending);
   }
 
   get closed(): Promise<ChannelEnd> {
@@ -63,19 +58,11 @@ export class CarriedChannel implements Channel {
   }
 
   send(value: unknown): Promise<void> {
-    return this.#push(() => encodeValue(value, this.#limits));
+    return this.#outbox.send(value);
   }
 
   sendEncoded(json: Uint8Array, onWritten?: () => void): Promise<void> {
-    const encode = () => {
-      checkSize(json.length, this.#limits);
-      return asBuffer(json);
-    };
-    return this.#push(encode, onWritten);
-  }
-
-  receive(): Promise<Received | undefined> {
-    return this.#inbox.receive();
+    return this.#outbox.sendEncoded(json, onWritten);
   }
 
   /** A message came from the peer. */
@@ -87,15 +74,19 @@ export class CarriedChannel implements Channel {
     if (!this.#isFull && this.#frames.isFull) this.#setFull(true);
   }
 
+  receive(): Promise<Received | undefined> {
+    return this.#inbox.receive();
+  }
+
   /** Fewer bytes are waiting to be sent than before. */
   noteSent(): void {
-    this.#gate.release();
+    this.#outbox.release();
   }
 
   /** The transport has ended. What came before can still be received. Only the first end counts. */
   end(end: ChannelEnd): void {
     this.#ending.settle(end);
-    this.#gate.fail(closedError(this.#ending.end));
+    this.#outbox.end();
     this.#inbox.end();
   }
 
@@ -109,23 +100,13 @@ export class CarriedChannel implements Channel {
   }
 
   async #close(options: Required<CloseOptions>): Promise<void> {
+    this.#outbox.stop();
     this.#frames.clear();
     this.#waitingBytes = 0;
     this.#inbox.end();
     if (this.#isFull) this.#setFull(false);
     await this.#carrier.close(options);
     this.end({ kind: "closed" });
-  }
-
-  #push(encode: () => Buffer, onWritten?: () => void): Promise<void> {
-    if (this.#ending.end !== undefined) return rejected(closedError(this.#ending.end));
-    if (this.#closing !== undefined) return rejected(closedError({ kind: "closed" }));
-    try {
-      this.#carrier.send(encode(), onWritten);
-    } catch (error) {
-      return rejected(error);
-    }
-    return this.#gate.pass();
   }
 
   #take(): Received | undefined {

@@ -39,9 +39,9 @@ export class PieceSender {
     return this.#waitingBytes;
   }
 
-  push(message: Outgoing): void {
-    this.#messages.push(message);
-    this.#waitingBytes += message.json.length;
+  send(json: Buffer, onWritten?: () => void): void {
+    this.#messages.push({ json, onWritten });
+    this.#waitingBytes += json.length;
     if (!this.#isPumping) void this.#pump();
   }
 

@@ -1,9 +1,8 @@
 import type { Channel, ChannelEnd, CloseOptions, Received } from "../channel.js";
-import { asBuffer, checkSize, encodeValue } from "../codec/encode.js";
 import { type ChannelLimits, DEFAULT_CLOSE_DEADLINE_MS, resolveLimits } from "../limits.js";
-import { closedError, Ending } from "../queue/ending.js";
+import { Ending } from "../queue/ending.js";
 import { Inbox } from "../queue/inbox.js";
-import { rejected, SendGate } from "../queue/send-gate.js";
+import { Outbox } from "../queue/outbox.js";
 import { PieceReceiver } from "./piece-receiver.js";
 import { PieceSender } from "./piece-sender.js";
 
@@ -39,24 +38,20 @@ export class Tunnel implements Channel {
   readonly #receiver: PieceReceiver;
   readonly #sender: PieceSender;
   readonly #inbox: Inbox;
-  readonly #gate: SendGate;
+  readonly #outbox: Outbox;
   #closing: Promise<void> | undefined;
 
   constructor(carrier: TunnelCarrier, windows: TunnelWindows, limits?: Partial<ChannelLimits>) {
     this.#carrier = carrier;
     this.#limits = resolveLimits(limits);
-    const { highWaterBytes } = this.#limits;
     this.#receiver = new PieceReceiver(windows.received, this.#limits, (taken) => carrier.sendAck(taken));
     this.#sender = new PieceSender({
       window: windows.sent,
       send: (data, isLast) => carrier.sendPiece(data, isLast),
-      onProgress: () => this.#gate.release(),
+      onProgress: () => this.#outbox.release(),
       onFailed: (error) => this.fail(error),
     });
-    this.#gate = new SendGate({
-      isFull: () => this.#sender.waitingBytes >= highWaterBytes,
-      hasRoom: () => this.#sender.waitingBytes <= highWaterBytes / 2,
-    });
+    this.#outbox = new Outbox(this.#sender, this.#limits, this.#ending);
     this.#inbox = new Inbox(() => this.#receiver.take());
   }
 
@@ -65,19 +60,11 @@ export class Tunnel implements Channel {
   }
 
   send(value: unknown): Promise<void> {
-    return this.#push(() => encodeValue(value, this.#limits));
+    return this.#outbox.send(value);
   }
 
   sendEncoded(json: Uint8Array, onWritten?: () => void): Promise<void> {
-    const encode = () => {
-      checkSize(json.length, this.#limits);
-      return asBuffer(json);
-    };
-    return this.#push(encode, onWritten);
-  }
-
-  receive(): Promise<Received | undefined> {
-    return this.#inbox.receive();
+    return this.#outbox.sendEncoded(json, onWritten);
   }
 
   /** A piece arrived. Returns the peer's protocol violation, if any; the tunnel has failed then. */
@@ -87,6 +74,10 @@ export class Tunnel implements Channel {
     if (violation !== undefined) this.abandon(violation);
     else if (isLast) this.#inbox.wake();
     return violation;
+  }
+
+  receive(): Promise<Received | undefined> {
+    return this.#inbox.receive();
   }
 
   /** The peer acknowledged the total that it has taken since the tunnel was opened. */
@@ -120,6 +111,7 @@ export class Tunnel implements Channel {
   }
 
   async #close({ deadlineMs = DEFAULT_CLOSE_DEADLINE_MS, abrupt = false }: CloseOptions): Promise<void> {
+    this.#outbox.stop();
     this.#receiver.drop();
     this.#inbox.end();
     if (this.#ending.end === undefined && !abrupt && deadlineMs > 0) await this.#sender.flush(deadlineMs);
@@ -127,21 +119,10 @@ export class Tunnel implements Channel {
     this.#end({ kind: "closed" });
   }
 
-  #push(encode: () => Buffer, onWritten?: () => void): Promise<void> {
-    if (this.#ending.end !== undefined) return rejected(closedError(this.#ending.end));
-    if (this.#closing !== undefined) return rejected(closedError({ kind: "closed" }));
-    try {
-      this.#sender.push({ json: encode(), onWritten });
-    } catch (error) {
-      return rejected(error);
-    }
-    return this.#gate.pass();
-  }
-
   #end(end: ChannelEnd): void {
     this.#ending.settle(end);
     this.#sender.end();
-    this.#gate.fail(closedError(this.#ending.end));
+    this.#outbox.end();
     this.#inbox.end();
   }
 }

@@ -1,9 +1,8 @@
-import { statSync, unlinkSync } from "node:fs";
 import { createServer, type RequestListener, type Server } from "node:http";
 import { createServer as createTlsServer } from "node:https";
-import { connect } from "node:net";
 import { messageOf } from "../error-message.js";
 import { ChannelError, errnoOf } from "../errors.js";
+import { listenPrivately, removeDeadSocket } from "../unix/unix-socket.js";
 
 /** A certificate and its key. */
 export interface TlsIdentity {
@@ -54,7 +53,7 @@ export async function bindAddress(server: Server, address: ListenAddress): Promi
   }
   const problem = findPathProblem(socketPath);
   if (problem !== undefined) throw failed(socketPath, problem);
-  await removeDead(socketPath);
+  await removeDeadSocket(socketPath);
   return bind(server, socketPath, () => listenPrivately(server, socketPath));
 }
 
@@ -74,16 +73,6 @@ function findPathProblem(path: string): string | undefined {
   return `the path has ${bytes} bytes, and that of a unix socket at most ${MAX_SOCKET_PATH_BYTES}`;
 }
 
-/** The umask applies while `listen` creates the socket, so that another user can never connect. */
-function listenPrivately(server: Server, path: string): void {
-  const before = process.umask(0o177);
-  try {
-    server.listen({ path });
-  } finally {
-    process.umask(before);
-  }
-}
-
 function bind(server: Server, name: string, listen: () => void): Promise<void> {
   return new Promise((resolve, reject) => {
     const onError = (cause: Error) => {
@@ -99,20 +88,6 @@ function bind(server: Server, name: string, listen: () => void): Promise<void> {
     });
     listen();
   });
-}
-
-/** Removes the socket of a listener that was killed. A file that is not a socket stays, and so does a socket in use. */
-async function removeDead(path: string): Promise<void> {
-  if (statSync(path, { throwIfNoEntry: false })?.isSocket() !== true) return;
-  const isDead = await new Promise<boolean>((resolve) => {
-    const socket = connect({ path });
-    socket.once("connect", () => {
-      socket.destroy();
-      resolve(false);
-    });
-    socket.once("error", (error) => resolve(errnoOf(error) === "ECONNREFUSED"));
-  });
-  if (isDead) unlinkSync(path);
 }
 
 const failed = (name: string, reason: string, cause?: unknown): ChannelError =>

@@ -1,0 +1,1 @@
+export { listenPrivately, removeDeadSocket } from "./unix-socket.js";
