@@ -1,15 +1,13 @@
 import type { EnvPolicy, WhenFull } from "@codex/executor-protocol";
 import { OrchestratorError } from "./errors.js";
 import { FORCED_ENVIRONMENT } from "./forced-environment.js";
+import type { OrchestratorLimits, OrchestratorTimings, WindowBounds } from "./limits.js";
 import {
   DEFAULT_MAX_OUTPUT_TOKENS,
   DEFAULT_MAX_OUTPUT_TOKENS_CAP,
   DEFAULT_ORCHESTRATOR_LIMITS,
   DEFAULT_ORCHESTRATOR_TIMINGS,
   DEFAULT_WINDOW_BOUNDS,
-  type OrchestratorLimits,
-  type OrchestratorTimings,
-  type WindowBounds,
 } from "./limits.js";
 
 /** How calls are resolved. Everything has a default. */

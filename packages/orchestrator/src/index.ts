@@ -16,6 +16,7 @@ export type {
   Grant,
 } from "./approvals/approver.js";
 export type { AnsweredElsewhere, ApproverPanel } from "./approvals/approver-panel.js";
+export { createOwnRequest, type OwnRequest } from "./approvals/own-request.js";
 export { findRuleProblem } from "./approvals/rule-edit.js";
 export { type AuditOptions, Auditor, decidedBy, type Trail as AuditTrail } from "./audit/audit-trail.js";
 export type { CallDecision } from "./audit/noted-decision.js";

@@ -6,6 +6,7 @@ import {
   type Approver,
   type Auditor,
   beginOwnCall,
+  createOwnRequest,
   type DetailedAnswer,
 } from "@codex/orchestrator";
 import { findUnwritable } from "@codex/permissions";
@@ -151,23 +152,6 @@ function toResult(decision: ApprovalDecision, by: NonNullable<DetailedAnswer["by
 }
 
 function createApprovalRequest({ environment, cwd, text }: PatchRequest, reason: string, id: string): ApprovalRequest {
-  const command = Object.freeze(["apply_patch", text]);
-  return Object.freeze({
-    id,
-    toolName: "apply_patch",
-    environment,
-    command,
-    plainCommands: Object.freeze([command]),
-    cwd,
-    tty: false,
-    reason,
-    cause: { kind: "policy" },
-    justification: null,
-    sandboxPermissions: "require_escalated",
-    additionalPermissions: null,
-    sandbox: null,
-    afterDenial: null,
-    proposedAmendment: null,
-    availableDecisions: Object.freeze(["accept", "accept_for_session", "decline", "cancel"] as const),
-  } satisfies ApprovalRequest);
+  const command = ["apply_patch", text];
+  return createOwnRequest({ id, toolName: "apply_patch", environment, command, plainCommands: [command], cwd, reason });
 }

@@ -1,10 +1,9 @@
-import { isDeepStrictEqual } from "node:util";
 import { MAX_AUDIT_LIST } from "@codex/audit";
 import type { Sandbox, ToolContract, WriteStdinRequest } from "@codex/executor-protocol";
 import type { TraceContext } from "@codex/telemetry";
 import { messageOf } from "@codex/telemetry";
 import type { Approvals, Decide } from "../approvals/approvals.js";
-import { copyFrozen, digestRequest } from "../approvals/binding.js";
+import { copyFrozen } from "../approvals/binding.js";
 import { type Auditor, NO_TRAIL } from "../audit/audit-trail.js";
 import { noteDecisions } from "../audit/noted-decision.js";
 import { type Catalog, ENVIRONMENT_ID } from "../catalog/catalog.js";
@@ -12,7 +11,7 @@ import type { Config } from "../config.js";
 import type { EnvironmentTable } from "../environments/environment-table.js";
 import type { Session, SessionTable } from "../executors/sessions.js";
 import type { Observers } from "../observe/observers.js";
-import { type Granted, obtainPermit, type PermitContext, type Ruling, refuseCommand } from "../permit/permit.js";
+import { type Granted, obtainPermit, type PermitContext, type Ruling } from "../permit/permit.js";
 import { permitTool } from "../permit/permit-tool.js";
 import { joinRuns, offerRerun, type SandboxedRun, withNotice } from "../permit/rerun.js";
 import { createTypedShell, refuseInput, type TypedShells } from "../permit/typed-input.js";
@@ -30,6 +29,7 @@ import { lostSession } from "../respond/respond.js";
 import { fail, interrupted, type RefusalCode, type RefusedCall, refuse, type ToolCallResult } from "../result.js";
 import type { CallToolOptions } from "./call-options.js";
 import type { CallTelemetry } from "./call-telemetry.js";
+import { findChange } from "./find-change.js";
 import { sendCall } from "./send-call.js";
 
 /** What all calls share. */
@@ -130,12 +130,15 @@ export async function routeCall(
   return locate(result, environment, { notice, isOneOfSeveral });
 }
 
-function carryOut(
+/** Carries out the call of a tool by its contract. */
+type CarryOut = (
   selected: Selected,
   args: Record<string, unknown>,
   options: CallToolOptions,
   context: HandlerContext,
-): Promise<ToolCallResult> {
+) => Promise<ToolCallResult>;
+
+const carryOut: CarryOut = (selected, args, options, context) => {
   switch (selected.tool.contract) {
     case "unified_exec.exec_command":
       return execCommand(selected, args, options, context);
@@ -144,14 +147,9 @@ function carryOut(
     case undefined:
       return otherTool(selected, args, options, context);
   }
-}
+};
 
-async function execCommand(
-  selected: Selected,
-  args: Record<string, unknown>,
-  options: CallToolOptions,
-  context: HandlerContext,
-): Promise<ToolCallResult> {
+const execCommand: CarryOut = async (selected, args, options, context) => {
   const { executor, tool } = selected;
   const { config } = context;
   const { cwd: turnCwd, workspaceRoots } = options;
@@ -168,7 +166,7 @@ async function execCommand(
   if (permit.sandbox === undefined || permit.sandbox === null) return result;
   const run = { selected, owner, resolved: resolved.value, command: permit.command };
   return followSandboxed(run, result, options, context);
-}
+};
 
 /** Sends a command as it was permitted: what is sent is what is compared. One that is not what was approved is not sent. */
 async function sendPermitted(
@@ -189,16 +187,8 @@ async function sendPermitted(
     ...("sandbox" in permit ? { sandbox: permit.sandbox } : {}),
     ...(executor.initialized && approval !== undefined ? { approvalId: approval.id } : {}),
   });
-  if (approval !== undefined && digestRequest(executor.name, wireArguments) !== approval.digest) {
-    return refuseCommand(
-      "changed",
-      "its directory, environment or sandbox changed while it was decided about",
-      resolved,
-    );
-  }
-  if (!isDeepStrictEqual(executor.host, resolved.host)) {
-    return refuseCommand("changed", "its executor was reached again, and its host is not what it was", resolved);
-  }
+  const refused = findChange(executor, resolved, approval, wireArguments);
+  if (refused !== undefined) return refused;
   const call = {
     wireArguments,
     windowMs: request.yieldTimeMs,
@@ -235,12 +225,7 @@ function runningSession({ structured }: ToolCallResult, { sessions }: HandlerCon
   return typeof structured.processId === "number" ? sessions.get(structured.processId) : undefined;
 }
 
-async function writeStdin(
-  selected: Selected,
-  args: Record<string, unknown>,
-  options: CallToolOptions,
-  context: HandlerContext,
-): Promise<ToolCallResult> {
+const writeStdin: CarryOut = async (selected, args, options, context) => {
   const { executor, tool, session } = selected;
   const { config, sandboxed, trail } = context;
   trail.tool(executor.name, args, session?.id);
@@ -279,15 +264,10 @@ async function writeStdin(
   // The end is reported once, so it is asked about once.
   sandboxed.delete(session);
   return followSandboxed(run, result, options, context);
-}
+};
 
 /** Other tools get the model's arguments as they are, without those that are for the orchestrator. */
-async function otherTool(
-  selected: Selected,
-  args: Record<string, unknown>,
-  options: CallToolOptions,
-  context: HandlerContext,
-): Promise<ToolCallResult> {
+const otherTool: CarryOut = async (selected, args, options, context) => {
   const environment = context.catalog.environmentOf(selected.executor.name);
   context.trail.tool(environment, args, selected.session?.id);
   const misspelt = findMisspelt(args, selected.tool);
@@ -309,7 +289,7 @@ async function otherTool(
   const call = { wireArguments, windowMs: undefined, notices: describeSlips(args, selected.tool) };
   // What was decided about is done where it was asked about, or not at all.
   return send(selected, asksApproval ? { ...call, isInstanceBound: true } : call, options, context);
-}
+};
 
 interface Outgoing {
   wireArguments: Record<string, unknown>;

@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from "node:util";
 import type { Clock } from "@codex/clock";
 import {
   CommandFollower,
@@ -8,10 +7,10 @@ import {
   type SplitOutput,
 } from "@codex/executor-client/programs";
 import type { ExecCommandRequest, UnifiedExecResult } from "@codex/executor-protocol";
-import { copyFrozen, digestRequest } from "../approvals/binding.js";
+import { copyFrozen } from "../approvals/binding.js";
 import { ENVIRONMENT_ID } from "../catalog/catalog.js";
 import { toOrchestratorError } from "../errors.js";
-import { type Granted, obtainPermit, refuseCommand } from "../permit/permit.js";
+import { type Granted, obtainPermit } from "../permit/permit.js";
 import { createTypedShell, refuseInput } from "../permit/typed-input.js";
 import type { Started } from "../programs/judged-command.js";
 import type { CommandStart, StartCommandRequest } from "../programs/started-command.js";
@@ -22,6 +21,7 @@ import { getTurn } from "../resolve/turn.js";
 import { fail, interrupted, type RefusedCall, type ToolCallResult } from "../result.js";
 import type { CallToolOptions } from "./call-options.js";
 import { beginTrail, failed, type HandlerContext, invalid, type SharedContext } from "./call-tool.js";
+import { findChange } from "./find-change.js";
 
 /** How a program is started: as a call, without what concerns results and repeats. */
 export type StartCommandOptions = Pick<
@@ -114,7 +114,8 @@ async function permitProgram(
   const permit = await obtainPermit(selected, judged, signal, own);
   if (permit.kind === "result") return at(permit.result);
   const wire = toWire(resolved.value, permit);
-  const refused = findChange(selected, resolved.value, permit, wire) ?? (await context.trail.sending(permit.sandbox));
+  const sent = { ...wire, command: judged.request.command };
+  const refused = findChange(executor, judged, permit.approval, sent) ?? (await context.trail.sending(permit.sandbox));
   if (refused !== undefined) return at(refused);
   if (signal?.aborted) return at(interrupted());
   const notices = [...(notice === undefined ? [] : [notice]), ...permit.notices];
@@ -134,21 +135,6 @@ const toWire = ({ judged, argv }: ResolvedProgram, permit: Granted): ExecCommand
     ...("sandbox" in permit ? { sandbox: permit.sandbox } : {}),
     ...(permit.approval === undefined ? {} : { approvalId: permit.approval.id }),
   });
-
-/** What is sent is what was approved, at the host it was resolved for, or nothing. */
-function findChange(
-  { executor }: Selected,
-  { judged }: ResolvedProgram,
-  { approval }: Granted,
-  wire: ExecCommandRequest,
-): RefusedCall | undefined {
-  const asJudged = { ...wire, command: judged.request.command };
-  if (approval !== undefined && digestRequest(executor.name, asJudged) !== approval.digest) {
-    return refuseCommand("changed", "its directory, environment or sandbox changed while it was decided about", judged);
-  }
-  if (isDeepStrictEqual(executor.host, judged.host)) return undefined;
-  return refuseCommand("changed", "its executor was reached again, and its host is not what it was", judged);
-}
 
 /** The first that is known of a program that was started. */
 interface Sighting {

@@ -3,8 +3,8 @@ import type { ExecutorConnection } from "@codex/executor-client";
 import type { Sandbox } from "@codex/executor-protocol";
 import { evaluateFileChange, type FileChangeVerdict } from "@codex/policy";
 import { messageOf } from "@codex/telemetry";
-import type { ApprovalRequest } from "../approvals/approver.js";
-import { copyFrozen, digestQuestion } from "../approvals/binding.js";
+import { digestQuestion } from "../approvals/binding.js";
+import { createOwnRequest } from "../approvals/own-request.js";
 import { beginOwnCall } from "../audit/own-call.js";
 import type { SharedContext } from "../calls/call-tool.js";
 import { ENVIRONMENT_ID } from "../catalog/catalog.js";
@@ -188,7 +188,10 @@ async function permitAccess(
   record.judged(verdict);
   if (verdict.kind === "refuse") return refuse("forbidden", verdict.reason);
   if (verdict.kind === "ask") {
-    const question = createQuestion({ tool, path, details }, name, cwd, verdict.reason, context.newId());
+    const command = [tool, path, JSON.stringify(details)];
+    const { reason } = verdict;
+    const id = context.newId();
+    const question = createOwnRequest({ id, toolName: tool, environment: name, command, cwd, reason });
     const closing = signal === undefined ? context.closing : AbortSignal.any([signal, context.closing]);
     const terms = { canonical: [tool, path], digest: digestQuestion(question), signal: closing, client };
     const answer = await context.approvals.decide(question, terms, ownApprover ?? approver);
@@ -204,29 +207,3 @@ async function permitAccess(
   if (unrecorded !== undefined) throw new OrchestratorError("refused", unrecorded);
   return { sandbox, ended: record.ended };
 }
-
-const createQuestion = (
-  { tool, path, details }: Access,
-  environment: string,
-  cwd: string,
-  reason: string,
-  id: string,
-): ApprovalRequest =>
-  copyFrozen({
-    id,
-    toolName: tool,
-    environment,
-    command: [tool, path, JSON.stringify(details)],
-    plainCommands: [],
-    cwd,
-    tty: false,
-    reason,
-    cause: { kind: "policy" },
-    justification: null,
-    sandboxPermissions: "require_escalated",
-    additionalPermissions: null,
-    sandbox: null,
-    afterDenial: null,
-    proposedAmendment: null,
-    availableDecisions: ["accept", "accept_for_session", "decline", "cancel"],
-  });

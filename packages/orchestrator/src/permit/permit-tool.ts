@@ -1,12 +1,12 @@
 import { refusingPolicy } from "@codex/policy";
-import type { ApprovalRequest } from "../approvals/approver.js";
-import { copyFrozen, digestQuestion } from "../approvals/binding.js";
+import { digestQuestion } from "../approvals/binding.js";
+import { createOwnRequest } from "../approvals/own-request.js";
 import type { Selected } from "../resolve/select-executor.js";
 import { closedMeanwhile, interrupted, type RefusedCall, refuse } from "../result.js";
 import { NOT_WHAT_WAS_GRANTED, type PermitContext } from "./permit.js";
 
 /** A call of a tool without a contract, as it would be sent. */
-export interface ToolCall {
+export interface CallToPermit {
   /** Frozen: what was decided about is what is sent. */
   args: Readonly<Record<string, unknown>>;
   /** As the approver knows it. */
@@ -22,7 +22,7 @@ export interface ToolCall {
  */
 export async function permitTool(
   selected: Selected,
-  call: ToolCall,
+  call: CallToPermit,
   context: PermitContext,
 ): Promise<RefusedCall | undefined> {
   const { approvalPolicy, sandbox } = context.policy;
@@ -59,25 +59,16 @@ export async function permitTool(
   }
 }
 
-function createQuestion({ tool }: Selected, call: ToolCall, reason: string, id: string): ApprovalRequest {
-  const command = [tool.name, JSON.stringify(call.args)];
-  return copyFrozen({
+function createQuestion({ tool }: Selected, { args, environment, cwd }: CallToPermit, reason: string, id: string) {
+  const command = [tool.name, JSON.stringify(args)];
+  return createOwnRequest({
     id,
     toolName: tool.name,
-    environment: call.environment,
+    environment,
     command,
-    plainCommands: [],
-    cwd: call.cwd,
-    tty: false,
+    cwd,
     reason,
-    cause: { kind: "policy" },
-    justification: null,
     sandboxPermissions: "use_default",
-    additionalPermissions: null,
-    sandbox: null,
-    afterDenial: null,
-    proposedAmendment: null,
-    availableDecisions: ["accept", "accept_for_session", "decline", "cancel"],
   });
 }
 

@@ -1,0 +1,22 @@
+import type { ApprovalRequest } from "./approver.js";
+import { copyFrozen } from "./binding.js";
+
+/** What is asked about a call that runs no command on an executor, such as an access to a file. */
+export type OwnRequest = Pick<ApprovalRequest, "id" | "toolName" | "environment" | "command" | "cwd" | "reason"> &
+  Partial<Pick<ApprovalRequest, "plainCommands" | "sandboxPermissions">>;
+
+/** The request to approve such a call, frozen: the policy asks for it, and no rule can be saved from it. Default: outside a sandbox. */
+export const createOwnRequest = (given: OwnRequest): ApprovalRequest =>
+  copyFrozen({
+    plainCommands: [],
+    sandboxPermissions: "require_escalated",
+    ...given,
+    tty: false,
+    cause: { kind: "policy" },
+    justification: null,
+    additionalPermissions: null,
+    sandbox: null,
+    afterDenial: null,
+    proposedAmendment: null,
+    availableDecisions: ["accept", "accept_for_session", "decline", "cancel"],
+  });
