@@ -198,3 +198,21 @@ export const decodeClose = (params: unknown): CloseParams => decodeParams(closeS
 /** Validates the parameters of `fs/watchMissing`. @throws RpcError `invalidParams` */
 export const decodeWatchMissing = (params: unknown): WatchMissingParams =>
   decodeParams(watchMissingSchema, params, "FsWatchMissingParams");
+
+/** Decoders of the params of `fs/*`, by the name of the method. Each throws an RpcError that names the member. */
+export const fsDecoders = {
+  readFile: decodeReadFile,
+  writeFile: decodeWriteFile,
+  createDirectory: decodeCreateDirectory,
+  getMetadata: decodeGetMetadata,
+  canonicalize: decodeCanonicalize,
+  readDirectory: decodeReadDirectory,
+  remove: decodeRemove,
+  copy: decodeCopy,
+  walk: decodeWalk,
+  open: decodeOpen,
+  readBlock: decodeReadBlock,
+  writeBlock: decodeWriteBlock,
+  close: decodeClose,
+  watchMissing: decodeWatchMissing,
+} as const;

@@ -166,3 +166,14 @@ function decodePlainRead(params: unknown): ReadParams | undefined {
 
 const isUnsigned = (value: unknown): value is number =>
   typeof value === "number" && Number.isSafeInteger(value) && value >= 0;
+
+/** Decoders of the params of `process/*`, by the name of the method. Each throws an RpcError that names the member. */
+export const processDecoders = {
+  start: decodeStart,
+  read: decodeRead,
+  write: decodeWrite,
+  signal: decodeSignal,
+  terminate: decodeTerminate,
+  resize: decodeResize,
+  closeStdin: decodeCloseStdin,
+} as const;

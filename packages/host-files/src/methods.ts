@@ -1,23 +1,5 @@
 import { EncodedResponse } from "@codex/channel";
-import {
-  decodeCanonicalize,
-  decodeClose,
-  decodeCopy,
-  decodeCreateDirectory,
-  decodeGetMetadata,
-  decodeOpen,
-  decodeReadBlock,
-  decodeReadDirectory,
-  decodeReadFile,
-  decodeRemove,
-  decodeWalk,
-  decodeWatchMissing,
-  decodeWriteBlock,
-  decodeWriteFile,
-  encodeBytesResult,
-  encodeJsonResult,
-  METHODS,
-} from "@codex/exec-server-protocol";
+import { encodeBytesResult, encodeJsonResult, fsDecoders, METHODS } from "@codex/exec-server-protocol";
 import type { ConnectionFileSystem } from "./connection-file-system.js";
 import type { ReserveBytes } from "./operations/read-file.js";
 
@@ -28,38 +10,41 @@ export type FileRequest = (files: ConnectionFileSystem, reserve?: ReserveBytes) 
 export const FS_REQUESTS: ReadonlyMap<string, (params: unknown) => FileRequest> = new Map([
   [
     METHODS.fsReadFile,
-    request(decodeReadFile, async (files, params, reserve) =>
+    request(fsDecoders.readFile, async (files, params, reserve) =>
       bytesResult("dataBase64", await files.readFile(params, reserve)),
     ),
   ],
-  [METHODS.fsWriteFile, request(decodeWriteFile, (files, params) => done(files.writeFile(params)))],
-  [METHODS.fsCreateDirectory, request(decodeCreateDirectory, (files, params) => done(files.createDirectory(params)))],
-  [METHODS.fsGetMetadata, request(decodeGetMetadata, (files, params) => files.getMetadata(params))],
-  [METHODS.fsCanonicalize, request(decodeCanonicalize, (files, params) => files.canonicalize(params))],
+  [METHODS.fsWriteFile, request(fsDecoders.writeFile, (files, params) => done(files.writeFile(params)))],
+  [
+    METHODS.fsCreateDirectory,
+    request(fsDecoders.createDirectory, (files, params) => done(files.createDirectory(params))),
+  ],
+  [METHODS.fsGetMetadata, request(fsDecoders.getMetadata, (files, params) => files.getMetadata(params))],
+  [METHODS.fsCanonicalize, request(fsDecoders.canonicalize, (files, params) => files.canonicalize(params))],
   [
     METHODS.fsReadDirectory,
-    request(decodeReadDirectory, async (files, params) => jsonResult(await files.readDirectory(params))),
+    request(fsDecoders.readDirectory, async (files, params) => jsonResult(await files.readDirectory(params))),
   ],
-  [METHODS.fsWalk, request(decodeWalk, (files, params) => files.walk(params))],
-  [METHODS.fsRemove, request(decodeRemove, (files, params) => done(files.remove(params)))],
-  [METHODS.fsCopy, request(decodeCopy, (files, params) => done(files.copy(params)))],
+  [METHODS.fsWalk, request(fsDecoders.walk, (files, params) => files.walk(params))],
+  [METHODS.fsRemove, request(fsDecoders.remove, (files, params) => done(files.remove(params)))],
+  [METHODS.fsCopy, request(fsDecoders.copy, (files, params) => done(files.copy(params)))],
   [
     METHODS.fsOpen,
-    request(decodeOpen, async (files, params) => {
+    request(fsDecoders.open, async (files, params) => {
       await files.open(params);
       return { handleId: params.handleId };
     }),
   ],
   [
     METHODS.fsReadBlock,
-    request(decodeReadBlock, async (files, params) => {
+    request(fsDecoders.readBlock, async (files, params) => {
       const { bytes, eof } = await files.readBlock(params);
       return bytesResult("chunk", bytes, { eof });
     }),
   ],
-  [METHODS.fsWriteBlock, request(decodeWriteBlock, (files, params) => done(files.writeBlock(params)))],
-  [METHODS.fsClose, request(decodeClose, (files, params) => done(files.close(params)))],
-  [METHODS.fsWatchMissing, request(decodeWatchMissing, (files, params) => files.watchMissing(params))],
+  [METHODS.fsWriteBlock, request(fsDecoders.writeBlock, (files, params) => done(files.writeBlock(params)))],
+  [METHODS.fsClose, request(fsDecoders.close, (files, params) => done(files.close(params)))],
+  [METHODS.fsWatchMissing, request(fsDecoders.watchMissing, (files, params) => files.watchMissing(params))],
 ]);
 
 function request<Params>(

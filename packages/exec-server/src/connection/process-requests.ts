@@ -1,17 +1,11 @@
 import { EncodedResponse, ErrorResponse, type TraceContext } from "@codex/channel";
 import type { ProcessSignal, TerminationReceipt } from "@codex/exec-backend";
 import {
-  decodeCloseStdin,
   decodeNoParams,
-  decodeRead,
-  decodeResize,
-  decodeSignal,
-  decodeStart,
-  decodeTerminate,
-  decodeWrite,
   ERROR_CODES,
   encodeResult,
   METHODS,
+  processDecoders,
   type ReadParams,
   type SignalParams,
   type StartParams,
@@ -41,14 +35,14 @@ export type ProcessRequest = (host: ProcessHost) => unknown;
 
 /** The `process/*` requests by name. A function throws RpcError for bad params. */
 export const PROCESS_REQUESTS: ReadonlyMap<string, (params: unknown) => ProcessRequest> = new Map([
-  [METHODS.processStart, request(decodeStart, start)],
-  [METHODS.processRead, request(decodeRead, read)],
-  [METHODS.processWrite, request(decodeWrite, write)],
-  [METHODS.processSignal, request(decodeSignal, signal)],
-  [METHODS.processTerminate, request(decodeTerminate, terminate)],
+  [METHODS.processStart, request(processDecoders.start, start)],
+  [METHODS.processRead, request(processDecoders.read, read)],
+  [METHODS.processWrite, request(processDecoders.write, write)],
+  [METHODS.processSignal, request(processDecoders.signal, signal)],
+  [METHODS.processTerminate, request(processDecoders.terminate, terminate)],
   [
     METHODS.processResize,
-    request(decodeResize, ({ session }, { processId, ...size }) =>
+    request(processDecoders.resize, ({ session }, { processId, ...size }) =>
       session.use(processId, async (process) => {
         if (process === undefined) return unknownProcess(processId);
         await process.resize(size);
@@ -58,7 +52,7 @@ export const PROCESS_REQUESTS: ReadonlyMap<string, (params: unknown) => ProcessR
   ],
   [
     METHODS.processCloseStdin,
-    request(decodeCloseStdin, ({ session }, { processId }) =>
+    request(processDecoders.closeStdin, ({ session }, { processId }) =>
       session.use(processId, async (process) => {
         if (process === undefined) return unknownProcess(processId);
         await process.closeStdin();
