@@ -7,9 +7,9 @@ import {
   type HostTools,
   SSH_RECOVERY_MS,
 } from "@codex/environments";
+import { createHostTools } from "@codex/executor";
 import { type Credentials, withoutNodeOptions } from "@codex/servers";
 import { type ExecutorAddress, toUrl } from "./executor-address.js";
-import { startExecutorOver } from "./own-executor.js";
 import { createOwnSshLink } from "./ssh-host.js";
 
 /** An address that is given on the command line, as an environment. The caller closes it, unless it ends with the channel of its tools. */
@@ -23,7 +23,8 @@ export function createAddressEnvironment(
   const link = createLink(address, credentials);
   const ssh = address.kind === "ssh" ? { cwd: address.address.cwd, recoveryWindowMs: SSH_RECOVERY_MS } : {};
   const end = endsWithTools ? { close: () => environment.close() } : {};
-  const hostTools: HostTools = (host) => startExecutorOver({ ...host, ...end });
+  const start = createHostTools();
+  const hostTools: HostTools = (host) => start({ ...host, ...end });
   const environment = createRemoteEnvironment({ id, kind, link, hostTools, ...ssh });
   return environment;
 }

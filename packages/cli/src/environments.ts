@@ -15,11 +15,11 @@ import {
   readSshUrl,
   type UsedEnvironment,
 } from "@codex/environments";
+import { createHostTools } from "@codex/executor";
 import { createLocalEnvironment } from "@codex/local";
 import { messageOf } from "@codex/telemetry";
 import { CommandError, EXIT } from "./exit-codes.js";
 import { say } from "./notice.js";
-import { startExecutorOver } from "./own-executor.js";
 import { createOwnSshLink } from "./ssh-host.js";
 
 /** An environment that a command uses, connected. */
@@ -97,7 +97,7 @@ export async function chooseRegistered(
   const known = openKnownExecutors(knownExecutorsFile());
   const link = createNoiseLink({ ...address, environmentId, labels, known });
   const id = (environmentId || label.join("-").replace(/[^\w.-]/g, "-")).slice(0, MAX_NAME_LENGTH);
-  const environment = createRemoteEnvironment({ id, kind: "noise", link, hostTools: startExecutorOver });
+  const environment = createRemoteEnvironment({ id, kind: "noise", link, hostTools: createHostTools() });
   try {
     await environment.connect();
     return { environment, close: () => environment.close() };
@@ -124,7 +124,7 @@ const MAX_NAME_LENGTH = 64;
 export function openEnvironments(config: EnvironmentsConfig, local = createLocalEnvironment): Environments {
   const provider = createConfiguredProvider(config, {
     local: () => local(),
-    hostTools: startExecutorOver,
+    hostTools: createHostTools(),
     links: { ssh: createConfiguredSsh },
     knownExecutors: knownExecutorsFile(),
     onLine: (id, line) => say(`${id}: ${line}`),

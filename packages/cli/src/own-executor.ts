@@ -4,7 +4,6 @@ import { createNative } from "@codex/native";
 import { createLocalBackend } from "@codex/process-host";
 import { type CommandSandbox, createCommandSandbox } from "@codex/sandbox";
 import { OUTPUT_PIPE_BYTES, OUTPUT_TAIL_BYTES } from "@codex/servers";
-import type { RemoteHost } from "@codex/servers/executor";
 
 export interface OwnExecutorOptions {
   /** Skip probing this host for a sandbox; a command that asks for one is refused. */
@@ -45,17 +44,8 @@ export const startOwnExecutor = ({
     },
   });
 
-/** Starts an executor in this process whose programs run on an exec-server. Closing the channel ends it, and closes the host. */
-export const startExecutorOver = ({
-  createBackend,
-  host,
-  resolvePath,
-  close,
-}: Omit<RemoteHost, "close"> & Partial<Pick<RemoteHost, "close">>): Channel =>
-  start({ backend: createBackend, host, resolvePath }, close);
-
-function start(options: ExecutorOptions, onEnd?: () => Promise<void>): Channel {
+function start(options: ExecutorOptions): Channel {
   const [ours, its] = createMemoryChannelPair();
-  void createExecutor(options).serve(its, { resumable: false }).finally(onEnd);
+  void createExecutor(options).serve(its, { resumable: false });
   return ours;
 }

@@ -6,6 +6,9 @@ const tunnelSchema = z.int().check(z.positive());
 /** What one end of a tunnel may have on its way, bytes. */
 const windowBytesSchema = z.int().check(z.minimum(1024));
 
+/** What every message through a tunnel begins with. */
+const inTunnel = <const Type extends string>(type: Type) => ({ type: z.literal(type), tunnel: tunnelSchema });
+
 /** Opens a tunnel to the exec-server beside an executor; answered by `open_exec_server_response` or `error`. */
 export const openExecServerRequestSchema = z.object({
   type: z.literal("open_exec_server"),
@@ -26,8 +29,7 @@ export const openExecServerResponseSchema = z.object({
 
 /** Either direction: a piece of the JSON text of one message of the exec-server protocol. */
 export const execServerPieceSchema = z.object({
-  type: z.literal("exec_server"),
-  tunnel: tunnelSchema,
+  ...inTunnel("exec_server"),
   /** Not empty; ends between two characters. */
   data: z.string(),
   /** The message goes on with the next piece. */
@@ -36,15 +38,13 @@ export const execServerPieceSchema = z.object({
 
 /** Either direction: so much was taken of a tunnel since it was opened. */
 export const execServerAckSchema = z.object({
-  type: z.literal("exec_server_ack"),
-  tunnel: tunnelSchema,
+  ...inTunnel("exec_server_ack"),
   takenBytes: countSchema,
 });
 
 /** Either direction: the sender has closed its end, and takes nothing more. Not answered. */
 export const execServerClosedSchema = z.object({
-  type: z.literal("exec_server_closed"),
-  tunnel: tunnelSchema,
+  ...inTunnel("exec_server_closed"),
   reason: z.optional(z.string()),
 });
 

@@ -10,6 +10,8 @@ export interface ToollessHost {
   createBackend(): ExecBackend;
   readonly host: HostInfo;
   resolvePath: ResolvePath;
+  /** Called when the executor has ended, and with it what it had started. Must not reject. */
+  close?(): Promise<void>;
 }
 
 /**
@@ -18,10 +20,10 @@ export interface ToollessHost {
  */
 export const createHostTools =
   (options: Omit<ExecutorOptions, "backend" | "host" | "resolvePath" | "resumeGraceMs"> = {}) =>
-  ({ createBackend, host, resolvePath }: ToollessHost): Channel => {
+  ({ createBackend, host, resolvePath, close }: ToollessHost): Channel => {
     const [ours, its] = createMemoryChannelPair();
     const executor = createExecutor({ ...options, backend: () => createBackend(), host, resolvePath });
     // A channel in memory is not lost and found again.
-    void executor.serve(its, { resumable: false });
+    void executor.serve(its, { resumable: false }).finally(() => close?.());
     return ours;
   };

@@ -1,21 +1,19 @@
-import type {
-  ExecProcess,
-  InputWait,
-  ProcessSignal,
-  ProcessSpec,
-  ProcessStdio,
-  SandboxDenial,
-  SandboxType,
-  SentSignal,
-  TerminateOptions,
-  TerminationReceipt,
-} from "@codex/exec-backend";
 import {
   DEFAULT_LOG_LIMITS,
+  type ExecProcess,
+  type InputWait,
   type LogHost,
   MAX_WRITE_BYTES,
   ProcessError,
+  type ProcessSignal,
+  type ProcessSpec,
+  type ProcessStdio,
   RetainedLog,
+  type SandboxDenial,
+  type SandboxType,
+  type SentSignal,
+  type TerminateOptions,
+  type TerminationReceipt,
   WriteError,
 } from "@codex/exec-backend";
 import type { EndedBy, OutputStream, ProcessOutcome, TerminalSize } from "@codex/executor-protocol";

@@ -11,15 +11,7 @@ import {
 import type { HostInfo } from "@codex/executor-protocol";
 import type { AttachedExecutor, Orchestrator } from "@codex/orchestrator";
 import type { Telemetry } from "@codex/telemetry";
-import type {
-  Environment,
-  EnvironmentFiles,
-  EnvironmentHttp,
-  EnvironmentInfo,
-  EnvironmentKind,
-  EnvironmentState,
-  ServedProtocol,
-} from "../environment.js";
+import type { Environment, EnvironmentInfo, EnvironmentKind, EnvironmentState } from "../environment.js";
 import { EnvironmentError } from "../errors.js";
 import { Connection } from "../life/connection.js";
 import { toEnvironmentError } from "../life/reason.js";
@@ -63,12 +55,12 @@ class RemoteEnvironment implements Environment {
   readonly id: string;
   readonly kind: EnvironmentKind;
   readonly backend: ExecBackend;
-  readonly files: EnvironmentFiles;
-  readonly http: EnvironmentHttp;
+  readonly files: Environment["files"];
+  readonly http: Environment["http"];
   readonly #options: RemoteEnvironmentOptions;
   readonly #box: StateBox;
   readonly #connection: Connection<RemoteSide>;
-  #serves: ServedProtocol | undefined;
+  #serves: Environment["serves"];
   #executor: { channel: Channel; side: ExecutorSide } | undefined;
   #closing: Promise<void> | undefined;
 
@@ -101,7 +93,7 @@ class RemoteEnvironment implements Environment {
     return this.#box.state;
   }
 
-  get serves(): ServedProtocol | undefined {
+  get serves(): Environment["serves"] {
     return this.#serves;
   }
 
@@ -150,13 +142,13 @@ class RemoteEnvironment implements Environment {
     return withDirectory(host, cwd);
   }
 
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
   close(): Promise<void> {
     this.#closing ??= this.#close();
     return this.#closing;
-  }
-
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.close();
   }
 
   async #close(): Promise<void> {

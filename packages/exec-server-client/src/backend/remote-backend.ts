@@ -98,12 +98,12 @@ export function createRemoteBackend(client: ExecServerClient, options: RemoteBac
       starting.add(started);
       return started.finally(() => starting.delete(started));
     },
+    [Symbol.asyncDispose]() {
+      return this.close();
+    },
     close() {
       closing ??= close();
       return closing;
-    },
-    [Symbol.asyncDispose]() {
-      return this.close();
     },
   };
 }

@@ -1,15 +1,11 @@
+export { customCall, functionCall, message, reasoning, refusal } from "./items.js";
 export {
-  customCall,
   cutAfter,
   fail,
   failed,
-  functionCall,
   incomplete,
-  message,
   type Reply,
   type ResponseOptions,
-  reasoning,
-  refusal,
   renderEvent,
   respond,
   responseEvents,

@@ -4,7 +4,8 @@ import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 import { setTimeout as wait } from "node:timers/promises";
 import type { Item } from "../items.js";
-import { fail, functionCall, type Reply, respond, say } from "./replies.js";
+import { functionCall } from "./items.js";
+import { fail, type Reply, respond, say } from "./replies.js";
 
 /** A received request. */
 export interface ReceivedRequest {

@@ -9,13 +9,8 @@ import {
 } from "@codex/exec-server";
 import { messageOf } from "@codex/telemetry";
 import { createLocalExecServer } from "../local-exec-server/create-local-exec-server.js";
-import {
-  BACKGROUND_GRACE_S,
-  type BackgroundArguments,
-  type BackgroundServer,
-  serveInBackground,
-  withBackgroundLog,
-} from "../process/background.js";
+import type { BackgroundArguments, BackgroundServer } from "../process/background.js";
+import { readGraceMs, serveInBackground, withBackgroundLog } from "../process/background.js";
 import { CommandError, SERVER_EXIT } from "../process/command-error.js";
 import { readTlsIdentity, type TlsArguments } from "../process/credentials.js";
 import { onStopSignal, openStdout } from "../process/host-process.js";
@@ -82,10 +77,9 @@ const toBackground = (server: ExecServer): BackgroundServer => ({
 
 const isListener = (kind: string): boolean => kind === "websocket" || kind === "unix";
 
-function readGrace({ resumeGrace, serveSocket }: ExecServerCommandOptions) {
-  const seconds = resumeGrace ?? (serveSocket === undefined ? undefined : BACKGROUND_GRACE_S);
-  if (seconds === undefined) return {};
-  return { busyDetachedMs: Math.ceil(seconds * 1000) };
+function readGrace(options: ExecServerCommandOptions) {
+  const busyDetachedMs = readGraceMs(options, undefined);
+  return busyDetachedMs === undefined ? {} : { busyDetachedMs };
 }
 
 async function serveStreams(server: ExecServer): Promise<void> {

@@ -10,9 +10,9 @@ import { createCommandSandbox } from "@codex/sandbox";
 import type { Telemetry } from "@codex/telemetry";
 import { OUTPUT_PIPE_BYTES, OUTPUT_TAIL_BYTES } from "../limits.js";
 import {
-  BACKGROUND_GRACE_S,
   type BackgroundArguments,
   type BackgroundServer,
+  readGraceMs,
   serveInBackground,
   withBackgroundLog,
 } from "../process/background.js";
@@ -80,7 +80,7 @@ export async function runExecutor(given: ExecutorCommandOptions, { connectRemote
   if (remote !== undefined) shieldProcess();
   // Shared by all orchestrators, so that the host is probed once.
   const sandbox = createCommandSandbox({ native: createNative(undefined, { closeInheritedOnExec: true }) });
-  const graceMs = Math.ceil((options.resumeGrace ?? (serveSocket === undefined ? GRACE_S : BACKGROUND_GRACE_S)) * 1000);
+  const graceMs = readGraceMs(options, GRACE_S);
   const executor = createExecutor({
     backend:
       remote?.createBackend ??

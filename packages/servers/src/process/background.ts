@@ -18,7 +18,16 @@ export interface BackgroundArguments {
 const MAX_LOG_BYTES = 1024 * 1024;
 
 /** Seconds for which processes wait for a client whose connection was lost: longer than most outages of a network. */
-export const BACKGROUND_GRACE_S = 600;
+const BACKGROUND_GRACE_S = 600;
+
+/** The grace of a server, in milliseconds: as given in seconds, else by where it runs. */
+export function readGraceMs<Default extends number | undefined>(
+  { resumeGrace, serveSocket }: BackgroundArguments & { resumeGrace?: number },
+  foregroundSeconds: Default,
+): number | Default {
+  const seconds = resumeGrace ?? (serveSocket === undefined ? foregroundSeconds : BACKGROUND_GRACE_S);
+  return seconds === undefined ? foregroundSeconds : Math.ceil(seconds * 1000);
+}
 
 /** A server in the background logs to a file beside its socket, unless told otherwise. */
 export const withBackgroundLog = <Options extends TelemetryArguments & BackgroundArguments>(

@@ -90,17 +90,13 @@ export type ComprehensionClause =
   | { readonly kind: "for"; readonly at: number; readonly target: Target; readonly iterable: Expression }
   | { readonly kind: "if"; readonly at: number; readonly condition: Expression };
 
-export interface ListComprehension {
-  readonly kind: "list-comprehension";
-  readonly at: number;
-  readonly element: Expression;
-  readonly clauses: readonly ComprehensionClause[];
-}
+export type ListComprehension = Comprehension<"list-comprehension"> & { readonly element: Expression };
 
-export interface DictComprehension {
-  readonly kind: "dict-comprehension";
+export type DictComprehension = Comprehension<"dict-comprehension"> & { readonly entry: DictEntry };
+
+interface Comprehension<Kind extends string> {
+  readonly kind: Kind;
   readonly at: number;
-  readonly entry: DictEntry;
   readonly clauses: readonly ComprehensionClause[];
 }
 

@@ -5,16 +5,8 @@ import type { BinaryOperator, UnaryOperator } from "../syntax/syntax.js";
 import { compareValues, getDictKey, isEqual, isNumber } from "./compare.js";
 import { formatPercent } from "./percent-format.js";
 import { getItems, setEntry } from "./sequences.js";
-import {
-  DictValue,
-  getTypeName,
-  isTruthy,
-  ListValue,
-  RangeValue,
-  SLOT_BYTES,
-  TupleValue,
-  type Value,
-} from "./values.js";
+import type { Value } from "./values.js";
+import { DictValue, getTypeName, isTruthy, ListValue, RangeValue, SLOT_BYTES, TupleValue } from "./values.js";
 
 export function applyUnary(operator: UnaryOperator, operand: Value): Value {
   if (operator === "not") return !isTruthy(operand);
@@ -73,27 +65,22 @@ function applyArithmetic(operator: Arithmetic, left: bigint | number, right: big
   if (typeof left === "bigint" && typeof right === "bigint" && operator !== "/") {
     return checkSize(applyInteger(operator, left, right));
   }
-  return applyFloat(operator, Number(left), Number(right)) ?? failTypes(operator, left, right);
+  return FLOAT_ARITHMETIC[operator]?.(Number(left), Number(right)) ?? failTypes(operator, left, right);
 }
 
-function applyFloat(operator: Arithmetic, left: number, right: number): number | undefined {
-  switch (operator) {
-    case "+":
-      return left + right;
-    case "-":
-      return left - right;
-    case "*":
-      return left * right;
-    case "/":
-    case "//":
-    case "%": {
-      if (right === 0) throw new Fault("division by zero");
-      if (operator === "/") return left / right;
-      return operator === "//" ? Math.floor(left / right) : left - Math.floor(left / right) * right;
-    }
-    default:
-      return undefined;
-  }
+/** What floats have of arithmetic; a mix with an integer is one of floats. */
+const FLOAT_ARITHMETIC: Partial<Record<Arithmetic, (left: number, right: number) => number>> = {
+  "+": (left, right) => left + right,
+  "-": (left, right) => left - right,
+  "*": (left, right) => left * right,
+  "/": (left, right) => left / checkDivisor(right),
+  "//": (left, right) => Math.floor(left / checkDivisor(right)),
+  "%": (left, right) => left - Math.floor(left / checkDivisor(right)) * right,
+};
+
+function checkDivisor(right: number): number {
+  if (right === 0) throw new Fault("division by zero");
+  return right;
 }
 
 function applyInteger(operator: Exclude<Arithmetic, "/">, left: bigint, right: bigint): bigint {
