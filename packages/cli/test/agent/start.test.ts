@@ -12,8 +12,8 @@ const patch = "*** Begin Patch\n*** Add File: a.txt\n+one\n*** End Patch";
 
 /** Appends to a file what the process starts, reads of its configuration, and asks; loaded with `--require`. */
 const HOOK = `
-const { appendFileSync } = require("node:fs");
-const files = require("node:fs/promises");
+const files = require("node:fs");
+const { appendFileSync } = files;
 const processes = require("node:child_process");
 const http = require("node:http");
 const module_ = require("node:module");
@@ -29,7 +29,7 @@ const watch = (owner, name, describe) => {
 const isSandbox = (file) => String(file).endsWith("/bwrap");
 watch(processes, "execFile", (file, args) => (isSandbox(file) ? "options of bwrap" : undefined));
 watch(processes, "spawn", (file) => (isSandbox(file) ? "bwrap" : undefined));
-watch(files, "readFile", (file) => (String(file).endsWith("/config.toml") ? "configuration" : undefined));
+watch(files, "readFileSync", (file) => (String(file).endsWith("/config.toml") ? "configuration" : undefined));
 const { _load: load } = module_;
 module_._load = function (name, ...rest) {
   const loaded = load.call(this, name, ...rest);
