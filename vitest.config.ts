@@ -13,7 +13,7 @@ export default defineConfig({
     ],
   },
   test: {
-    include: ["packages/*/test/**/*.test.ts", "conformance/test/**/*.test.mjs"],
+    include: ["packages/*/test/**/*.test.ts", "{conformance,examples}/test/**/*.test.mjs"],
     testTimeout: 30_000,
     hookTimeout: 30_000,
     pool: "forks",

@@ -18,7 +18,13 @@ const tools = orchestrator.listTools().map(({ name, description, inputSchema }) 
       const result = await orchestrator.callTool(name, input, { signal });
       return [result.text, result];
     },
-    { name, description, schema: inputSchema, responseFormat: "content_and_artifact" },
+    // LangChain would reject unknown keys, which are ignored here.
+    {
+      name,
+      description,
+      schema: { ...inputSchema, additionalProperties: true },
+      responseFormat: "content_and_artifact",
+    },
   ),
 );
 

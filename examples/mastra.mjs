@@ -16,7 +16,7 @@ const tools = orchestrator.listTools().map(({ name, description, inputSchema }) 
   createTool({
     id: name,
     description,
-    inputSchema,
+    inputSchema: { ...inputSchema, additionalProperties: true }, // unknown keys are ignored here, not rejected
     async requireApproval(input) {
       const judged = await orchestrator.judge(name, input);
       if (judged.kind === "ask") approved.set(JSON.stringify(input), judged.digest);
@@ -24,6 +24,7 @@ const tools = orchestrator.listTools().map(({ name, description, inputSchema }) 
     },
     async execute(input, { abortSignal } = {}) {
       const digest = approved.get(JSON.stringify(input));
+      approved.delete(JSON.stringify(input)); // for one call
       const grant = digest === undefined ? {} : { grant: { digest, decision: "accept", by: "client" } };
       return (await orchestrator.callTool(name, input, { signal: abortSignal, ...grant })).text;
     },
