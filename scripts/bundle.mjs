@@ -159,7 +159,9 @@ await withExecutor(async (executor) => {
 });
 const serve = runOf("mcp-server");
 const home = openHome();
-await addPack("mcp-server", { ...serve, input: INITIALIZE }, home, [
+// Without a first request nothing but what answers it is loaded.
+await addPack("mcp-server", { ...serve, input: INITIALIZE, listed: "" }, home, [
+  { name: "initialized", run: { ...serve, input: INITIALIZE }, env: home },
   { name: "opened", run: { ...serve, input: INITIALIZE + LIST_TOOLS }, env: home },
 ]);
 rmSync(loader);
@@ -173,13 +175,15 @@ utimesSync(`${outdir}/codex.js`, began, began);
 
 /**
  * Adds the pack of a command.
+ * @param run its `input` is what it reads from stdin, `listed` that with which it loads no more than the chunks of this pack
  * @param further `{ name, run, env }`: runs that need more, which is in a pack of its own
  */
 async function addPack(name, run, env, further = []) {
   const wanted = [{ pack: name, run, env }, ...further.map((each) => ({ ...each, pack: `${name}-${each.name}` }))];
   const packOf = new Map();
   for (const each of wanted) {
-    const all = await listChunks(parts, { runs: [each.run], env: each.env, input: each.run.input });
+    const { input, listed = input } = each.run;
+    const all = await listChunks(parts, { runs: [each.run], env: each.env, input: listed });
     each.names = all.filter((chunk) => !packOf.has(chunk));
     for (const chunk of each.names) packOf.set(chunk, `${each.pack}.pack.cjs`);
   }

@@ -1,4 +1,4 @@
-import { execFileSync, spawn } from "node:child_process";
+import { execFileSync, type StdioOptions, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -28,14 +28,20 @@ describe.each([
   },
   { name: "tools-list-configured", maxBytes: 37_000, without: [...HOST, "ws", "zod"] },
   { name: "run-environment", maxBytes: 262_000, without: ["agent", "commander", "policy", "starlark"] },
-  { name: "exec-configured", maxBytes: 31_000, without: ["commander", "ws"] },
+  { name: "exec-configured", maxBytes: 31_500, without: ["commander", "ws"] },
   {
     name: "mcp-server",
-    maxBytes: 665_000,
+    // What answers the first request: nothing that takes long to load.
+    maxBytes: 14_500,
+    without: ["@modelcontextprotocol/core", "@modelcontextprotocol/server", "orchestrator", "zod"],
+  },
+  {
+    name: "mcp-server-initialized",
+    maxBytes: 660_000,
     // Of the orchestrator and its connections only the error classes.
     without: [...HOST, "agent", "audit", "commander", "environments", "native", "toml", "ws"],
   },
-  { name: "exec", maxBytes: 1_080_000, without: ["commander", "doctor", "mcp-client", "ws"] },
+  { name: "exec", maxBytes: 1_082_000, without: ["commander", "doctor", "mcp-client", "ws"] },
 ])("what codex $name loads", ({ name, maxBytes, without }) => {
   it("has no code of packages that it does not need", () => {
     expect(packs[name]?.packages.filter((each) => without.includes(each))).toEqual([]);
@@ -64,37 +70,43 @@ describe.skipIf(OTHER_BUILD !== "")(`the code that the build has compiled${OTHER
   });
 
   // In a process of its own: V8 compares its flags, and a test runner may have set some.
-  it.each(compiled)("%s is used by V8", (cache) => {
+  it("is used by V8", () => {
     const program = `
-      const [file, cache] = process.argv.slice(1);
-      const cachedData = require("fs").readFileSync(cache);
-      const { cachedDataRejected } = new (require("vm").Script)(require("fs").readFileSync(file, "latin1"), { cachedData });
-      process.stdout.write(String(cachedDataRejected));`;
-    const file = join(parts, cache.slice(0, -ending.length));
-    expect(execFileSync(process.execPath, ["-e", program, file, join(parts, cache)], { encoding: "utf8" })).toBe(
-      "false",
-    );
+      const { readFileSync } = require("fs");
+      const files = process.argv.slice(1);
+      const rejected = files.filter((file) => {
+        const cachedData = readFileSync(file + ${JSON.stringify(ending)});
+        return new (require("vm").Script)(readFileSync(file, "latin1"), { cachedData }).cachedDataRejected;
+      });
+      process.stdout.write(JSON.stringify(rejected));`;
+    const files = compiled.map((cache) => join(parts, cache.slice(0, -ending.length)));
+    expect(execFileSync(process.execPath, ["-e", program, ...files], { encoding: "utf8" })).toBe("[]");
   });
 });
 
 describe.skipIf(OTHER_BUILD !== "")(`the files that are read of the build${OTHER_BUILD}`, () => {
-  /** Those in `parts`, without compiled code, in order. */
-  function readBy(args: readonly string[], environments?: string): string[] {
+  /** Those in `parts`, without compiled code, in order; with an input also `stdout` where the command writes to it. */
+  function readBy(args: readonly string[], { environments = "", input = "" } = {}): string[] {
     const directory = mkdtempSync(join(tmpdir(), "codex reads-"));
     onTestFinished(() => rmSync(directory, { recursive: true }));
     const [hook, list, home] = [join(directory, "hook.cjs"), join(directory, "list"), join(directory, "home")];
     mkdirSync(home);
-    if (environments !== undefined) writeFileSync(join(home, "environments.toml"), environments);
+    if (environments !== "") writeFileSync(join(home, "environments.toml"), environments);
     const program = `
       const fs = require("fs");
-      const { readFileSync } = fs;
+      const { readFileSync, writeSync } = fs;
       fs.readFileSync = (file, ...rest) => {
         if (/[\\\\/]parts[\\\\/][^\\\\/]+\\.cjs$/.test(String(file))) fs.appendFileSync(${JSON.stringify(list)}, file + "\\n");
         return readFileSync(file, ...rest);
+      };
+      fs.writeSync = (fd, ...rest) => {
+        if (fd === 1 && ${input !== ""}) fs.appendFileSync(${JSON.stringify(list)}, "stdout\\n");
+        return writeSync(fd, ...rest);
       };`;
     writeFileSync(hook, program);
     const env = { ...process.env, CODEX_HOME: home };
-    execFileSync(process.execPath, ["-r", hook, codex, ...args], { stdio: "ignore", env, cwd: directory });
+    const stdio: StdioOptions = ["pipe", "ignore", "ignore"];
+    execFileSync(process.execPath, ["-r", hook, codex, ...args], { stdio, input, env, cwd: directory });
     return readFileSync(list, "utf8")
       .trimEnd()
       .split("\n")
@@ -108,9 +120,27 @@ describe.skipIf(OTHER_BUILD !== "")(`the files that are read of the build${OTHER
     "are the pack of %s, and one more where environments are configured and this host is the default",
     (name, args) => {
       expect(readBy(args)).toEqual([`${name}.pack.cjs`]);
-      expect(readBy(args, DOWN)).toEqual([`${name}.pack.cjs`, `${name}-configured.pack.cjs`]);
+      expect(readBy(args, { environments: DOWN })).toEqual([`${name}.pack.cjs`, `${name}-configured.pack.cjs`]);
     },
   );
+
+  it.each([
+    ["initialize", { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "test", version: "1" } }],
+    [
+      "server/discover",
+      {
+        _meta: {
+          "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+          "io.modelcontextprotocol/clientInfo": { name: "test", version: "1" },
+          "io.modelcontextprotocol/clientCapabilities": {},
+        },
+      },
+    ],
+  ])("are the smallest pack of mcp-server before the response to %s, and the SDK after it", (method, params) => {
+    const input = `${JSON.stringify({ jsonrpc: "2.0", id: 0, method, params })}\n`;
+    const files = readBy(["mcp-server"], { input }).slice(0, 3);
+    expect(files).toEqual(["mcp-server.pack.cjs", "stdout", "mcp-server-initialized.pack.cjs"]);
+  });
 });
 
 /** Modules of Node that a command has loaded when it ends, beyond those that Node loads by itself. */

@@ -4,9 +4,10 @@ import type { Orchestrator } from "@codex/orchestrator";
 import { createRequestStateCodec, McpServer } from "@modelcontextprotocol/server";
 import { ClientState } from "./calls/client-state.js";
 import { type CallState, createCallHandler } from "./calls/tool-call.js";
+import { INSTRUCTIONS, SERVER } from "./handshake/identity.js";
 import { ATTACH_WAIT_MS, DEFAULT_MAX_HOLD_MS, MAX_HOLD_MS, MIN_HOLD_MS } from "./limits.js";
 import type { McpServers } from "./mcp-servers.js";
-import type { McpServerOptions } from "./options.js";
+import { isHoldTime, type McpServerOptions } from "./options.js";
 import { registerResources } from "./resources/session-resources.js";
 import { registerTasks } from "./tasks/register-tasks.js";
 import { describeTool } from "./tool-list.js";
@@ -31,7 +32,7 @@ export function createMcpServers(
 ): McpServers {
   const { maxHoldMs = DEFAULT_MAX_HOLD_MS, onCancel = "keep", structured = false, version = "0" } = options;
   const { cwd, attach, clock = systemClock } = options;
-  if (!(Number.isInteger(maxHoldMs) && maxHoldMs >= MIN_HOLD_MS && maxHoldMs <= MAX_HOLD_MS)) {
+  if (!isHoldTime(maxHoldMs)) {
     throw new RangeError(
       `maxHoldMs is ${maxHoldMs}; expected whole milliseconds from ${MIN_HOLD_MS} to ${MAX_HOLD_MS}`,
     );
@@ -73,7 +74,7 @@ export function createMcpServers(
       const state = stateOf(client);
       const codec = createRequestStateCodec<CallState>({ key, bind: ({ mcpReq }) => `${mcpReq.method}\0${client}` });
       const mcp = new McpServer(
-        { name: "codex", title: "Codex tools", version },
+        { ...SERVER, version },
         {
           capabilities: { tools: { listChanged: true } },
           instructions: INSTRUCTIONS,
@@ -131,7 +132,3 @@ export function createMcpServers(
     },
   };
 }
-
-const INSTRUCTIONS =
-  "Runs commands on a host: exec_command starts one in a shell. One that runs on is a session: write_stdin types into it or waits for it, " +
-  "list_sessions, read_output and read_screen look at sessions, kill_session ends one.";

@@ -36,6 +36,8 @@ export const UPDATE_MS = 1_000;
 export const WATCH_WAIT_MS = 60_000;
 /** Watched sessions of one client; further ones are not. Each occupies one call of the executor. */
 export const MAX_WATCHED_SESSIONS = 16;
+/** The beginning of stdin that is read before the SDK is loaded, bytes; first requests have some hundred. */
+export const MAX_BEGINNING_BYTES = 64 * 1024;
 /** Subscriptions of one MCP session. */
 export const MAX_SUBSCRIPTIONS = 64;
 /** Tasks of one client; a call beyond them is held like those of clients without tasks. */

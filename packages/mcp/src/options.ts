@@ -1,4 +1,5 @@
 import type { Clock } from "@codex/clock";
+import { MAX_HOLD_MS, MIN_HOLD_MS } from "./limits.js";
 
 /** What to do with a program whose call the client has cancelled or abandoned. */
 export type OnCancel = "keep" | "interrupt" | "kill";
@@ -19,3 +20,6 @@ export interface McpServerOptions {
   attach?: () => Promise<unknown>;
   clock?: Clock;
 }
+
+/** Whether this can be `maxHoldMs`. */
+export const isHoldTime = (ms: number): boolean => Number.isInteger(ms) && ms >= MIN_HOLD_MS && ms <= MAX_HOLD_MS;

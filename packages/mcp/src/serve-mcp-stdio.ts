@@ -1,11 +1,14 @@
 import type { McpServer, Transport } from "@modelcontextprotocol/server";
 import { type StdioServerHandle, StdioServerTransport, serveStdio } from "@modelcontextprotocol/server/stdio";
+import type { StdioBeginning } from "./handshake/answer-on-stdio.js";
 import { MAX_SUBSCRIPTIONS } from "./limits.js";
 import type { McpServers } from "./mcp-servers.js";
 
 /** What is served instead of stdin and stdout, and where errors go. */
 export interface ServeMcpStdioOptions {
   transport?: Transport;
+  /** What `answerFirstRequest` returned: it is read before stdin, and what has been answered is not answered again. */
+  beginning?: StdioBeginning | undefined;
   /** Called with errors that the client is not informed of. */
   onerror?: (error: Error) => void;
 }
@@ -15,7 +18,7 @@ export interface ServeMcpStdioOptions {
  * gets the updates of resources, which the SDK filters but does not produce.
  */
 export function serveMcpStdio(servers: McpServers, options: ServeMcpStdioOptions = {}): StdioServerHandle {
-  const { transport = new StdioServerTransport(), onerror } = options;
+  const { beginning, transport = createTransport(beginning), onerror } = options;
   let server: McpServer | undefined;
   const stops = new Map<unknown, () => void>();
   const stop = (id: unknown) => {
@@ -50,4 +53,18 @@ export function serveMcpStdio(servers: McpServers, options: ServeMcpStdioOptions
     onclose?.();
   };
   return handle;
+}
+
+function createTransport(beginning: StdioBeginning | undefined): Transport {
+  if (beginning !== undefined && beginning.input.length > 0) process.stdin.unshift(beginning.input);
+  const transport = new StdioServerTransport();
+  let answered = beginning?.answered;
+  if (answered === undefined) return transport;
+  const send = transport.send.bind(transport);
+  transport.send = async (message) => {
+    const isAnswer = "result" in message && message.id === answered;
+    if (!isAnswer) return send(message);
+    answered = undefined; // the id may be used again
+  };
+  return transport;
 }

@@ -1,7 +1,10 @@
+import { setImmediate, setTimeout } from "node:timers/promises";
 import { createMcpServers, type McpHost, type McpServers, renderHostEntry, serveMcpStdio } from "@codex/mcp";
+import type { StdioBeginning } from "@codex/mcp/handshake";
 import type { Orchestrator } from "@codex/orchestrator";
 import {
   isLoopback,
+  isStdio,
   onStopSignal,
   parseHttpListenUrl,
   readTlsIdentity,
@@ -27,8 +30,11 @@ export interface McpServerCommandOptions extends EntryOptions, TlsArguments {
   printConfig?: McpHost;
 }
 
-/** Serves the tools over stdin and stdout until stdin ends, or over HTTP until a signal. Connects when tools are first listed or called. */
-export async function runMcpServer(options: McpServerCommandOptions): Promise<void> {
+/**
+ * Serves the tools over stdin and stdout until stdin ends, or over HTTP until a signal. Connects when tools are first listed or called.
+ * @param beginning what was read from stdin before
+ */
+export async function runMcpServer(options: McpServerCommandOptions, beginning?: StdioBeginning): Promise<void> {
   const { printConfig } = options;
   const address = isStdio(options.listen) ? undefined : readAddress(options);
   if (printConfig !== undefined) {
@@ -51,7 +57,7 @@ export async function runMcpServer(options: McpServerCommandOptions): Promise<vo
   const live = options.view === true ? (await import("../agent/live-view.js")).createLiveView(options) : undefined;
   try {
     if (live !== undefined) await live.attach(await opened.open());
-    await (address === undefined ? serveStdio(servers, opened) : serveHttp(servers, opened, address));
+    await (address === undefined ? serveStdio(servers, opened, beginning) : serveHttp(servers, opened, address));
   } finally {
     servers.close();
     await opened.close();
@@ -86,8 +92,6 @@ function createOpening(options: McpServerCommandOptions, onToolsChanged: () => v
   };
 }
 
-const isStdio = (listen: string): boolean => listen === "stdio" || listen === "stdio://";
-
 /** Where HTTP is served. @throws CommandError */
 function readAddress({ listen, listenTokenFile, allowedHost = [], ...tlsOptions }: McpServerCommandOptions) {
   const { host, port, isTls } = parseHttpListenUrl(listen);
@@ -110,24 +114,32 @@ function readAddress({ listen, listenTokenFile, allowedHost = [], ...tlsOptions 
 
 const onError = (error: Error) => say(`mcp: ${error.message}`);
 
-async function serveStdio(servers: McpServers, { open, failed }: Opening): Promise<void> {
+async function serveStdio(servers: McpServers, { open, failed }: Opening, beginning?: StdioBeginning): Promise<void> {
   const stopped = new Promise<void>((resolve) => {
     process.stdin.once("end", resolve).once("close", resolve);
     onStopSignal(resolve);
   });
-  let timer: NodeJS.Timeout | undefined;
+  const ended = new AbortController();
+  let opening: Promise<unknown> | undefined;
   const create: McpServers["create"] = (...context) => {
     // Once the first response is sent. A problem of the configuration is reported also if no tool is ever used.
-    timer ??= setTimeout(() => void open().catch(() => {}), OPEN_AFTER_MS);
+    opening ??= waitToOpen(ended.signal).then(open, () => {});
+    opening.catch(() => {});
     return servers.create(...context);
   };
-  const handle = serveMcpStdio({ ...servers, create }, { onerror: onError });
+  const handle = serveMcpStdio({ ...servers, create }, { onerror: onError, beginning });
   try {
     await Promise.race([stopped, failed]);
   } finally {
-    clearTimeout(timer);
+    ended.abort();
     await handle.close();
   }
+}
+
+/** Rejects when it is over. A timer counts from the beginning of a turn of the event loop, and loading takes long. */
+async function waitToOpen(signal: AbortSignal): Promise<void> {
+  await setImmediate(undefined, { signal });
+  await setTimeout(OPEN_AFTER_MS, undefined, { signal });
 }
 
 const OPEN_AFTER_MS = 20;

@@ -1,7 +1,18 @@
-import { runMcpServer } from "../commands/mcp-server.js";
-import { reportError } from "../report-error.js";
-import { runToEnd } from "../run-to-end.js";
+import { isHoldTime } from "@codex/mcp";
+import { answerFirstRequest } from "@codex/mcp/handshake";
+import { isStdio, VERSION } from "@codex/servers";
+import type { McpServerCommandOptions } from "../commands/mcp-server.js";
 
-/** `codex mcp-server` on its own. Sets the exit code; never rejects. */
-export const run = (_name: string, options: Parameters<typeof runMcpServer>[0]): Promise<void> =>
-  runToEnd(() => runMcpServer(options), reportError);
+/** `codex mcp-server` on its own: the first request is answered before everything else is loaded. Sets the exit code; never rejects. */
+export async function run(_name: string, options: McpServerCommandOptions): Promise<void> {
+  const beginning = waitsForClient(options) ? answerFirstRequest(VERSION) : undefined;
+  if (beginning?.input.length === 0) return; // stdin has ended
+  const { runMcpServer } = await import("../commands/mcp-server.js");
+  const { runToEnd } = await import("../run-to-end.js");
+  const { reportError } = await import("../report-error.js");
+  await runToEnd(() => runMcpServer(options, beginning), reportError);
+}
+
+/** Whether nothing else is to be done before there is a client, such as refusing an option. */
+const waitsForClient = ({ listen, maxHold, printConfig, view }: McpServerCommandOptions): boolean =>
+  isStdio(listen) && isHoldTime(Math.round(maxHold * 1000)) && printConfig === undefined && view !== true;

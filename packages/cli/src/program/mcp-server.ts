@@ -63,7 +63,7 @@ export function addMcpServer(program: Command): void {
       "Over HTTP the bound address, with the path /mcp, is the one line on stdout. Beyond loopback tokens are required. Clients with different tokens do not see each other's sessions.",
     ],
     exitCodes: [
-      ["0", "stdin has ended, or a signal"],
+      ["0", "stdin has ended, or a signal while it serves"],
       ["1", "an error"],
       ["2", "bad arguments"],
     ],

@@ -2,6 +2,7 @@ import { execFile } from "node:child_process";
 import { mkdtempSync, realpathSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { createInterface } from "node:readline";
 import { promisify } from "node:util";
 import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
@@ -25,6 +26,26 @@ it.each(["legacy", "auto"] as const)("codex mcp-server serves a host on stdio (%
   const { pid } = transport;
   await client.close();
   await expect.poll(() => isAlive(pid!)).toBe(false);
+});
+
+it.each([
+  ["the first one alone", 1],
+  ["all at once", 3],
+])("codex mcp-server answers each request once: it gets %s", async (_, together) => {
+  const params = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "test", version: "1" } };
+  const requests = [
+    { id: 0, method: "initialize", params },
+    { id: 1, method: "ping" },
+    { id: 0, method: "ping" }, // the id of the first one again
+  ].map((request) => `${JSON.stringify({ jsonrpc: "2.0", ...request })}\n`);
+  const child = command.start(["mcp-server", "-s", "danger-full-access"]);
+  child.stdin.write(requests.splice(0, together).join(""));
+  const ids: unknown[] = [];
+  for await (const line of createInterface({ input: child.stdout })) {
+    if (ids.push(JSON.parse(line).id) === 3) child.stdin.end();
+    child.stdin.write(requests.splice(0).join(""));
+  }
+  expect(ids).toEqual([0, 1, 0]);
 });
 
 function isAlive(pid: number): boolean {

@@ -57,3 +57,6 @@ export function isLoopback(host: string): boolean {
   if (isIP(host) === 4) return host.startsWith("127.");
   return host === "::1" || host === "localhost";
 }
+
+/** Whether this names stdin and stdout instead of an address. */
+export const isStdio = (listen: string): boolean => listen === "stdio" || listen === "stdio://";

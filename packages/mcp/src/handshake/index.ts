@@ -1,0 +1,1 @@
+export { answerFirstRequest, type StdioBeginning } from "./answer-on-stdio.js";
