@@ -73,6 +73,7 @@ const shared = {
     "koffi",
     "@vscode/tree-sitter-wasm",
     "@opentelemetry/api",
+    "@resvg/resvg-js",
     "bufferutil",
     "utf-8-validate",
   ],

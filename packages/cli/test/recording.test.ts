@@ -197,6 +197,33 @@ describe("codex sessions record", () => {
     expect(dataOf(readCast(), "o")).toBe("one\r\n");
   });
 
+  it("has a picture beside it: `codex sessions screenshot`, as text, SVG and PNG", async () => {
+    const { id, url } = await start("stty -echo; printf '\\033]0;a title\\007\\033[31mred\\033[0m <b> 日本'; read x");
+    const picture = async (name: string, session = id) => {
+      const path = join(dir, name);
+      const result = await command.run(["sessions", "screenshot", String(session), "--executor", url, "-o", path]);
+      return { ...result, path };
+    };
+    const [text, svg, png, none, other] = await Promise.all([
+      picture("a.txt"),
+      picture("a.svg"),
+      picture("a.PNG"),
+      picture("b.svg", 77),
+      picture("no/such/place.svg"),
+    ]);
+    expect([text.code, svg.code, none.code, other.code]).toEqual([0, 0, 1, 1]);
+    expect(readFileSync(text.path, "utf8")).toBe("red <b> 日本\n");
+    expect(readFileSync(svg.path, "utf8")).toMatch(
+      /a title[\s\S]*>red<[\s\S]*&lt;b&gt;[\s\S]*textLength="33.6"[^>]*>日本</,
+    );
+    expect(statSync(svg.path).mode & 0o777).toBe(0o600);
+    // A host without fonts cannot draw text, and says so.
+    if (png.code === 0) expect(readFileSync(png.path).subarray(1, 4).toString()).toBe("PNG");
+    else expect(png.stderr).toMatch(/needs (fonts|the package @resvg)/);
+    expect(none.stderr).toBe("codex: unknown session 77; `codex sessions list` shows those there are\n");
+    expect(other.stderr).toContain(`cannot write ${JSON.stringify(other.path)}: ENOENT`);
+  });
+
   it("plays to the screen that the session shows", async () => {
     const draw = "seq 1 60; printf '\\033[5;10Hmiddle\\033[K\\033]0;a title\\007'; printf '\\033[2;3H\\342\\202\\254'";
     const { id, url, call } = await start(`stty -echo; ${draw}; read x`);
@@ -217,6 +244,16 @@ describe("codex sessions record", () => {
   ])("says what is wrong with %j", async (args, expected, problem) => {
     const { code, stderr } = await command.run(["sessions", "record", "1000", ...args]);
     expect(code).toBe(expected);
+    expect(stderr).toMatch(problem);
+  });
+
+  it.each([
+    [["-o", "a.jpg"], /"a.jpg": the name has to end in one of .svg, .png, .txt/],
+    [["-o", "svg"], /"svg": the name has to end in one of/],
+    [[], /required option '-o, --output <file>'/],
+  ])("takes no screenshot to %j", async (args, problem) => {
+    const { code, stderr } = await command.run(["sessions", "screenshot", "1000", ...args]);
+    expect(code).toBe(2);
     expect(stderr).toMatch(problem);
   });
 

@@ -52,6 +52,7 @@ export {
   sandboxSupportSchema,
 } from "./sandbox.js";
 export { STANDARD_TOOLS } from "./standard-tools.js";
+export { type StyledRun, type StyledScreen, styledScreenSchema } from "./styled-screen.js";
 export {
   type ExecutorToolSpec,
   executorToolSpecSchema,

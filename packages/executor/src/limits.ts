@@ -132,6 +132,9 @@ export const LAST_ANSWERS_MS = 1_000;
 /** Remembered resizes of one session; of older ones only the last size is kept. */
 export const MAX_RESIZES = 1024;
 
+/** Runs of one style in a screen with colors; each takes up to 200 bytes of the result. */
+export const MAX_STYLED_RUNS = 40_000;
+
 /** Cells (rows × columns) of a terminal that is rendered; each takes 12 bytes, twice with an alternate screen. */
 export const MAX_SCREEN_CELLS = 250_000;
 

@@ -6,7 +6,7 @@ import { addCredentialOptions, addEnvironmentOption, parseCount } from "./option
 export function addSessions(program: Command): void {
   const sessions = program
     .command("sessions")
-    .description("List, read, end and record the sessions of a running executor");
+    .description("List, read, end, record and picture the sessions of a running executor");
   // The spelling before there were subcommands; options given here apply to those as well.
   const isOld = (option: Option) => option.hideHelp();
   for (const flags of [
@@ -63,6 +63,17 @@ export function addSessions(program: Command): void {
   addNotes(record, { examples: ["codex sessions record 1000 --executor 127.0.0.1:7000 -o demo.cast"] }).action(
     async (id, _options, command) =>
       (await import("../commands/record-session.js")).runRecordSession(id, command.optsWithGlobals()),
+  );
+  const screenshot = add("screenshot", "Write what the terminal of a session shows now, as a picture or as text")
+    .requiredOption("-o, --output <file>", "File to write: .svg, .png or .txt")
+    .option("--title <text>", "Text of the title bar (default: the title that the program has set)");
+  addNotes(screenshot, {
+    text: [
+      "A PNG needs the package @resvg/resvg-js beside this one, and fonts on this host; an SVG and text need nothing.",
+    ],
+    examples: ["codex sessions screenshot 1000 --executor 127.0.0.1:7000 -o vim.svg"],
+  }).action(async (id, _options, command) =>
+    (await import("../commands/screenshot-session.js")).runScreenshotSession(id, command.optsWithGlobals()),
   );
   // Now, as subcommands inherit it.
   sessions.allowExcessArguments();

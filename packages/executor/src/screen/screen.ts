@@ -43,12 +43,12 @@ export class Screen {
 
   /**
    * The screen after the output that there is now. Undefined when the time is over, or the signal aborts, before all of
-   * it was rendered; the next call goes on from there. @throws Error when the terminal is of no use any more.
+   * it was rendered; the next call goes on from there. `styled`: with colors. @throws Error when the terminal is of no use any more.
    */
-  read(signal: AbortSignal, ms: number): Promise<ScreenView | undefined> {
+  read(signal: AbortSignal, ms: number, styled = false): Promise<ScreenView | undefined> {
     const view = this.#turn.then(() => {
       this.#deadline = performance.now() + ms;
-      return this.#read(signal);
+      return this.#read(signal, styled);
     });
     this.#turn = view.catch(() => {}); // reported by `view`
     return view;
@@ -58,7 +58,7 @@ export class Screen {
     return this.#position;
   }
 
-  async #read(signal: AbortSignal): Promise<ScreenView | undefined> {
+  async #read(signal: AbortSignal, styled: boolean): Promise<ScreenView | undefined> {
     const { end } = this.#log;
     const size = this.#sizes.at(end);
     this.#turnEnd = performance.now() + SCREEN_TURN_MS;
@@ -71,7 +71,7 @@ export class Screen {
       this.#skipTo(to);
     }
     this.#terminal.resize(size);
-    return { ...this.#terminal.read(), size, upTo: end, gone: [...this.#gone] };
+    return { ...this.#terminal.read(styled), size, upTo: end, gone: [...this.#gone] };
   }
 
   /** The next retained output that falls under one size, which the terminal has then. */

@@ -28,8 +28,8 @@ export class Screens {
     this.#limit = limit;
   }
 
-  /** What the terminal of a session shows now. @throws ToolError */
-  async read(session: ScreenOwner, signal: AbortSignal): Promise<ScreenView> {
+  /** What the terminal of a session shows now. @param styled with colors. @throws ToolError */
+  async read(session: ScreenOwner, signal: AbortSignal, styled: boolean): Promise<ScreenView> {
     const { sizes, process, id } = session;
     if (sizes === undefined) {
       throw new ToolError(
@@ -45,12 +45,16 @@ export class Screens {
     const create = await this.#load();
     session.screen ??= new Screen(create(sizes.last), process.log, sizes);
     this.#touch(session);
-    return this.#render(session, session.screen, signal);
+    return this.#render(session, session.screen, { signal, styled });
   }
 
-  async #render(session: ScreenOwner, screen: Screen, signal: AbortSignal): Promise<ScreenView> {
+  async #render(
+    session: ScreenOwner,
+    screen: Screen,
+    { signal, styled }: { signal: AbortSignal; styled: boolean },
+  ): Promise<ScreenView> {
     try {
-      const view = await screen.read(signal, SCREEN_RENDER_MS);
+      const view = await screen.read(signal, SCREEN_RENDER_MS, styled);
       if (view !== undefined) return view;
     } catch (error) {
       session.screen = undefined;

@@ -1,6 +1,7 @@
-import type { TerminalSize } from "@codex/executor-protocol";
+import type { StyledRun, TerminalSize } from "@codex/executor-protocol";
 import { messageOf } from "@codex/telemetry";
 import type { IModes, Terminal } from "@xterm/headless";
+import { readStyledRows } from "./styled-rows.js";
 
 /** A terminal without a display. Nothing that a program writes to it is answered, and nothing of it reaches the host. */
 export interface HeadlessTerminal {
@@ -9,7 +10,8 @@ export interface HeadlessTerminal {
   /** Bytes are missing here: a sequence or character that was begun does not go on behind them. */
   skip(): void;
   resize(size: TerminalSize): void;
-  read(): ScreenContent;
+  /** @param styled with `styledRows` */
+  read(styled: boolean): ScreenContent;
 }
 
 export interface ScreenContent {
@@ -21,6 +23,8 @@ export interface ScreenContent {
   title: string;
   alternate: boolean;
   modes: IModes;
+  /** The rows with colors. */
+  styledRows?: StyledRun[][];
 }
 
 /** What of xterm.js is used beyond its public interface, and checked when a terminal is made. */
@@ -76,7 +80,7 @@ function createTerminal(terminal: Terminal): HeadlessTerminal {
     resize({ rows, cols }) {
       if (rows !== terminal.rows || cols !== terminal.cols) terminal.resize(cols, rows);
     },
-    read() {
+    read(styled) {
       const { active } = terminal.buffer;
       const rows = Array.from({ length: terminal.rows }, (_, row) => {
         const text = active.getLine(active.baseY + row)?.translateToString(true) ?? "";
@@ -90,6 +94,7 @@ function createTerminal(terminal: Terminal): HeadlessTerminal {
         title: state.title,
         alternate: active.type === "alternate",
         modes: terminal.modes,
+        ...(styled ? { styledRows: readStyledRows(active, terminal) } : {}),
       };
     },
   };

@@ -9,10 +9,11 @@ import type { SessionTool } from "./session-tool.js";
 export const readScreen: SessionTool = {
   spec: STANDARD_TOOLS.read_screen,
   async call(args, unifiedExec, scope) {
-    const id = getCount(asArguments(args), "session_id");
+    const given = asArguments(args);
+    const id = getCount(given, "session_id");
     const owner = findOwner(scope, unifiedExec, id);
     const session = owner.table.find(id, scope.client);
-    const view = await owner.screens.read(session, scope.signal);
+    const view = await owner.screens.read(session, scope.signal, given.styled === true);
     const { outcome, closed } = session.state;
     const rows = dropBlankEnd(view.rows);
     const structured = { sessionId: id, ...view, rows, outcome, closed };

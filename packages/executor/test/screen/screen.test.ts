@@ -1,7 +1,7 @@
 import { createOutputLog, type OutputLogLimits } from "@codex/exec-backend";
 import type { TerminalSize } from "@codex/executor-protocol";
 import { describe, expect, it } from "vitest";
-import { MAX_SCREEN_CELLS, SCREEN_RENDER_MS } from "../../src/limits.js";
+import { MAX_SCREEN_CELLS, MAX_STYLED_RUNS, SCREEN_RENDER_MS } from "../../src/limits.js";
 import { Screen, type ScreenView } from "../../src/screen/screen.js";
 import { SizeHistory } from "../../src/screen/size-history.js";
 import { loadTerminal } from "../../src/screen/terminal.js";
@@ -199,6 +199,34 @@ describe("a hostile program", () => {
     }
     print("\x18\x1bc\x1b[2J\x1b[Hstill here");
     expect(shown(await read())).toBe("still here");
+  });
+
+  it("has runs of one style and one width, without what shows nothing at the ends", async () => {
+    const { print, screen } = await open();
+    print("a\x1b[1;31mb\x1b[0;38;5;200mc\x1b[0;48;2;1;2;255m \x1b[0m  \r\n日本x\r\n\x1b[2;3;7;9;4mz\x1b[8msecret");
+    const view = await screen.read(NEVER, SCREEN_RENDER_MS, true);
+    expect(view?.styledRows).toEqual([
+      [
+        { text: "a", cells: 1 },
+        { text: "b", cells: 1, fg: 1, bold: true },
+        { text: "c", cells: 1, fg: 200 },
+        { text: " ", cells: 1, bg: "#0102ff" },
+      ],
+      [
+        { text: "日本", cells: 4 },
+        { text: "x", cells: 1 },
+      ],
+      [{ text: "z      ", cells: 7, dim: true, italic: true, underline: true, inverse: true, strikethrough: true }],
+    ]);
+    expect(await read(screen)).not.toHaveProperty("styledRows");
+  });
+
+  it("has at most so many styled runs, and all of its text", async () => {
+    const { print, screen } = await open({ rows: 500, cols: 100 }, { tailBytes: 1_000_000 });
+    for (let row = 0; row < 500; row += 1) print(Array.from({ length: 100 }, (_, at) => `\x1b[3${at % 7}mx`).join(""));
+    const runs = (await screen.read(NEVER, SCREEN_RENDER_MS, true))!.styledRows!.flat();
+    expect(runs.filter(({ fg }) => fg !== undefined)).toHaveLength(MAX_STYLED_RUNS);
+    expect(runs.reduce((sum, { text }) => sum + text.length, 0)).toBe(50_000);
   });
 
   it("lets everything else have its turn", async () => {

@@ -1,0 +1,60 @@
+import { writeFileSync } from "node:fs";
+import { extname } from "node:path";
+import { styledScreenSchema } from "@codex/executor-protocol";
+import { createOrchestrator } from "@codex/orchestrator";
+import { renderScreenshot, SCREENSHOT_FORMATS, type ScreenshotFormat } from "@codex/recording/screenshot";
+import { messageOf } from "@codex/telemetry";
+import { safeParse } from "zod/mini";
+import { CommandError, EXIT } from "../exit-codes.js";
+import { sessionError } from "../read-session.js";
+import { attachSessions, checkSessionsAddress, type SessionsAddress } from "./sessions.js";
+
+export interface ScreenshotOptions extends SessionsAddress {
+  output: string;
+  title?: string;
+}
+
+/** Writes what the terminal of a session shows now as a picture or as text. */
+export async function runScreenshotSession(id: number, options: ScreenshotOptions): Promise<void> {
+  const format = formatOf(options.output);
+  const address = checkSessionsAddress(options);
+  const orchestrator = createOrchestrator({ policy: { approvalPolicy: "never" } });
+  let closePlace = async () => {};
+  try {
+    closePlace = await attachSessions(orchestrator, address);
+    const args = { session_id: id, styled: true };
+    const result = await orchestrator.callTool("read_screen", args, { sessionScope: "executor" });
+    if (result.isError) throw sessionError(result.text);
+    const screen = safeParse(styledScreenSchema, result.structured);
+    if (!screen.success) throw new CommandError("this executor reports no colors: it is too old for screenshots");
+    write(options.output, await render(screen.data, format, options.title));
+  } finally {
+    await orchestrator.close();
+    await closePlace();
+  }
+}
+
+function formatOf(file: string): ScreenshotFormat {
+  const extension = extname(file).slice(1).toLowerCase();
+  const format = SCREENSHOT_FORMATS.find((known) => known === extension);
+  if (format !== undefined) return format;
+  const expected = SCREENSHOT_FORMATS.map((known) => `.${known}`).join(", ");
+  throw new CommandError(`-o ${JSON.stringify(file)}: the name has to end in one of ${expected}`, EXIT.usage);
+}
+
+async function render(screen: Parameters<typeof renderScreenshot>[0], format: ScreenshotFormat, heading?: string) {
+  try {
+    return await renderScreenshot(screen, format, { heading });
+  } catch (cause) {
+    throw new CommandError(messageOf(cause), EXIT.failure, { cause });
+  }
+}
+
+/** What a terminal shows may be secret: a new file is for its owner alone. */
+function write(file: string, content: string | Uint8Array): void {
+  try {
+    writeFileSync(file, content, { mode: 0o600 });
+  } catch (cause) {
+    throw new CommandError(`cannot write ${JSON.stringify(file)}: ${messageOf(cause)}`, EXIT.failure, { cause });
+  }
+}

@@ -1,0 +1,6 @@
+export {
+  renderScreenshot,
+  SCREENSHOT_FORMATS,
+  type ScreenshotFormat,
+  type ScreenshotOptions,
+} from "./render-screenshot.js";
