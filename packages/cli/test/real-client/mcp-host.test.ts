@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -11,17 +12,27 @@ const call = (name: string, args: object): ScriptedCall => ({ name, namespace: "
 const exec = (cmd: string, more: object = {}) => call("exec_command", { cmd, login: false, ...more });
 const sessionOf = (text: string) => Number(/session ID (\d+)/.exec(text)?.[1]);
 
-/** Runs the real client with our server as one of its MCP servers. Resolves with what its model was shown of each call. */
-async function host(script: (results: string[]) => Conversation, more = "", policy = "never"): Promise<string[]> {
+/** Runs the real client with the entry that we print for it. Resolves with what its model was shown of each call. */
+async function host(
+  script: (results: string[]) => Conversation,
+  { timeoutS, policy = "never" }: { timeoutS?: number; policy?: string } = {},
+): Promise<string[]> {
   const directory = mkdtempSync(join(tmpdir(), "codex-host-"));
   onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
-  const args = [codex, "mcp-server", "-a", policy, "-s", "danger-full-access", "-C", directory];
-  const tables = `[mcp_servers.codex]
-command = ${JSON.stringify(process.execPath)}
-args = ${JSON.stringify(args)}
-required = true
-default_tools_approval_mode = "approve"
-${more}`;
+  const args = [
+    codex,
+    "mcp-server",
+    "--print-config",
+    "codex",
+    "-a",
+    policy,
+    "-s",
+    "danger-full-access",
+    "-C",
+    directory,
+  ];
+  const entry = execFileSync(process.execPath, args, { encoding: "utf8" });
+  const tables = `${timeoutS === undefined ? entry : entry.replace(/(?<=tool_timeout_sec = )\d+/, String(timeoutS))}required = true\n`;
   const results: string[] = [];
   // Skipped without the binary.
   await runCodexClient(CODEX_BINARY!, script(results), {
@@ -55,10 +66,13 @@ describe.skipIf(CODEX_BINARY === undefined)("the real client as an MCP host (nee
   });
 
   it("finds a session alive whose call has exceeded the client's time limit", async () => {
-    const results = await host(function* (results) {
-      results.push(yield exec("echo up; exec cat", { stdin: "open", yield_time_ms: 20_000 }));
-      results.push(yield call("list_sessions", {}));
-    }, "tool_timeout_sec = 3\n");
+    const results = await host(
+      function* (results) {
+        results.push(yield exec("echo up; exec cat", { stdin: "open", yield_time_ms: 20_000 }));
+        results.push(yield call("list_sessions", {}));
+      },
+      { timeoutS: 3 },
+    );
     expect(results[0]).toMatch(/timed out/);
     expect(results[1]).toMatch(/session \d+: running/);
   });
@@ -68,8 +82,7 @@ describe.skipIf(CODEX_BINARY === undefined)("the real client as an MCP host (nee
       function* (results) {
         results.push(yield exec("touch never"));
       },
-      "",
-      "untrusted",
+      { policy: "untrusted" },
     );
     expect(text).toMatch(/the client declined it|this MCP client cannot ask its user/);
     expect(text).toMatch(/Nothing was run/);
