@@ -186,6 +186,24 @@ describe("the policy of a program", () => {
     expect([own, asked.length]).toEqual([1, 0]);
   });
 
+  it("takes the decision on what was judged before, and on nothing else", async () => {
+    const { asked, orchestrator } = await openAsking("decline");
+    const judged = await orchestrator.judge("exec_command", { cmd: "exec echo granted", workdir: "/" });
+    if (judged.kind !== "ask") throw new Error(`it is ${judged.kind}`);
+    const grant = { digest: judged.digest, decision: "accept" } as const;
+    const command = orchestrator.startCommand({ cmd: "exec echo granted", cwd: "/" }, { grant });
+    expect(await finish(command)).toMatchObject({ stdout: "granted\n", ended: { exitCode: 0 } });
+    for (const other of [
+      { cmd: "exec echo other", cwd: "/" },
+      { cmd: "exec echo granted", cwd: "/usr" },
+      { argv: ["touch", "x"] },
+    ]) {
+      const start = await orchestrator.startCommand(other, { grant }).started;
+      expect(start).toMatchObject({ kind: "refused", result: { structured: { code: "changed" } } });
+    }
+    expect(asked).toEqual([]);
+  });
+
   it("judges lines that are typed into a shell", async () => {
     const cwd = temporary();
     const rules = parseRulePolicy([{ file: "r", text: 'prefix_rule(pattern=["touch"], decision="forbidden")' }]);

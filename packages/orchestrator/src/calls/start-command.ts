@@ -23,10 +23,13 @@ import type { CallToolOptions } from "./call-options.js";
 import { beginTrail, failed, type HandlerContext, invalid, type SharedContext } from "./call-tool.js";
 import { findChange } from "./find-change.js";
 
-/** How a program is started: as a call, without what concerns results and repeats. */
+/**
+ * How a program is started: as a call, without what concerns results and repeats. `grant` is for what `judge` returned for `exec_command` with the
+ * same command, directory and terminal.
+ */
 export type StartCommandOptions = Pick<
   CallToolOptions,
-  "signal" | "onOutput" | "cwd" | "workspaceRoots" | "environments" | "onDecision" | "approver" | "client"
+  "signal" | "onOutput" | "cwd" | "workspaceRoots" | "environments" | "onDecision" | "approver" | "client" | "grant"
 >;
 
 /** What starting needs beside what calls share. */
@@ -87,7 +90,7 @@ async function permitProgram(
   const own: HandlerContext & StartContext = {
     ...context,
     ...ruling,
-    decide: (question, terms) => context.approvals.decide(question, { ...terms, client }, approver),
+    decide: (question, terms) => context.approvals.decide(question, { ...terms, client }, approver, options.grant),
   };
   const at = (refused: RefusedCall): RefusedCall => ({ ...refused, environment });
   const { cwd: turnCwd, workspaceRoots } = getTurn(options, environment);
