@@ -121,13 +121,21 @@ export const lightWebSockets = {
   name: "light-web-sockets",
   setup({ onLoad }) {
     onLoad({ filter: /[\\/]ws[\\/]lib[\\/][^\\/]+\.js$/ }, ({ path }) => ({
-      contents: readFileSync(path, "utf8").replace(
-        /^const (https|tls|zlib) = require\('\1'\);$/gm,
-        'const $1 = new Proxy({}, { get: (_target, name) => require("$1")[name] });',
-      ),
+      contents: readFileSync(path, "utf8")
+        .replace(
+          /^const (https|querystring|tls|zlib) = require\('\1'\);$/gm,
+          'const $1 = new Proxy({}, { get: (_target, name) => require("$1")[name] });',
+        )
+        .replace(
+          "const { createHash } = require('crypto');", // of the server
+          "const createHash = (name) => require('crypto').createHash(name);",
+        )
+        .replace(/(?<=^const \{ random.*)require\('crypto'\)/m, `require(${JSON.stringify(WEBSOCKET_CRYPTO)})`),
     }));
   },
 };
+
+const WEBSOCKET_CRYPTO = `${ROOT}packages/cli/src/websocket-crypto.ts`;
 
 /**
  * The SDK of MCP gets a copy of zod of its own. It uses all of zod, and a module that chunks share is cut down to what any of them

@@ -19,7 +19,7 @@ const HOST = ["executor", "process-host", "sandbox", "shell-snapshot"];
 
 describe.each([
   { name: "run", maxBytes: 418_000, without: [...NEVER, "ws"] },
-  { name: "run-remote", maxBytes: 274_000, without: [...NEVER, ...HOST] },
+  { name: "run-remote", maxBytes: 276_000, without: [...NEVER, ...HOST] },
   { name: "tools-list", maxBytes: 407_000, without: [...NEVER, "ws"] },
   {
     name: "run-configured",
@@ -41,7 +41,7 @@ describe.each([
     // Of the orchestrator and its connections only the error classes.
     without: [...HOST, "agent", "audit", "commander", "environments", "native", "toml", "ws"],
   },
-  { name: "exec", maxBytes: 1_082_000, without: ["commander", "doctor", "mcp-client", "ws"] },
+  { name: "exec", maxBytes: 1_085_000, without: ["commander", "doctor", "mcp-client", "ws"] },
 ])("what codex $name loads", ({ name, maxBytes, without }) => {
   it("has no code of packages that it does not need", () => {
     expect(packs[name]?.packages.filter((each) => without.includes(each))).toEqual([]);
@@ -189,7 +189,7 @@ describe("modules of Node that are loaded", () => {
     expect(modulesOf(["tools", "list"], DOWN)).toEqual(loaded);
   });
 
-  it("for a websocket without TLS: no TLS, no compression", async () => {
+  it("for a websocket without TLS: no TLS, no compression, no keys", async () => {
     const executor = spawn(process.execPath, [codex, "executor", "--listen", "ws://127.0.0.1:0"], {
       stdio: ["ignore", "pipe", "ignore"],
     });
@@ -197,6 +197,8 @@ describe("modules of Node that are loaded", () => {
     const [url] = (await once(createInterface({ input: executor.stdout }), "line")) as [string];
     const loaded = modulesOf(["run", "--executor", url, "--", "true"]);
     expect(loaded).toContain("NativeModule http");
-    expect(loaded.filter((name) => nativeNames("https", "tls", "zlib", "readline").includes(name))).toEqual([]);
+    expect(loaded.filter((name) => nativeNames("https", "tls", "zlib", "crypto", "readline").includes(name))).toEqual(
+      [],
+    );
   });
 });
