@@ -64,3 +64,6 @@ export const STARTUP_GRACE_MS = 1_000;
 
 /** Warnings about servers returned at once. */
 export const MAX_WARNINGS = 20;
+
+/** Tools named in a warning about those that are left out for one reason. */
+export const MAX_NAMED_TOOLS = 3;

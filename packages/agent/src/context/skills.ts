@@ -48,7 +48,10 @@ async function readRoot(files: CachedFiles, walker: Pick<AgentFiles, "walk">, di
     const { entries, truncated } = await walker.walk(root, WALK);
     const all = entries.filter(({ kind, path }) => kind === "file" && path.endsWith("/SKILL.md"));
     const paths = all.map(({ path }) => pathOfFileUrl(path)).slice(0, MAX_LISTED_SKILLS);
-    if (truncated || all.length > paths.length) warnings.push(`${frameName(root)} has more skills than are looked at`);
+    if (truncated || all.length > paths.length) {
+      const limits = `limit ${MAX_LISTED_SKILLS} skills, ${WALK.maxEntries} entries, depth ${WALK.maxDepth}`;
+      warnings.push(`${frameName(root)} has more skills than are looked at (${limits})`);
+    }
     const skills = await Promise.all(paths.map((path) => readSkill(files, path, root)));
     for (const one of skills) if (typeof one === "string") warnings.push(one);
     return { skills: skills.filter((one) => typeof one !== "string"), warnings };

@@ -5,7 +5,7 @@ import { createExecutor } from "@codex/executor";
 import type { Orchestrator } from "@codex/orchestrator";
 import { parseMcpServers } from "../config/parse-servers.js";
 import type { McpServerConfig } from "../config/server-config.js";
-import { MAX_WARNINGS, STARTUP_GRACE_MS } from "../limits.js";
+import { MAX_NAMED_TOOLS, MAX_WARNINGS, STARTUP_GRACE_MS } from "../limits.js";
 import { prefixOf } from "../tools/names.js";
 import { type ConnectOptions, type McpServerState, type McpServers, startMcpServers } from "./connect-servers.js";
 import type { McpPlace } from "./server-transport.js";
@@ -108,7 +108,7 @@ const NO_PROCESSES: ExecBackend = {
 
 function describe({ name, status, reason, leftOut }: McpServerState): string[] {
   const server = `MCP server \`${name}\``;
-  const problems = leftOut.map(({ tool, reason: why }) => `tool \`${tool}\` of ${server} is left out: ${why}`);
+  const problems = describeLeftOut(server, leftOut);
   switch (status) {
     case "failed":
       return [`${server} has failed: ${reason ?? "it has ended"}`, ...problems];
@@ -117,4 +117,16 @@ function describe({ name, status, reason, leftOut }: McpServerState): string[] {
     default:
       return problems;
   }
+}
+
+/** One line for each reason, with the first tools by name. */
+function describeLeftOut(server: string, leftOut: McpServerState["leftOut"]): string[] {
+  const byReason = new Map<string, string[]>();
+  for (const { tool, reason } of leftOut) byReason.set(reason, [...(byReason.get(reason) ?? []), `\`${tool}\``]);
+  return Array.from(byReason, ([reason, names]) => {
+    const isOne = names.length === 1;
+    const some = names.slice(0, MAX_NAMED_TOOLS).join(", ");
+    const more = names.length > MAX_NAMED_TOOLS ? " and more" : "";
+    return `${isOne ? "tool" : "tools"} ${some}${more} of ${server} ${isOne ? "is" : "are"} left out: ${reason}`;
+  });
 }

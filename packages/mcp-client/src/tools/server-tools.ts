@@ -50,7 +50,7 @@ export function listTools(
   for (const tool of enabled) {
     const modelName = toModelName(config.name, tool.name);
     const problem =
-      (tools.length >= MAX_TOOLS ? `the server has more than ${MAX_TOOLS} tools` : undefined) ??
+      (tools.length >= MAX_TOOLS ? `the server has ${enabled.length} tools (limit ${MAX_TOOLS} tools)` : undefined) ??
       findShadowed(config.name, tool.name, servers) ??
       (counts.get(modelName) === 1 ? undefined : `several tools of the server would be named \`${modelName}\``) ??
       findSchemaProblem(tool.inputSchema);

@@ -197,7 +197,10 @@ describe("a server that cannot be trusted", () => {
   it("has at most 128 tools", async () => {
     const servers = await connect({ s: hostile(Array.from({ length: 130 }, (_, index) => ({ name: `t${index}` }))) });
     expect(servers.states[0]?.tools).toHaveLength(128);
-    expect(servers.states[0]?.leftOut[0]).toEqual({ tool: "t128", reason: "the server has more than 128 tools" });
+    expect(servers.states[0]?.leftOut[0]).toEqual({
+      tool: "t128",
+      reason: "the server has 130 tools (limit 128 tools)",
+    });
   });
 });
 
