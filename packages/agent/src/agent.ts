@@ -24,7 +24,7 @@ import { COMPACT_PROMPT, compactionLimit } from "./history/compaction.js";
 import { type ContextSection, changedMessages, firstMessages } from "./history/context-sections.js";
 import type { ThreadRecorder } from "./history/thread-entry.js";
 import { createUuid7 } from "./ids.js";
-import { DEFAULT_TURN_LIMITS, type TurnLimits } from "./limits.js";
+import { DEFAULT_TURN_LIMITS, MAX_SAVED_PROMPT, type TurnLimits } from "./limits.js";
 import type { RunOptions, SavedThread, Thread, ThreadOptions, TurnResult, TurnRun } from "./thread.js";
 import type { AgentTool } from "./tools/agent-tool.js";
 import { prepareCall } from "./turn/call-runner.js";
@@ -255,7 +255,7 @@ class AgentThread implements Thread {
     await this.#emit({ type: "turn_started", turnId });
     const context = await this.#readContext(message === undefined ? "" : textOf(message), signal);
     const first = firstMessages(this.#settings.instructions ?? BASE_INSTRUCTIONS, context.sections);
-    await this.#recordStart(turnId);
+    await this.#recordStart(turnId, message);
     for (const warning of context.warnings ?? []) await this.#warn(warning);
     const open = (history: readonly Item[]) => {
       const before = history.length === 0 ? first : changedMessages(history, context.sections);
@@ -277,13 +277,19 @@ class AgentThread implements Thread {
     return readContext({ prompt, signal, environments: this.#place.environments });
   }
 
-  #recordStart(turnId: string): Promise<void> {
-    return this.#recorder.append({
+  async #recordStart(turnId: string, message: MessageItem | undefined): Promise<void> {
+    await this.#recorder.append({
       type: "turn_started",
       turnId,
       model: this.#settings.modelName,
       ...this.#place.default,
     });
+    if (message === undefined) return;
+    // Without half of a surrogate pair, which other readers take for bad JSON.
+    const text = textOf(message)
+      .slice(0, MAX_SAVED_PROMPT)
+      .replace(/[\ud800-\udbff]$/, "");
+    await this.#recorder.append({ type: "prompt", text });
   }
 
   async #warn(message: string): Promise<void> {

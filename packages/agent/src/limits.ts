@@ -83,3 +83,6 @@ export const MAX_SEARCHED_DIRECTORIES = 16;
 
 /** Entries of each of these directories that are looked at. */
 export const MAX_SEARCHED_ENTRIES = 20_000;
+
+/** Characters of a prompt that are saved beside its item. */
+export const MAX_SAVED_PROMPT = 4_096;

@@ -11,6 +11,8 @@ export type ThreadEntry =
       readonly cwd: string | undefined;
       readonly environment: string | undefined;
     }
+  /** Start of what the user wrote; Codex finds a thread, and titles it, by such a line. */
+  | { readonly type: "prompt"; readonly text: string }
   /** Written before a call starts; a call without it was never started. */
   | {
       readonly type: "call_started";

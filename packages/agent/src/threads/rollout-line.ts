@@ -20,7 +20,7 @@ export interface ThreadMeta {
   readonly environment?: string;
 }
 
-/** Renders an entry as a line `{timestamp, type, payload}`. Codex reads `session_meta`, `response_item` and `compacted` only. */
+/** Renders an entry as a line `{timestamp, type, payload}`. Codex reads those of its own types only. */
 export function renderEntry(entry: ThreadEntry, timestamp: string): string {
   const { type, payload } = toLine(entry);
   return `${JSON.stringify({ timestamp, type, payload })}\n`;
@@ -34,6 +34,8 @@ function toLine(entry: ThreadEntry): { type: string; payload: object } {
       const { items: replacement_history, tokensBefore: tokens_before, reason } = entry;
       return { type: "compacted", payload: { message: "", replacement_history, tokens_before, reason } };
     }
+    case "prompt":
+      return { type: "event_msg", payload: { type: "user_message", message: entry.text } };
     default: {
       const { type, ...payload } = entry;
       return { type, payload };
@@ -70,6 +72,9 @@ export function parseEntry(text: string): { timestamp: string; entry: ThreadEntr
     const items = readCompacted(payload, []);
     const tokensBefore = asCount(payload.tokens_before) ?? 0;
     return { timestamp, entry: { type, items, tokensBefore, reason: asText(payload.reason) ?? "" } };
+  }
+  if (type === "event_msg" && payload.type === "user_message") {
+    return { timestamp, entry: { type: "prompt", text: asText(payload.message) ?? "" } };
   }
   // Written by renderEntry; not validated again.
   return OWN_TYPES.has(type) ? { timestamp, entry: { ...payload, type } as ThreadEntry } : undefined;

@@ -57,13 +57,14 @@ describe.skipIf(CODEX_BINARY === "")("threads of Codex", () => {
     expect(JSON.stringify(sent.body.input)).toContain("marked");
   });
 
-  it("are resumed there when they were begun here", async () => {
+  it.each([undefined, "--last"])("are resumed there when they were begun here (%s)", async (named) => {
     const { home, store } = createHome();
     const { id, file } = await store.create({ cwd: home, modelProvider: "scripted" });
     const { agent, endpoint } = await startAgent([respond(call), say("done")]);
     await agent.startThread({ id, recorder: file }).run("do it").result;
     await file.close();
-    const { requests, status } = await runClient(home, ["resume", id, "and then?"], [say("ok")]);
+    // By its id, and as the last thread of the directory.
+    const { requests, status } = await runClient(home, ["resume", named ?? id, "and then?"], [say("ok")]);
     expect(status).toBe(0);
     expect(idsOf(requests[0]!)).toEqual(idsOf(endpoint.requests[1]!));
     expect(requests[0]!.body.prompt_cache_key).toBe(id);

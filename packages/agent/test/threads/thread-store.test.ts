@@ -107,6 +107,7 @@ describe("a thread's file", () => {
     await write(
       file,
       { type: "turn_started", turnId: "t", model: "m", cwd: undefined, environment: undefined },
+      { type: "prompt", text: "do it" },
       item("old"),
       { type: "compacted", items: [message("new")], tokensBefore: 9, reason: "long" },
       { type: "item", item: functionCall("c1", "f", {}) },
@@ -127,6 +128,7 @@ describe("a thread's file", () => {
     for await (const { entry } of store.readEntries(id)) kept.push(entry);
     expect(kept.map(({ type }) => type)).toEqual([
       "turn_started",
+      "prompt",
       "item",
       "compacted",
       "item",
@@ -134,7 +136,8 @@ describe("a thread's file", () => {
       "functions_only",
       "usage",
     ]);
-    expect(kept[4]).toEqual({ type: "call_started", callId: "c1", name: "f", environment: "local" });
+    expect(kept[1]).toEqual({ type: "prompt", text: "do it" });
+    expect(kept[5]).toEqual({ type: "call_started", callId: "c1", name: "f", environment: "local" });
   });
 
   it("may be of the other client: lines of types that are not known are passed over", async () => {

@@ -47,6 +47,7 @@ describe("a turn", () => {
     ]);
     expect(entries.map(({ type }) => type).filter((type) => type !== "item")).toEqual([
       "turn_started",
+      "prompt",
       "call_started",
       "call_started",
       "call_finished",
