@@ -211,6 +211,8 @@ describe("codex at a terminal", () => {
     await ask("/status", "none yet");
     await ask("/sessions", "nothing runs");
     await ask("/approvals", "approval policy: never");
+    await ask("/view", "view: http://127.0.0.1:");
+    await ask("/view", "view: http://127.0.0.1:");
     await ask("/diff", "new.txt");
     await ask("/model other", "model: other");
     await ask("hello", "one");

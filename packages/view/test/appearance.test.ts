@@ -16,8 +16,9 @@ const LOOKS = [
   { name: "dark-narrow", colorScheme: "dark", viewport: { width: 390, height: 844 } },
 ] as const;
 
-describe.skipIf(noBrowser !== undefined).each(LOOKS)("the page, $name", ({ name, ...look }) => {
-  it("has no violation that axe-core finds", async () => {
+describe.skipIf(noBrowser !== undefined)("the page", () => {
+  /** A turn with a command that is over, one on a terminal, and one that waits for an approval. */
+  async function openRun() {
     const { orchestrator, view } = await openView({
       policy: { approvalPolicy: "untrusted", sandbox: "danger-full-access" },
     });
@@ -25,23 +26,30 @@ describe.skipIf(noBrowser !== undefined).each(LOOKS)("the page, $name", ({ name,
     view.showPrompt("Make the tests pass.");
     await orchestrator.callTool("exec_command", { cmd: "ls packages" });
     const colours = 'printf "\\033[32m✓\\033[0m 12 passed  \\033[31m✗ 1 failed\\033[0m\\n"; cat';
-    const args = { cmd: colours, tty: true };
     const approving = orchestrator.approvers.add({ requestApproval: async () => "accept" });
-    await startSession(orchestrator, args);
+    await startSession(orchestrator, { cmd: colours, tty: true });
     approving();
     void orchestrator.callTool("exec_command", { cmd: "rm -rf build \u202e && make test" }).catch(() => {});
-    const page = await openPage(view.url, await openContext(look));
-    await page.getByRole("button", { name: "Accept", exact: true }).waitFor();
-    await page.getByRole("region", { name: "Conversation" }).getByText("waits for approval").waitFor();
-    expect(await findViolations(page), "without a terminal").toEqual([]);
-    await takePicture(page, `view-${name}.png`);
-    await page.getByRole("region", { name: "Sessions" }).getByRole("button").first().click();
-    await page.locator(".xterm-rows").getByText("12 passed").waitFor();
-    expect(await findViolations(page), "with a terminal").toEqual([]);
-    await takePicture(page, `view-terminal-${name}.png`);
-    await page.getByRole("button", { name: "Audit" }).click();
-    expect(await findViolations(page), "audit").toEqual([]);
-  });
+    return view;
+  }
+
+  it("has no violation that axe-core finds: light and dark, wide and narrow, with and without a terminal, audit", async () => {
+    const view = await openRun();
+    for (const { name, ...look } of LOOKS) {
+      const page = await openPage(view.createLink("answer"), await openContext(look));
+      await page.getByRole("button", { name: "Accept", exact: true }).waitFor();
+      await page.getByRole("region", { name: "Conversation" }).getByText("waits for approval").waitFor();
+      expect(await findViolations(page), `${name}, without a terminal`).toEqual([]);
+      await takePicture(page, `view-${name}.png`);
+      await page.getByRole("region", { name: "Sessions" }).getByRole("button").first().click();
+      await page.locator(".xterm-rows").getByText("12 passed").waitFor();
+      expect(await findViolations(page), `${name}, with a terminal`).toEqual([]);
+      await takePicture(page, `view-terminal-${name}.png`);
+      await page.getByRole("button", { name: "Audit" }).click();
+      expect(await findViolations(page), `${name}, audit`).toEqual([]);
+      await page.close();
+    }
+  }, 120_000);
 });
 
 async function takePicture(page: Page, file: string): Promise<void> {

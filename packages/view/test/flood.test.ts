@@ -4,7 +4,6 @@ import { noBrowser, openPage } from "./support/browser.js";
 import { openView, startSession } from "./support/orchestrators.js";
 
 const BYTES = 26_000_000;
-const PARTS = 50;
 
 const shownIn = (page: Page) =>
   page
@@ -15,17 +14,17 @@ const shownIn = (page: Page) =>
 describe.skipIf(noBrowser !== undefined)(`a flood of ${BYTES} bytes`, () => {
   it("goes on at its offset when the page is loaded again, and ends with the last byte", async () => {
     const { orchestrator, view } = await openView();
-    // With pauses: of a program that is faster than the view reads, the executor does not retain everything.
-    const part = `head -c ${BYTES / PARTS} /dev/zero | tr '\\0' 'x' | fold -w 99; sleep 0.1`;
-    const lines = `for part in $(seq ${PARTS}); do ${part}; done`;
+    const half = `head -c ${BYTES / 2} /dev/zero | tr '\\0' 'x' | fold -w 99`;
     const session = await startSession(orchestrator, {
-      cmd: `read go; ${lines}; echo; echo end; exec cat`,
+      cmd: `read go; ${half}; read on; ${half}; echo; echo end; exec cat`,
       stdin: "open",
     });
+    const write = (chars: string, more = {}) =>
+      orchestrator.callTool("write_stdin", { session_id: session, chars, ...more }, { concurrent: true });
     const page = await openPage(view.url);
     await page.getByRole("region", { name: "Sessions" }).getByRole("button", { name: /head/ }).click();
     await page.locator("section.terminal").waitFor();
-    await orchestrator.callTool("write_stdin", { session_id: session, chars: "go\n" }, { concurrent: true });
+    await write("go\n", { yield_time_ms: 250 });
     await expect.poll(() => shownIn(page), { timeout: 20_000 }).toBeGreaterThan(1_000_000);
     const frames: { offset: number; bytes: number }[] = [];
     page.on("websocket", (socket) =>
@@ -34,6 +33,8 @@ describe.skipIf(noBrowser !== undefined)(`a flood of ${BYTES} bytes`, () => {
         frames.push({ offset: Number(payload.readBigUInt64BE(4)), bytes: payload.length - 12 });
       }),
     );
+    // The second half is written while the page is loaded again, by a program that nothing holds back.
+    void write("on\n", { yield_time_ms: 30_000 });
     await page.reload();
     await page.locator("section.terminal[data-first]").waitFor();
     const first = Number(await page.locator("section.terminal").getAttribute("data-first"));

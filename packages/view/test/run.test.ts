@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { createLocalEnvironment } from "@codex/local";
 import { loadRulePolicy } from "@codex/policy";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { noBrowser, openPage } from "./support/browser.js";
+import { noBrowser, openContext, openPage } from "./support/browser.js";
 import { openView, startSession } from "./support/orchestrators.js";
 
 const noVim = existsSync("/usr/bin/vim") || existsSync("/usr/bin/vim.tiny") ? undefined : "vim is not installed";
@@ -16,14 +16,24 @@ function createDirectory(): string {
 }
 
 describe.skipIf(noBrowser !== undefined)(`a run${noBrowser === undefined ? "" : `: ${noBrowser}`}`, () => {
-  it("with two environments is followed live, also where both use the same ids of sessions", async () => {
+  it("with two environments is followed live, typed into, and ended", async () => {
     const { orchestrator, view } = await openView();
     const second = createLocalEnvironment({ id: "second" });
     onTestFinished(() => second.close());
     orchestrator.addEnvironment(second);
     const page = await openPage(view.url);
     const environments = page.getByRole("region", { name: "Environments" });
+    await environments.getByText("local").waitFor();
     await environments.getByRole("listitem").nth(1).getByText("second").waitFor();
+    await orchestrator.callTool("exec_command", { cmd: "echo hello; exit 3" });
+    const cards = page.getByRole("region", { name: "Conversation" }).getByRole("listitem");
+    await cards.getByText("echo hello; exit 3").waitFor();
+    await cards.getByText("exit code 3").first().waitFor();
+    await cards.getByRole("button", { name: "Open terminal" }).click();
+    const over = page.getByRole("region", { name: "echo hello; exit 3" });
+    await over.locator(".xterm-rows").getByText("hello").waitFor();
+    expect(await over.getAttribute("data-shown")).toBe("6");
+    // Both executors use the same ids of sessions.
     const ids = [
       await startSession(orchestrator, { cmd: "echo from the first; cat", tty: true, environment_id: "local" }),
       await startSession(orchestrator, { cmd: "echo from the second; cat", tty: true, environment_id: "second" }),
@@ -36,11 +46,18 @@ describe.skipIf(noBrowser !== undefined)(`a run${noBrowser === undefined ? "" : 
       await terminal.locator(".xterm-rows").getByText(`from the ${name}`).waitFor();
       expect(await terminal.locator(".xterm-rows").textContent()).not.toContain(name === "first" ? "second" : "first");
     }
-    // Those of the list, which asks both executors, are the same ones.
-    await page.waitForTimeout(1500);
-    expect(await sessions.getByRole("listitem").count()).toBe(2);
-    const card = page.getByRole("region", { name: "Conversation" }).getByRole("listitem").nth(1);
-    await card.getByText(/^second · /).waitFor();
+    await cards
+      .nth(2)
+      .getByText(/^second · /)
+      .waitFor();
+    const terminal = page.getByRole("region", { name: "echo from the second; cat" });
+    await terminal.getByRole("button", { name: "Typing: off" }).click();
+    await page.keyboard.type("typed by a person\n");
+    await terminal.locator(".xterm-rows").getByText("typed by a person").first().waitFor();
+    await orchestrator.callTool("kill_session", { session_id: ids[1], environment_id: "second" });
+    await terminal.getByText(/ended by/).waitFor();
+    // The list asks both executors each second: it has found the same sessions.
+    expect(await sessions.getByRole("listitem").count()).toBe(3);
   });
 
   it.skipIf(noVim !== undefined)(`shows vim, and types into it${noVim === undefined ? "" : `: ${noVim}`}`, async () => {
@@ -102,6 +119,7 @@ describe.skipIf(noBrowser !== undefined)("approvals", () => {
     await page.keyboard.press("Enter");
     expect(await accepted).toMatchObject({ status: "success" });
     expect(existsSync(join(directory, "accepted"))).toBe(true);
+    await approvals.getByText("accepted by viewer 1").waitFor();
     const declined = run("touch declined");
     await approvals.getByRole("button", { name: "Decline" }).press("Enter");
     expect(await declined).toMatchObject({ status: "denied" });
@@ -156,5 +174,34 @@ describe.skipIf(noBrowser !== undefined)("approvals", () => {
     expect(await theirs.getByRole("button").count()).toBe(0);
     await approvals.getByRole("button", { name: "Decline" }).click();
     expect(await pending).toMatchObject({ status: "denied" });
+  });
+});
+
+describe.skipIf(noBrowser !== undefined)(`hostile output${noBrowser === undefined ? "" : `: ${noBrowser}`}`, () => {
+  it("sets no title, writes no clipboard, opens no link, and gets no answer from the terminal", async () => {
+    const { orchestrator, view } = await openView();
+    const context = await openContext({ permissions: ["clipboard-read", "clipboard-write"] });
+    const page = await openPage(view.url, context);
+    const title = await page.title();
+    const output = [
+      "\\033]0;a title of the program\\007",
+      "\\033]52;c;c3RvbGVu\\007",
+      "\\033]8;;javascript:alert(1)\\007a link\\033]8;;\\007",
+      "<img src=x onerror=document.title=1>",
+      "\\033[c\\033[6n\\033[>c\\033[?1$p",
+      "done\\n",
+    ].join("");
+    await startSession(orchestrator, { cmd: `printf '${output}'; exec cat -v`, tty: true });
+    await page.getByRole("region", { name: "Sessions" }).getByRole("button").first().click();
+    const rows = page.locator(".xterm-rows");
+    await rows.getByText("done").waitFor();
+    await page.getByRole("button", { name: "Typing: off" }).click();
+    await page.keyboard.type("typed\n");
+    await rows.getByText("typed").first().waitFor();
+    expect(await rows.textContent()).not.toContain("^[[");
+    expect(await page.title()).toBe(title);
+    expect(await page.evaluate("navigator.clipboard.readText()").catch(() => "")).not.toBe("stolen");
+    expect(await page.locator("img").count()).toBe(0);
+    expect(context.pages()).toHaveLength(1);
   });
 });

@@ -1,8 +1,9 @@
 import { createHash } from "node:crypto";
+import type { Worker } from "node:worker_threads";
 import { expect, it, onTestFinished } from "vitest";
 import { ServerThread } from "../src/server-thread.js";
 import { enter, send } from "./support/http.js";
-import { openView } from "./support/orchestrators.js";
+import { openView, startSession } from "./support/orchestrators.js";
 
 it("is started again at the same port after a crash, and lets in who was let in before", async () => {
   let restarted = () => {};
@@ -25,6 +26,24 @@ it("is started again at the same port after a crash, and lets in who was let in 
   await again;
   await listens;
   expect((await send(`${base}/me`, { headers: { cookie } })).status).toBe(204);
+});
+
+it("ends no call when its thread is killed in the middle of one, and serves the same pages again", async () => {
+  const created = new Promise<Worker>((resolve) => process.once("worker", resolve));
+  const { orchestrator, view } = await openView();
+  const { base, cookie } = await enter(view.url);
+  const call = orchestrator.callTool("exec_command", { cmd: "sleep 0.5; echo survived" });
+  const started = await startSession(orchestrator, { cmd: "cat", stdin: "open" });
+  await (await created).terminate();
+  const getStatus = () =>
+    send(`${base}/me`, { headers: { cookie } }).then(
+      ({ status }) => status,
+      () => 0,
+    );
+  await expect.poll(getStatus, { timeout: 20_000 }).toBe(204);
+  const typed = { session_id: started, chars: "still here\n", yield_time_ms: 250 };
+  expect((await orchestrator.callTool("write_stdin", typed)).text).toContain("still here");
+  expect((await call).text).toContain("survived");
 });
 
 it("ends no call when it is closed in the middle of one", async () => {

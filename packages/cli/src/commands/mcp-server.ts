@@ -56,7 +56,11 @@ export async function runMcpServer(options: McpServerCommandOptions, beginning?:
   });
   const live = options.view === true ? (await import("../agent/live-view.js")).createLiveView(options) : undefined;
   try {
-    if (live !== undefined) await live.attach(await opened.open());
+    if (live !== undefined) {
+      const orchestrator = await opened.open();
+      live.auditFile = await opened.auditFile();
+      await live.attach(orchestrator);
+    }
     await (address === undefined ? serveStdio(servers, opened, beginning) : serveHttp(servers, opened, address));
   } finally {
     servers.close();
@@ -69,6 +73,8 @@ export async function runMcpServer(options: McpServerCommandOptions, beginning?:
 interface Opening {
   /** Opens it, once. */
   open(): Promise<Orchestrator>;
+  /** Opens it as well. */
+  auditFile(): Promise<string | undefined>;
   /** Rejects if it cannot be opened. */
   failed: Promise<never>;
   close(): Promise<void>;
@@ -81,12 +87,14 @@ function createOpening(options: McpServerCommandOptions, onToolsChanged: () => v
   });
   failed.catch(() => {});
   let opening: Promise<McpOrchestrator> | undefined;
+  const open = (): Promise<McpOrchestrator> => {
+    opening ??= import("../mcp/open-orchestrator.js").then((file) => file.openOrchestrator(options, onToolsChanged));
+    opening.catch(reject);
+    return opening;
+  };
   return {
-    async open() {
-      opening ??= import("../mcp/open-orchestrator.js").then((file) => file.openOrchestrator(options, onToolsChanged));
-      opening.catch(reject);
-      return (await opening).orchestrator;
-    },
+    open: async () => (await open()).orchestrator,
+    auditFile: async () => (await open()).auditFile,
     failed,
     close: async () => (await opening?.catch(() => undefined))?.close(),
   };

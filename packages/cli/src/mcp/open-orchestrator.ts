@@ -13,6 +13,8 @@ import type { EntryOptions } from "./entry-arguments.js";
 /** The orchestrator of the MCP server. */
 export interface McpOrchestrator {
   orchestrator: Orchestrator;
+  /** File of its audit log, if there is one. */
+  auditFile: string | undefined;
   close(): Promise<void>;
 }
 
@@ -38,6 +40,7 @@ export async function openOrchestrator(options: EntryOptions, onToolsChanged: ()
   orchestrator.addEnvironment(place);
   return {
     orchestrator,
+    auditFile: audit === undefined ? undefined : config.settings.audit.path,
     async close() {
       await orchestrator.close();
       await place.close();

@@ -65,6 +65,30 @@ describe("codex exec --view", () => {
   });
 });
 
+it("codex mcp-server --view shows what a host runs, and its audit log", async () => {
+  const home = mkdtempSync(join(tmpdir(), "codex view-"));
+  onTestFinished(() => rmSync(home, { recursive: true }));
+  const config = 'audit.enabled = true\napproval_policy = "never"\nsandbox_mode = "danger-full-access"\n';
+  writeFileSync(join(home, "config.toml"), config);
+  const child = command.start(["mcp-server", "--view"], { CODEX_HOME: home });
+  const exited = once(child, "exit");
+  const page = await connect(await nextLine(child.stderr, /^codex: view: (http.*)$/));
+  const params = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "test", version: "1" } };
+  const call = { name: "exec_command", arguments: { cmd: "echo from a host", login: false } };
+  for (const request of [
+    { id: 1, method: "initialize", params },
+    { method: "notifications/initialized" },
+    { id: 2, method: "tools/call", params: call },
+  ]) {
+    child.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", ...request })}\n`);
+  }
+  await page.find((one) => one.kind === "item" && JSON.stringify(one.content).includes("echo from a host"));
+  await page.find(({ kind, type }) => kind === "record" && type === "call");
+  await page.find(({ kind, chain }) => kind === "thread" && JSON.stringify(chain)?.includes("intact") === true);
+  child.stdin.end();
+  expect(await exited).toEqual([0, null]);
+});
+
 describe("codex view", () => {
   it("prints its address first, and shows sessions of an executor that somebody else has started", async () => {
     const { url } = await command.listen();

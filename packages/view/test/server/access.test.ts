@@ -1,4 +1,11 @@
-import { expect, it } from "vitest";
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import type { IncomingMessage } from "node:http";
+import { request } from "node:https";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, it, onTestFinished } from "vitest";
+import { WebSocket } from "ws";
 import { enter, partsOf, send, upgradeStatus } from "../support/http.js";
 import { openView } from "../support/orchestrators.js";
 
@@ -92,4 +99,65 @@ it("listens beyond loopback only with TLS", async () => {
   await expect(openView({}, { host: "0.0.0.0" })).rejects.toThrow(
     'a view at "0.0.0.0" can be reached from other hosts: it needs TLS',
   );
+  const { cert, key } = createCertificate();
+  const { view } = await openView({}, { host: "0.0.0.0", tls: { cert, key }, names: ["view.test"] });
+  expect(view.url).toMatch(/^https:\/\/view\.test:\d+\/#/);
+  const { port } = new URL(view.url);
+  const request = (headers: Record<string, string>, body?: string) =>
+    sendSecurely({ port, ca: cert, headers: { host: `view.test:${port}`, ...headers }, body });
+  const origin = `https://view.test:${port}`;
+  const [refused, admitted] = [
+    await request({ origin: `http://view.test:${port}` }, partsOf(view.url).token),
+    await request({ origin }, partsOf(view.url).token),
+  ];
+  expect([refused.statusCode, admitted.statusCode]).toEqual([403, 204]);
+  const [cookie = ""] = admitted.headers["set-cookie"] ?? [];
+  expect(cookie).toMatch(/; Path=\/; HttpOnly; SameSite=Strict; Secure$/);
+  const options = { ca: cert, servername: "localhost", headers: { host: `view.test:${port}`, origin } };
+  const openSocket = (more: Record<string, string>) =>
+    new Promise<number | undefined>((resolve) => {
+      const socket = new WebSocket(`wss://127.0.0.1:${port}/live`, {
+        ...options,
+        headers: { ...options.headers, ...more },
+      });
+      socket.once("open", () => {
+        resolve(101);
+        socket.terminate();
+      });
+      socket.once("unexpected-response", (_request, { statusCode }) => resolve(statusCode));
+      socket.on("error", () => {});
+    });
+  expect([await openSocket({}), await openSocket({ cookie: cookie.split(";")[0]! })]).toEqual([401, 101]);
 });
+
+/** For `localhost`, signed by itself. */
+function createCertificate(): { cert: string; key: string } {
+  const directory = mkdtempSync(join(tmpdir(), "codex view-"));
+  onTestFinished(() => rmSync(directory, { recursive: true }));
+  const [keyFile, certFile] = [join(directory, "key.pem"), join(directory, "cert.pem")];
+  const subject = ["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1"];
+  const algorithm = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"];
+  execFileSync(
+    "openssl",
+    ["req", "-x509", ...algorithm, "-keyout", keyFile, "-out", certFile, "-days", "1", ...subject],
+    { stdio: "ignore" },
+  );
+  return { cert: readFileSync(certFile, "utf8"), key: readFileSync(keyFile, "utf8") };
+}
+
+function sendSecurely({
+  body,
+  ...options
+}: {
+  port: string;
+  ca: string;
+  headers: Record<string, string>;
+  body?: string | undefined;
+}): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    const place = { host: "127.0.0.1", servername: "localhost", path: "/enter", method: "POST", agent: false };
+    const sent = request({ ...place, ...options }, (response) => resolve(response.resume()));
+    sent.once("error", reject);
+    sent.end(body);
+  });
+}

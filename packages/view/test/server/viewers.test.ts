@@ -22,8 +22,7 @@ function receiveAll(page: Awaited<ReturnType<typeof connect>>, session: string):
 it(`shows a session to ${VIEWERS} viewers at once`, async () => {
   const { orchestrator, view } = await openView();
   await startSession(orchestrator, { cmd: "echo hello; exec cat", stdin: "open" });
-  const pages = [];
-  for (let count = 0; count < VIEWERS; count++) pages.push(await connect(view.createLink("read")));
+  const pages = await Promise.all(Array.from({ length: VIEWERS }, () => connect(view.createLink("read"))));
   await expect.poll(() => view.viewers).toBe(VIEWERS);
   const outputs = pages.map(async (page) => {
     const { id } = await page.find(({ kind }) => kind === "session");
