@@ -1,4 +1,5 @@
-// A terminal of an executor through `codex rendezvous`, encrypted, against the same through a bare TCP proxy, and against `ssh -J`.
+// A terminal of an executor through `codex rendezvous`, encrypted, against the same through a bare websocket proxy, a bare TCP proxy, and
+// `ssh -J`.
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -18,12 +19,17 @@ const BYTES = 30_000_000;
 const COMMAND = ["head", "-c", String(BYTES), "/dev/zero"];
 
 export async function run() {
-  const subjects = { "bare proxy": await openProxied(), rendezvous: await openRelayed() };
+  const subjects = {
+    "ws proxy": await openProxied("ws-pipe"),
+    rendezvous: await openRelayed(),
+    "tcp proxy": await openProxied("pipe"),
+  };
   const ssh = await openSsh();
   if (ssh === undefined) console.log("ssh -J is skipped: sshd cannot be started");
   else subjects["ssh -J"] = ssh;
   const types = Object.fromEntries(Object.entries(subjects).map(([name, { type }]) => [name, type]));
-  await interleave(types, 50);
+  // Until V8 has compiled what a key needs.
+  await interleave(types, 300);
   const echoes = await interleave(types, ROUNDS);
   const flows = await interleave(
     Object.fromEntries(Object.entries(subjects).map(([name, { flow }]) => [name, flow])),
@@ -32,19 +38,20 @@ export async function run() {
   const rows = Object.keys(subjects).map((name) => ({
     name,
     "echo, median ms": +median(echoes[name]).toFixed(3),
-    "of the proxy": +(median(echoes[name]) / median(echoes["bare proxy"])).toFixed(2),
+    "of the ws proxy": +(median(echoes[name]) / median(echoes["ws proxy"])).toFixed(2),
     "MB/s": Math.round(BYTES / 1e3 / median(flows[name])),
-    "throughput of the proxy": +(median(flows["bare proxy"]) / median(flows[name])).toFixed(2),
+    "throughput of the ws proxy": +(median(flows["ws proxy"]) / median(flows[name])).toFixed(2),
   }));
   printTable(`a relayed terminal, ${ROUNDS} keys, ${FLOWS} × ${BYTES / 1e6} MB`, rows);
   for (const { close } of Object.values(subjects)) await close();
 }
 
-async function openProxied() {
+async function openProxied(proxy) {
   const executor = await start([codex, "executor", "--listen", "ws://127.0.0.1:0"]);
-  const proxy = await start([fileURLToPath(new URL("relay/pipe.mjs", import.meta.url)), new URL(executor.line).port]);
-  const channel = await connectWebSocketChannel(executor.line.replace(/:\d+/, `:${proxy.line}`));
-  return openTerminal(channel, [executor.child, proxy.child]);
+  const script = fileURLToPath(new URL(`relay/${proxy}.mjs`, import.meta.url));
+  const { line, child } = await start([script, new URL(executor.line).port]);
+  const channel = await connectWebSocketChannel(executor.line.replace(/:\d+/, `:${line}`));
+  return openTerminal(channel, [executor.child, child]);
 }
 
 async function openRelayed() {

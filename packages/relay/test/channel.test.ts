@@ -5,7 +5,6 @@ import { startRelayed } from "./pair.js";
 describeChannel({
   name: "a rendezvous",
   hasWire: true,
-  isTextOnly: true,
   isStrict: true,
   isResumed: true,
   async open(limits) {

@@ -1,4 +1,5 @@
-import type { Channel, ChannelEnd, CloseOptions, Received } from "../channel.js";
+import type { BinaryFrames, Channel, ChannelEnd, CloseOptions, Received } from "../channel.js";
+import { FRAME_START_BYTES } from "../codec/binary-frame.js";
 import { type ChannelLimits, DEFAULT_CLOSE_DEADLINE_MS, resolveLimits } from "../limits.js";
 import { Ending } from "../queue/ending.js";
 import { FrameQueue } from "../queue/frame-queue.js";
@@ -7,7 +8,7 @@ import { Outbox } from "../queue/outbox.js";
 
 /** Carries whole messages to the peer, in order, over a transport of its own. */
 export interface MessageCarrier {
-  /** Takes one message, UTF-8 JSON. Must not throw. Calls `onWritten` when the bytes are not needed any more. */
+  /** Takes one message: UTF-8 JSON, or a binary frame where the options allow them. Must not throw. Calls `onWritten` when the bytes are not needed any more. */
   send(json: Buffer, onWritten?: () => void): void;
   /** Bytes that it has taken and that still wait to be sent. */
   readonly waitingBytes: number;
@@ -23,12 +24,15 @@ export interface MessageCarrier {
 /** Options of `CarriedChannel`. */
 export interface CarriedOptions {
   limits?: Partial<ChannelLimits>;
+  /** Whether the carrier takes messages of any bytes. Default false: JSON only. */
+  carriesBinary?: boolean;
   /** Called for a message that is no JSON or over a limit, in its turn, before it is received as `malformed`. */
   onMalformed?: (problem: string) => void;
 }
 
 /** A channel over a transport of whole messages; its owner reports what the transport does. */
 export class CarriedChannel implements Channel {
+  readonly binary: BinaryFrames | undefined;
   readonly #carrier: MessageCarrier;
   readonly #limits: ChannelLimits;
   readonly #onMalformed: CarriedOptions["onMalformed"];
@@ -40,8 +44,15 @@ export class CarriedChannel implements Channel {
   #waitingBytes = 0;
   #closing: Promise<void> | undefined;
 
-  constructor(carrier: MessageCarrier, { limits, onMalformed }: CarriedOptions = {}) {
+  constructor(carrier: MessageCarrier, { limits, carriesBinary = false, onMalformed }: CarriedOptions = {}) {
     this.#carrier = carrier;
+    if (carriesBinary) {
+      this.binary = {
+        accept: () => this.#frames.acceptBinary(),
+        send: (head, body, onWritten) => this.#outbox.sendFrame(head, body, onWritten),
+        reportsWritten: true,
+      };
+    }
     this.#limits = resolveLimits(limits);
     this.#onMalformed = onMalformed;
     this.#frames = new FrameQueue(this.#limits, this.#limits.maxWaitingBytes);
@@ -65,10 +76,10 @@ export class CarriedChannel implements Channel {
     return this.#outbox.sendEncoded(json, onWritten);
   }
 
-  /** A message came from the peer. */
+  /** A message came from the peer: JSON, or a binary frame. */
   deliver(json: Buffer): void {
     if (this.#ending.end !== undefined || this.#closing !== undefined) return;
-    this.#frames.push(json);
+    this.#frames.push(json, this.binary !== undefined);
     this.#waitingBytes += json.length;
     this.#inbox.wake();
     if (!this.#isFull && this.#frames.isFull) this.#setFull(true);
@@ -113,7 +124,9 @@ export class CarriedChannel implements Channel {
     const received = this.#frames.take();
     if (received === undefined) this.#waitingBytes = 0;
     else if (received.kind === "value") this.#waitingBytes -= received.bytes ?? 0;
-    else if (received.kind === "malformed") this.#onMalformed?.(received.problem);
+    else if (received.kind === "bytes") {
+      this.#waitingBytes -= FRAME_START_BYTES + received.head.length + received.bytes.length;
+    } else if (received.kind === "malformed") this.#onMalformed?.(received.problem);
     if (this.#isFull && this.#frames.hasRoom) this.#setFull(false);
     return received;
   }

@@ -1,3 +1,4 @@
+import { checkHead, FRAME_START_BYTES, writeFrameStart } from "../codec/binary-frame.js";
 import { asBuffer, checkSize, encodeValue } from "../codec/encode.js";
 import type { ChannelLimits } from "../limits.js";
 import { closedError, type Ending } from "./ending.js";
@@ -40,6 +41,19 @@ export class Outbox {
       return asBuffer(json);
     };
     return this.#push(encode, onWritten);
+  }
+
+  /** A binary frame as one message. The body is copied: a target may keep a message until it is acknowledged. */
+  sendFrame(head: Uint8Array, body: Uint8Array, onWritten?: () => void): Promise<void> {
+    return this.#push(() => {
+      checkHead(head);
+      const bytes = FRAME_START_BYTES + head.length + body.length;
+      checkSize(bytes, this.#limits);
+      const message = Buffer.allocUnsafe(bytes);
+      message.set(body, writeFrameStart(message, 0, head, body.length));
+      onWritten?.();
+      return message;
+    });
   }
 
   /** Fewer bytes are waiting than before. */

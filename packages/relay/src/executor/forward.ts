@@ -22,7 +22,10 @@ export async function forwardStream(stream: Channel, options: ForwardOptions): P
   try {
     const socket = await FrameSocket.dial(destination, { clock, maxMessageBytes: MAX_MESSAGE_BYTES });
     const framing = { encode: (json: Buffer) => json, decode: (data: Buffer) => data };
-    const channel = createMessageChannel(socket, framing);
+    const channel = createMessageChannel(socket, framing, { carriesBinary: true });
+    // What the ends agree upon is theirs.
+    stream.binary?.accept();
+    channel.binary?.accept();
     await Promise.race([pump(stream, channel), pump(channel, stream)]);
     await channel.close({ deadlineMs: SOCKET_CLOSE_MS });
   } catch (error) {
@@ -31,12 +34,13 @@ export async function forwardStream(stream: Channel, options: ForwardOptions): P
   await stream.close({ deadlineMs: SOCKET_CLOSE_MS });
 }
 
-/** Forwards every message as JSON text until either end has ended. */
+/** Forwards every message as it is until either end has ended. */
 async function pump(from: Channel, to: Channel): Promise<void> {
   for (let received = await from.receive(); received !== undefined; received = await from.receive()) {
-    if (received.kind !== "value") return;
+    if (received.kind === "malformed") return;
     try {
-      await to.sendEncoded(Buffer.from(received.text ?? JSON.stringify(received.value)));
+      if (received.kind === "bytes") await to.binary?.send(received.head, received.bytes);
+      else await to.sendEncoded(Buffer.from(received.text ?? JSON.stringify(received.value)));
     } catch {
       return;
     }

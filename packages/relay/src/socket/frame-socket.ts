@@ -1,5 +1,7 @@
 import type { IncomingMessage } from "node:http";
+import type { Writable } from "node:stream";
 import { rootCertificates } from "node:tls";
+import { TurnCork } from "@codex/channel";
 import type { Clock } from "@codex/clock";
 import { messageOf } from "@codex/telemetry";
 import { WebSocket } from "ws";
@@ -40,6 +42,7 @@ export class FrameSocket {
   readonly #socket: WebSocket;
   readonly #clock: Clock;
   readonly #getPingMs: () => number;
+  readonly #cork: TurnCork;
   #events: SocketEvents | undefined;
   #reason: string | undefined;
   #cancelPing = () => {};
@@ -48,11 +51,12 @@ export class FrameSocket {
   /** @throws SocketError, or the reason of the signal */
   static dial(url: string, options: DialOptions): Promise<FrameSocket> {
     const { clock, getPingMs = () => PING_MS } = options;
-    return dial(url, options, (socket) => new FrameSocket(socket, clock, getPingMs));
+    return dial(url, options, (socket, wire) => new FrameSocket(socket, wire, clock, getPingMs));
   }
 
-  private constructor(socket: WebSocket, clock: Clock, getPingMs: () => number) {
+  private constructor(socket: WebSocket, wire: Writable, clock: Clock, getPingMs: () => number) {
     this.#socket = socket;
+    this.#cork = new TurnCork(wire);
     this.#clock = clock;
     this.#getPingMs = getPingMs;
     socket.pause();
@@ -96,6 +100,7 @@ export class FrameSocket {
   /** Sends one message; no effect once the socket has ended. */
   send(data: Uint8Array | string): void {
     if (this.#socket.readyState !== WebSocket.OPEN) return;
+    this.#cork.hold(data.length);
     const options = { binary: typeof data !== "string", compress: false };
     this.#socket.send(data, options, (error) => {
       if (!error) this.#events?.onWritten();
@@ -149,12 +154,13 @@ export class FrameSocket {
 }
 
 /** @param wrap called as soon as the socket is open, before anything is received */
-function dial<T>(url: string, options: DialOptions, wrap: (socket: WebSocket) => T): Promise<T> {
+function dial<T>(url: string, options: DialOptions, wrap: (socket: WebSocket, wire: Writable) => T): Promise<T> {
   const { clock, headers, maxMessageBytes, ca, timeoutMs = CONNECT_TIMEOUT_MS, signal } = options;
   const name = nameOf(url);
   return new Promise((resolve, reject) => {
     if (signal?.aborted === true) return reject(signal.reason);
     let socket: WebSocket;
+    let wire: Writable | undefined;
     try {
       socket = new WebSocket(url, {
         headers: { ...headers },
@@ -184,10 +190,14 @@ function dial<T>(url: string, options: DialOptions, wrap: (socket: WebSocket) =>
       fail(new SocketError(`connecting to ${name} failed: ${describe(cause)}`, undefined, undefined, { cause })),
     );
     socket.once("unexpected-response", (_request, response) => void readRefusal(name, response).then(fail));
+    socket.once("upgrade", (response) => {
+      wire = response.socket;
+    });
     socket.once("open", () => {
       settle();
       socket.removeAllListeners("error");
-      resolve(wrap(socket));
+      // `upgrade` comes before `open`.
+      resolve(wrap(socket, wire!));
     });
   });
 }

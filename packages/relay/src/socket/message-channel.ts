@@ -14,7 +14,15 @@ export interface MessageFraming {
 export function createMessageChannel(
   socket: FrameSocket,
   { encode, decode, goodbye }: MessageFraming,
-  { limits, onClosed }: { limits?: Partial<ChannelLimits> | undefined; onClosed?: (reason: string) => void } = {},
+  {
+    limits,
+    carriesBinary = false,
+    onClosed,
+  }: {
+    limits?: Partial<ChannelLimits> | undefined;
+    carriesBinary?: boolean;
+    onClosed?: (reason: string) => void;
+  } = {},
 ): CarriedChannel {
   const carrier = {
     send: (json: Buffer, onWritten?: () => void) => {
@@ -31,7 +39,7 @@ export function createMessageChannel(
       await socket.close(deadlineMs);
     },
   };
-  const channel = new CarriedChannel(carrier, limits === undefined ? {} : { limits });
+  const channel = new CarriedChannel(carrier, { carriesBinary, ...(limits === undefined ? {} : { limits }) });
   socket.start({
     onMessage: (data, isBinary) => {
       try {

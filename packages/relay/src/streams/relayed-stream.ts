@@ -63,6 +63,7 @@ export class RelayedStream implements MessageCarrier, Sender {
     const { clock, limits } = options;
     this.channel = new CarriedChannel(this, {
       ...(limits === undefined ? {} : { limits }),
+      carriesBinary: true,
       // Like Codex: a peer that does not send JSON violates the protocol.
       onMalformed: (problem) => this.#options.onBroken(problem),
     });

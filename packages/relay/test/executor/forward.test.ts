@@ -40,6 +40,11 @@ it("passes messages on as they are, as bytes, over a socket for each stream", as
     const forwarded = forwardStream(await accepted, { destination: urlOf(server) });
     await harness.sendEncoded(Buffer.from(`{"id": "${value}" }`));
     expect(await harness.receive()).toMatchObject({ value: { id: value } });
+    harness.binary?.accept();
+    await harness.binary?.send(Buffer.from("head"), Buffer.from("body"));
+    const frame = await harness.receive();
+    expect(frame).toMatchObject({ kind: "bytes", head: Buffer.from("head"), bytes: Buffer.from("body") });
+    expect(got.pop()).toMatchObject({ isBinary: true });
     await harness.close();
     await forwarded;
   }
