@@ -20,9 +20,9 @@ const COMMAND = ["head", "-c", String(BYTES), "/dev/zero"];
 
 export async function run() {
   const subjects = {
-    "ws proxy": await openProxied("ws-pipe"),
+    "ws proxy": await openProxied(new URL("relay/ws-pipe.mjs", import.meta.url)),
     rendezvous: await openRelayed(),
-    "tcp proxy": await openProxied("pipe"),
+    "tcp proxy": await openProxied(new URL("relay/pipe.mjs", import.meta.url)),
   };
   const ssh = await openSsh();
   if (ssh === undefined) console.log("ssh -J is skipped: sshd cannot be started");
@@ -48,8 +48,7 @@ export async function run() {
 
 async function openProxied(proxy) {
   const executor = await start([codex, "executor", "--listen", "ws://127.0.0.1:0"]);
-  const script = fileURLToPath(new URL(`relay/${proxy}.mjs`, import.meta.url));
-  const { line, child } = await start([script, new URL(executor.line).port]);
+  const { line, child } = await start([fileURLToPath(proxy), new URL(executor.line).port]);
   const channel = await connectWebSocketChannel(executor.line.replace(/:\d+/, `:${line}`));
   return openTerminal(channel, [executor.child, child]);
 }

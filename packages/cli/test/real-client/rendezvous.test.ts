@@ -18,6 +18,8 @@ const lines = (to: number) => Array.from({ length: to }, (_, index) => `${index 
 /** Lines that come slowly enough for something to happen meanwhile. */
 const COUNT = "for i in $(seq 300); do echo $i; sleep 0.02; done";
 
+const LEGACY = process.env.CODEX_LEGACY_BINARY;
+
 describe.skipIf(CODEX_BINARY === undefined)("Codex at both ends of a rendezvous (needs CODEX_BINARY)", () => {
   const binary = CODEX_BINARY ?? "";
   const closing: (() => unknown)[] = [];
@@ -178,4 +180,25 @@ describe.skipIf(CODEX_BINARY === undefined)("Codex at both ends of a rendezvous 
     await done;
     expect(second!.map(outputOf)).toEqual(["the-executor\n", lines(300)]);
   });
+
+  // An executor of 0.136, installed by hand: it wants paths where clients since then send file URLs.
+  it.skipIf(LEGACY === undefined)(
+    "a legacy executor refuses the working directory, and the model is told at once (needs CODEX_LEGACY_BINARY)",
+    async () => {
+      const { url } = await startRendezvous();
+      start(LEGACY ?? "", ["exec-server", "--remote", url, "--environment-id", "env-1"], KEY);
+      await expect.poll(() => count(url, "executors_live"), { timeout: 20_000 }).toBe(1);
+      const results: string[] = [];
+      await runClient(
+        inTurn([exec("echo 1", { yield_time_ms: 60_000 }), exec("echo 2", { yield_time_ms: 60_000 })], results),
+        {
+          url: `${url.replace("http", "ws")}/legacy/env-1?role=harness`,
+        },
+      );
+      expect(results).toHaveLength(2);
+      for (const result of results)
+        expect(result).toContain("exec-server rejected request (-32603): No such file or directory");
+      expect(await count(url, "dropped_frames_total")).toBe(0);
+    },
+  );
 });

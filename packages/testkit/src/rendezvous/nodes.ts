@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -8,6 +8,9 @@ import { fileURLToPath } from "node:url";
 
 // Compiled: a child process cannot load TypeScript on Node 20.
 const CHILD = fileURLToPath(new URL("../../dist/rendezvous/node-child.js", import.meta.url));
+
+/** Runs a program until stdin ends, which it also does when this process is killed; then removes the directory `$0`. */
+const UNTIL_PARENT_ENDS = `exec 3<&0; "$@" & child=$!; { cat <&3 > /dev/null; kill -9 $child; } & wait $child; kill $! 2> /dev/null; rm -rf "$0"`;
 
 /** A NATS server for one run. */
 export interface NatsServer {
@@ -20,21 +23,27 @@ export async function startNats(): Promise<NatsServer | undefined> {
   const directory = mkdtempSync(join(tmpdir(), "nats "));
   const remove = () => rmSync(directory, { recursive: true, force: true });
   const words = ["-a", "127.0.0.1", "-p", "-1", "-js", "-sd", join(directory, "store"), "--ports_file_dir", directory];
-  const child = spawn("nats-server", words, { stdio: "ignore" });
-  const isStarted = await once(child, "spawn").then(
-    () => true,
-    () => false,
-  );
-  if (!isStarted) {
+  if (!isInstalled("nats-server")) {
     remove();
     return undefined;
   }
+  const child = spawn("sh", ["-c", UNTIL_PARENT_ENDS, directory, "nats-server", ...words], {
+    stdio: ["pipe", "ignore", "ignore"],
+  });
+  const exited = once(child, "exit");
   for (;;) {
     const file = readdirSync(directory).find((name) => name.endsWith(".ports"));
     const text = file === undefined ? "" : readFileSync(join(directory, file), "utf8");
     if (text.trimEnd().endsWith("}")) {
       const { nats } = JSON.parse(text) as { nats: [string] };
-      return { url: nats[0], stop: () => kill(child).then(remove) };
+      return {
+        url: nats[0],
+        async stop() {
+          child.stdin.end();
+          await exited;
+          remove();
+        },
+      };
     }
     if (child.exitCode !== null) throw new Error(`nats-server exited with ${child.exitCode}`);
     await new Promise((resolve) => setTimeout(resolve, 20));
@@ -63,7 +72,8 @@ export class RendezvousNode {
   /** Resolves when the node listens and has joined the others. */
   async start(): Promise<void> {
     const child = spawn(process.execPath, [CHILD, String(this.#port), this.#natsUrl], {
-      stdio: ["ignore", "pipe", "inherit"],
+      // The child ends with the end of its stdin: when it is killed, or this process is.
+      stdio: ["pipe", "pipe", "inherit"],
     });
     const [line] = (await Promise.race([
       once(createInterface({ input: child.stdout }), "line"),
@@ -80,6 +90,8 @@ export class RendezvousNode {
     if (child !== undefined) await kill(child);
   }
 }
+
+const isInstalled = (program: string): boolean => spawnSync(program, ["--version"], { stdio: "ignore" }).status === 0;
 
 async function kill(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
