@@ -1,4 +1,5 @@
 import * as z from "zod/mini";
+import { readOutputAck } from "./ack.js";
 import {
   type ExecutorMessage,
   executorMessageSchema,
@@ -23,8 +24,10 @@ export type Parsed<T> =
 export type ParsedArguments<T> = { kind: "ok"; value: T } | { kind: "invalid"; problem: string };
 
 /** Validates a message from an orchestrator. Never throws. */
-export const parseOrchestratorMessage = (value: unknown): Parsed<OrchestratorMessage> =>
-  parseMessage(orchestratorMessageSchema, value);
+export function parseOrchestratorMessage(value: unknown): Parsed<OrchestratorMessage> {
+  const ack = readOutputAck(value);
+  return ack === undefined ? parseMessage(orchestratorMessageSchema, value) : { kind: "ok", message: ack };
+}
 
 /** Validates a message from an executor. Never throws. */
 export const parseExecutorMessage = (value: unknown): Parsed<ExecutorMessage> =>

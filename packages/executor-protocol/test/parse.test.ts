@@ -1,4 +1,5 @@
 import {
+  ackSchema,
   parseExecCommandRequest,
   parseExecutorMessage,
   parseOrchestratorMessage,
@@ -35,6 +36,30 @@ test("a type of another direction or of the future is unknown, with what could b
   });
   expect(parseExecutorMessage({ type: "__proto__" })).toEqual({ kind: "unknown", type: "__proto__", requestId: null });
   expect(parseOrchestratorMessage({ type: "" })).toEqual({ kind: "unknown", type: "", requestId: null });
+});
+
+test.each([
+  { output: [{ processId: 1000, offset: 2 ** 53 - 1 }] },
+  { output: [] },
+  { output: [{ processId: -1, offset: -0, more: 1 }], more: 1 },
+  { answers: [], output: [{ processId: 1, offset: 2 }] },
+  { answers: ["r"], output: [{ processId: 1, offset: 2 }] },
+  { answers: [5], output: [] },
+  { answers: {}, output: [] },
+  { output: [{ processId: 1, offset: -1 }] },
+  { output: [{ processId: 1, offset: 2 ** 53 }] },
+  { output: [{ processId: 1.5, offset: 1 }] },
+  { output: [{ processId: "1", offset: 1 }] },
+  { output: [{ offset: 1 }] },
+  { output: [null] },
+  { output: { length: 0 } },
+  {},
+])("an acknowledgement is read as its schema reads it: %j", (fields) => {
+  const message = { type: "ack", ...fields };
+  const parsed = parseOrchestratorMessage(message);
+  const { success, data } = ackSchema.safeParse(message);
+  expect(parsed.kind).toBe(success ? "ok" : "invalid");
+  if (parsed.kind === "ok") expect(parsed.message).toEqual(data);
 });
 
 test("an invalid message tells the id it answers to", () => {
