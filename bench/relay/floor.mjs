@@ -46,7 +46,7 @@ async function serve(channel, onEnd) {
     while (keptBytes > KEPT_BYTES && kept[0].end <= written) {
       const { bytes } = kept.shift();
       keptBytes -= bytes.length;
-      native.readMemory.largeChunks.release(bytes);
+      native.readMemory.pipeChunks.release(bytes);
     }
     if (!isOpen && written === sent) void channel.send({ ended: sent });
   };

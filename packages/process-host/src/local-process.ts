@@ -264,8 +264,7 @@ class LocalChild implements LocalProcess, LaunchEvents, LogHost {
   }
 
   onDropped(bytes: Buffer): void {
-    const { chunks, largeChunks } = this.#context.native.readMemory;
-    if (!chunks.release(bytes)) largeChunks.release(bytes);
+    this.#context.native.readMemory.pipeChunks.release(bytes);
   }
 
   get #isRunning(): boolean {

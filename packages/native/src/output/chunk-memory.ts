@@ -5,16 +5,16 @@ import { MAX_FREE_SLAB_BYTES } from "../limits.js";
  * released, so that streaming creates little garbage.
  */
 export class ChunkMemory {
-  readonly #slabBytes: number;
+  readonly slabBytes: number;
   readonly #free: Buffer[] = [];
 
   constructor(slabBytes: number) {
-    this.#slabBytes = slabBytes;
+    this.slabBytes = slabBytes;
   }
 
   /** A whole slab, to be passed to `fill`. */
   take(): Buffer {
-    return this.#free.pop() ?? Buffer.allocUnsafeSlow(this.#slabBytes);
+    return this.#free.pop() ?? Buffer.allocUnsafeSlow(this.slabBytes);
   }
 
   /** Makes a chunk of the first bytes of a slab. If they fill at most half of it they are copied, and the slab is free again. */
@@ -37,16 +37,16 @@ export class ChunkMemory {
 
   /** Makes the slab of an unused chunk reusable. Returns false when the chunk is not in a slab of this size. */
   release(chunk: Buffer): boolean {
-    const isSlab = chunk.buffer.byteLength === this.#slabBytes && this.#isWorthASlab(chunk.length);
+    const isSlab = chunk.buffer.byteLength === this.slabBytes && this.#isWorthASlab(chunk.length);
     if (isSlab) this.#recycle(Buffer.from(chunk.buffer));
     return isSlab;
   }
 
   #recycle(slab: Buffer): void {
-    if ((this.#free.length + 1) * this.#slabBytes <= MAX_FREE_SLAB_BYTES) this.#free.push(slab);
+    if ((this.#free.length + 1) * this.slabBytes <= MAX_FREE_SLAB_BYTES) this.#free.push(slab);
   }
 
   #isWorthASlab(bytes: number): boolean {
-    return bytes > this.#slabBytes / 2 && bytes <= this.#slabBytes;
+    return bytes > this.slabBytes / 2 && bytes <= this.slabBytes;
   }
 }

@@ -1,6 +1,7 @@
 import { CHUNK_SLAB_BYTES } from "../limits.js";
 import type { OpenBurstReader } from "./burst-reader.js";
 import { ChunkMemory } from "./chunk-memory.js";
+import { PipeChunks } from "./pipe-chunks.js";
 import type { ReadTurns } from "./read-turns.js";
 
 /** Shared by the sources of a host: a read buffer for each kind of source, and memory for retained chunks. */
@@ -9,8 +10,8 @@ export interface ReadMemory {
   readonly pipeBuffer: Buffer;
   readonly terminalBuffer: Buffer;
   readonly chunks: ChunkMemory;
-  /** The size of `pipeBuffer`; the same as `chunks` unless pipes are enlarged. */
-  readonly largeChunks: ChunkMemory;
+  /** For chunks up to the size of `pipeBuffer`; includes `chunks`. */
+  readonly pipeChunks: PipeChunks;
   /** read(2): the number of bytes read, at most `bytes`; 0 or less when there were none, or at the end. */
   read(fd: number, into: Uint8Array, bytes: number): number;
   readonly openBurstReader: OpenBurstReader;
@@ -34,7 +35,7 @@ export const createReadMemory = (
     pipeBuffer: Buffer.allocUnsafeSlow(outputPipeBytes),
     terminalBuffer: Buffer.allocUnsafeSlow(TERMINAL_READ_BYTES),
     chunks,
-    largeChunks: outputPipeBytes === CHUNK_SLAB_BYTES ? chunks : new ChunkMemory(outputPipeBytes),
+    pipeChunks: new PipeChunks(chunks, outputPipeBytes),
     read,
     openBurstReader,
     turns,

@@ -43,9 +43,11 @@ export class ReadTurns {
   readonly #next = (): void => {
     this.#scheduled = false;
     this.#entered.clear();
-    for (const resume of this.#waiting) {
-      if (this.#entered.size === SOURCES_PER_TURN) break;
-      this.#waiting.delete(resume);
+    const admitted: (() => void)[] = [];
+    for (const resume of this.#waiting) if (admitted.push(resume) === SOURCES_PER_TURN) break;
+    // One may wait again, for a later turn, or be cancelled by another.
+    for (const resume of admitted) {
+      if (!this.#waiting.delete(resume)) continue;
       this.#entered.add(resume);
       resume();
     }

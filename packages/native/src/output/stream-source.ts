@@ -1,27 +1,7 @@
-import { Socket } from "node:net";
 import type { Readable } from "node:stream";
 import type { ByteSink, ByteSource } from "./byte-source.js";
-import { PipeBuffer } from "./pipe-buffer.js";
-import { PIPE_BYTES, type ReadMemory } from "./read-memory.js";
+import { PIPE_BYTES } from "./read-memory.js";
 import type { ReadTurns } from "./read-turns.js";
-
-/** Reads a pipe. Takes ownership of the descriptor. */
-export function readPipe(fd: number, memory: ReadMemory, sink: ByteSink): ByteSource {
-  const buffer = new PipeBuffer(memory);
-  const onRead = (size: number, into: Buffer) => {
-    sink.onBytes(buffer.take(into, size));
-    source.onRead(size, into.length);
-    return true;
-  };
-  // Node calls `buffer` before the first read and after each one.
-  const onread = { buffer: () => buffer.next(), callback: onRead };
-  // The types lack `onread` for a socket created from a descriptor.
-  const socket = new Socket({ fd, readable: true, writable: false, onread } as ConstructorParameters<typeof Socket>[0]);
-  socket.once("close", () => buffer.release());
-  const source = new StreamSource(socket, sink, memory.turns);
-  socket.resume();
-  return source;
-}
 
 /** Reads a stream of Node. Takes ownership of it. */
 export function readStream(readable: Readable, turns: ReadTurns, sink: ByteSink): ByteSource {
