@@ -39,12 +39,14 @@ export {
   type OutputLogLimits,
 } from "./limits.js";
 export type { LogHold, LogHost, LogPin } from "./output-log/log-host.js";
+export type { LogReader } from "./output-log/log-reader.js";
 export type { OutputChunk } from "./output-log/output-chunk.js";
 export {
   createOutputLog,
   type FollowOptions,
   type LogSlice,
   type OutputLog,
+  type ReaderOptions,
   RetainedLog,
   type WritableOutputLog,
 } from "./output-log/output-log.js";

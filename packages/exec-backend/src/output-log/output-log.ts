@@ -2,9 +2,10 @@ import type { OutputStream } from "@codex/executor-protocol";
 import type { OutputLogLimits } from "../limits.js";
 import { DEFAULT_FOLLOW_WINDOW_BYTES, MAX_TAIL_CHUNKS } from "../limits.js";
 import { ChunkQueue } from "./chunk-queue.js";
-import { cutChunk, findChunk, findGaps, findIndex, pushCut } from "./chunks.js";
+import { findChunk, findGaps, findIndex, pushCut } from "./chunks.js";
 import { LentChunks } from "./lent-chunks.js";
 import type { LogHold, LogHost, LogPin } from "./log-host.js";
+import { type Follower, type LogReader, RetainedLogReader } from "./log-reader.js";
 import type { OutputChunk } from "./output-chunk.js";
 import { createSpillFile, type SpillFile } from "./spill-file.js";
 
@@ -38,6 +39,8 @@ export interface OutputLog {
    * between offsets means that the bytes in it were evicted before the follower reached them.
    */
   follow(options?: FollowOptions): AsyncIterable<OutputChunk>;
+  /** `follow` for a caller that reads on in the same turn of the event loop. Close it after use. */
+  openReader(options: ReaderOptions): LogReader;
   /** Pauses the process like a follower that does not advance: while there are more than `windowBytes` after `from`. */
   hold(from: number, windowBytes: number): LogHold;
   /** With `lendsChunks`, keeps the memory of chunks from this offset on from being reused. Never pauses the process. */
@@ -62,6 +65,12 @@ export interface FollowOptions {
   signal?: AbortSignal;
 }
 
+/** Where to read an output log. */
+export interface ReaderOptions extends Pick<FollowOptions, "from" | "windowBytes"> {
+  /** Called when there is more, and at completion. */
+  onChange?: () => void;
+}
+
 /** The result of `OutputLog.read`. */
 export interface LogSlice {
   chunks: OutputChunk[];
@@ -76,11 +85,6 @@ export interface WritableOutputLog extends OutputLog {
   finish(): void;
   /** Frees the spill file. Output in memory stays readable. Idempotent. */
   close(): void;
-}
-
-interface Follower {
-  position: number;
-  windowBytes: number;
 }
 
 /**
@@ -223,34 +227,38 @@ export class RetainedLog implements WritableOutputLog {
     windowBytes = DEFAULT_FOLLOW_WINDOW_BYTES,
     signal,
   }: FollowOptions = {}): AsyncGenerator<OutputChunk> {
-    const follower = { position: from, windowBytes: Math.min(windowBytes, this.#tailBytes / 2) };
-    this.#addFollower(follower);
+    const reader = this.openReader({ from, windowBytes });
     try {
       while (!isAborted(signal)) {
-        if (follower.position >= this.#end) {
-          if (this.#complete) return;
-          await this.#changed(signal);
-          continue;
-        }
-        let next = this.#inMemory(follower.position, windowBytes);
-        if (next.length === 0) {
-          next = (await this.read(follower.position, this.#nextInMemory(follower.position))).chunks;
-        }
-        if (next.length === 0) {
-          follower.position = this.#nextInMemory(follower.position);
-          continue;
-        }
-        for (const chunk of next) {
-          const cut = cutChunk(chunk, follower.position, this.#end);
-          if (cut !== undefined) yield cut;
-          follower.position = chunk.offset + chunk.bytes.length;
-          if (this.#isPaused) this.#updatePressure();
-          if (isAborted(signal)) return;
-        }
+        const chunk = reader.next();
+        if (chunk !== undefined) yield chunk;
+        else if (!reader.isAtEnd) await reader.fetch();
+        else if (this.#complete) return;
+        else await this.#changed(signal);
       }
     } finally {
-      this.#removeFollower(follower);
+      reader.close();
     }
+  }
+
+  openReader({ from = 0, windowBytes = DEFAULT_FOLLOW_WINDOW_BYTES, onChange = () => {} }: ReaderOptions): LogReader {
+    const follower = { position: from, windowBytes: Math.min(windowBytes, this.#tailBytes / 2) };
+    this.#addFollower(follower);
+    this.#wakers ??= new Set();
+    this.#wakers.add(onChange);
+    return new RetainedLogReader(follower, windowBytes, {
+      getEnd: () => this.#end,
+      inMemory: (at, maxBytes) => this.#inMemory(at, maxBytes),
+      nextInMemory: (at) => this.#nextInMemory(at),
+      read: (at, to) => this.read(at, to),
+      onMoved: () => {
+        if (this.#isPaused) this.#updatePressure();
+      },
+      onClosed: () => {
+        this.#wakers?.delete(onChange);
+        this.#removeFollower(follower);
+      },
+    });
   }
 
   hold(from: number, windowBytes: number): LogHold {

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Clock } from "@codex/clock";
 import type { OutputChunk, OutputLog } from "@codex/exec-backend";
 import type { OutputStream } from "@codex/executor-protocol";
@@ -64,6 +65,12 @@ interface Delivery {
   end: () => void;
 }
 
+interface Attempt {
+  delivery: Delivery;
+  signal: AbortSignal;
+  generation: number;
+}
+
 /**
  * Live output of one session: whatever call waits, each byte is sent once, from byte 0 on. While a call waits, a slow
  * receiver holds the process back; what comes between two calls is sent by the next. Where a channel was lost, output
@@ -73,7 +80,8 @@ export class LiveOutputSender {
   readonly #options: LiveOptions;
   /** One at a time, in this order. */
   readonly #deliveries: Delivery[] = [];
-  readonly #watchers = new Set<() => void>();
+  /** Continues the present attempt. */
+  #resume: (() => void) | undefined;
   /** Called with the next piece. */
   readonly #nextListeners = new Set<() => void>();
   #offset = 0;
@@ -101,14 +109,20 @@ export class LiveOutputSender {
     return this.#seq > 0;
   }
 
-  /** Resolves in the turn of the loop after the next piece was sent, at the latest after so many milliseconds. */
-  waitForNext(clock: Clock, ms: number): Promise<void> {
+  /** Number of pieces that were sent. */
+  get sentPieces(): number {
+    return this.#seq;
+  }
+
+  /** Resolves in the turn of the loop after piece number `pieces` + 1 was sent, at the latest after so many milliseconds. */
+  waitForNext(clock: Clock, ms: number, pieces: number): Promise<void> {
+    // The channel joins what is sent within a turn.
+    if (this.#seq > pieces) return nextTurn();
     return new Promise((resolve) => {
       const done = () => {
         this.#nextListeners.delete(done);
         stopClock();
-        // The channel joins what is sent within a turn.
-        setImmediate(resolve);
+        resolve(nextTurn());
       };
       const stopClock = clock.after(ms, done);
       this.#nextListeners.add(done);
@@ -146,7 +160,7 @@ export class LiveOutputSender {
   acknowledge(offset: number): void {
     if (offset <= this.#acknowledged) return;
     this.#acknowledged = Math.min(offset, this.#offset);
-    this.#gaps = this.#gaps.filter(({ to }) => to > this.#acknowledged);
+    if (this.#gaps.length > 0) this.#gaps = this.#gaps.filter(({ to }) => to > this.#acknowledged);
     this.#notifyReceived();
   }
 
@@ -210,29 +224,45 @@ export class LiveOutputSender {
 
   async #pump(delivery: Delivery, signal: AbortSignal): Promise<void> {
     const generation = this.#generation;
-    const send = (piece: Piece) => this.#send(piece, { delivery, signal, generation });
-    for await (const chunk of this.#options.log.follow({ from: this.#offset, signal })) {
-      const { held } = delivery;
-      const piece = joinPieces(held, chunk);
-      delivery.held = undefined;
-      if (held !== undefined && piece === chunk) await send(held);
-      const whole = piece.bytes.length - getIncompleteTail(piece.bytes);
-      await send({ ...piece, bytes: piece.bytes.subarray(0, whole) });
-      if (whole < piece.bytes.length) {
-        delivery.held = { ...piece, offset: piece.offset + whole, bytes: piece.bytes.subarray(whole) };
+    const { log } = this.#options;
+    const attempt = { delivery, signal, generation };
+    const reader = log.openReader({ from: this.#offset, onChange: this.#wake });
+    signal.addEventListener("abort", this.#wake, { once: true });
+    try {
+      while (!signal.aborted) {
+        const chunk = reader.next();
+        if (chunk === undefined) {
+          if (!reader.isAtEnd) await reader.fetch();
+          else if (log.complete) break;
+          else await this.#changed();
+          continue;
+        }
+        const { held } = delivery;
+        const piece = joinPieces(held, chunk);
+        delivery.held = undefined;
+        if (held !== undefined && piece === chunk) await this.#send(held, attempt);
+        const whole = piece.bytes.length - getIncompleteTail(piece.bytes);
+        await this.#send(cutPiece(piece, 0, whole), attempt);
+        if (whole < piece.bytes.length) delivery.held = cutPiece(piece, whole, piece.bytes.length);
+        if (generation !== this.#generation || this.#isDone(delivery)) break;
       }
-      if (generation !== this.#generation || this.#isDone(delivery)) break;
+    } finally {
+      reader.close();
+      signal.removeEventListener("abort", this.#wake);
     }
     const { held } = delivery;
-    if (held !== undefined && held.offset + held.bytes.length <= delivery.limit) await send(held);
+    if (held !== undefined && held.offset + held.bytes.length <= delivery.limit) await this.#send(held, attempt);
   }
 
-  async #send(piece: Piece, attempt: { delivery: Delivery; signal: AbortSignal; generation: number }): Promise<void> {
+  /** In parts that the receiver takes, cut between characters where there is a place; ends at the limit, which may move meanwhile. */
+  async #send(piece: Piece, { delivery, signal, generation }: Attempt): Promise<void> {
     const { processId, receiver } = this.#options;
-    const { delivery, signal, generation } = attempt;
-    for (const part of splitPiece(piece, delivery, receiver.maxDeltaBytes)) {
-      if (!this.#hasRoom) await this.#waitForRoom(signal);
-      if (generation !== this.#generation || part.offset >= delivery.limit) return;
+    const { length } = piece.bytes;
+    for (let at = 0; at < length && piece.offset + at < delivery.limit; ) {
+      while (!this.#hasRoom && !signal.aborted) await this.#changed();
+      if (generation !== this.#generation || piece.offset + at >= delivery.limit) return;
+      const part = cutPiece(piece, at, findCut(piece.bytes, at, receiver.maxDeltaBytes));
+      at += part.bytes.length;
       this.#seq += 1;
       const written = this.#noteUnwritten(part);
       const sent = receiver.sendOutput({ requestId: delivery.requestId, processId, seq: this.#seq, ...part }, written);
@@ -261,26 +291,25 @@ export class LiveOutputSender {
 
   /** Bytes that were sent and not acknowledged. */
   get #inFlight(): number {
+    if (this.#gaps.length === 0) return this.#offset - this.#acknowledged;
     const gone = this.#gaps.reduce((sum, { from, to }) => sum + to - Math.max(from, this.#acknowledged), 0);
     return this.#offset - this.#acknowledged - gone;
   }
 
-  async #waitForRoom(signal: AbortSignal): Promise<void> {
-    while (!this.#hasRoom && !signal.aborted) {
-      await new Promise<void>((resolve) => {
-        const done = () => {
-          this.#watchers.delete(done);
-          signal.removeEventListener("abort", done);
-          resolve();
-        };
-        this.#watchers.add(done);
-        signal.addEventListener("abort", done, { once: true });
-      });
-    }
+  /** Resolves when there is more output, room or nothing more to do. Only the present attempt waits. */
+  #changed(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#resume = resolve;
+    });
   }
 
+  readonly #wake = (): void => {
+    this.#resume?.();
+    this.#resume = undefined;
+  };
+
   #notifyReceived(): void {
-    for (const wake of [...this.#watchers]) wake();
+    this.#wake();
     this.#options.onReceived?.();
   }
 
@@ -306,17 +335,14 @@ function joinPieces(held: Piece | undefined, chunk: OutputChunk): Piece {
   return { stream: held.stream, offset: held.offset, bytes: Buffer.concat([held.bytes, chunk.bytes]) };
 }
 
-/** Parts of at most `maxBytes`, cut between characters where there is a place; ends at the limit, which may move meanwhile. */
-function* splitPiece(
-  { stream, offset, bytes }: Piece,
-  progress: { limit: number },
-  maxBytes: number,
-): Generator<Piece> {
-  for (let at = 0; at < bytes.length && offset + at < progress.limit; ) {
-    const most = bytes.subarray(at, at + maxBytes);
-    const isLast = at + most.length === bytes.length;
-    const whole = isLast ? most.length : most.length - getIncompleteTail(most);
-    yield { stream, offset: offset + at, bytes: most.subarray(0, whole) };
-    at += whole;
-  }
+/** Where a part ends that begins at `at`: at most so many bytes further, between characters where there is a place. */
+function findCut(bytes: Buffer, at: number, maxBytes: number): number {
+  if (bytes.length - at <= maxBytes) return bytes.length;
+  return at + maxBytes - getIncompleteTail(bytes.subarray(at, at + maxBytes));
 }
+
+const cutPiece = ({ stream, offset, bytes }: Piece, from: number, to: number): Piece => ({
+  stream,
+  offset: offset + from,
+  bytes: from === 0 && to === bytes.length ? bytes : bytes.subarray(from, to),
+});

@@ -250,6 +250,7 @@ export class UnifiedExec {
     const startedAt = clock.now();
     const session = this.#table.contact(request.processId, call.client);
     return this.#use(session, async () => {
+      const { sentPieces } = session.live;
       const input = await sendInput(session, request, limits.waitingInputBytes);
       const waitEnded = await waitForWindow(session, clock, {
         ms: this.bound(request).windowMs,
@@ -258,7 +259,7 @@ export class UnifiedExec {
         untilPrompt: false,
       });
       // The echo of a key is waited for, this answer is not.
-      if (session.stdio.kind === "pty") await session.live.waitForNext(clock, ECHO_MS);
+      if (session.stdio.kind === "pty") await session.live.waitForNext(clock, ECHO_MS, sentPieces);
       return createEmptyResult(session, { startedAt, notices: input.getNotices(), waitEnded }, this.#answers);
     });
   }
