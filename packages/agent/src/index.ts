@@ -64,6 +64,7 @@ export {
   type ProjectPlace,
   type ProjectReader,
 } from "./context/project-context.js";
+export { findMissingSkills } from "./context/required-skills.js";
 export type {
   AgentEvent,
   TurnCompleted,

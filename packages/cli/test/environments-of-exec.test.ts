@@ -105,3 +105,36 @@ it("many environments are no executors before they are used; beyond their own li
   expect({ code: many.code, stdout: many.stdout.toString() }).toEqual({ code: 0, stdout: "done\n" });
   expect(String(endpoint.requests[1]?.body.input.at(-1)?.output)).toMatch(/Environment: local[\s\S]*here/);
 });
+
+it("an environment without a skill that its configuration requires is used for nothing", async () => {
+  const url = await listenExecServer("host");
+  const root = mkdtempSync(join(realpathSync(tmpdir()), "codex environments-"));
+  const repository = join(root, "repository");
+  mkdirSync(repository);
+  execFileSync("git", ["init", "-q", repository]);
+  const endpoint = await startScriptedEndpoint([say("done")]);
+  onTestFinished(async () => {
+    await endpoint.close();
+    rmSync(root, { recursive: true, force: true });
+  });
+  writeFileSync(
+    join(root, "config.toml"),
+    `model_provider = "mine"\nmodel = "test-model"\n[model_providers.mine]\nname = "Mine"\nbase_url = "${endpoint.url}"\n`,
+  );
+  const run = async (more = "") => {
+    const far = `[[environments]]\nid = "far"\nurl = "${url}"\nskills = { required = ["x"] }\n`;
+    writeFileSync(join(root, "environments.toml"), `default = "far"\n${far}${more}`);
+    const env = { CODEX_HOME: root, OPENAI_API_KEY: "" };
+    const child = command.startIn(repository, ["exec", "-C", repository, "go"], env);
+    child.stdin.end();
+    const { code, stderr } = await finish(child);
+    return [code, /environment `\w+` (?:has no skill "\w+"|cannot be asked)/.exec(stderr)?.[0]];
+  };
+  expect(await run()).toEqual([1, 'environment `far` has no skill "x"']);
+  mkdirSync(join(repository, ".agents/skills/x"), { recursive: true });
+  writeFileSync(join(repository, ".agents/skills/x/SKILL.md"), "---\nname: x\ndescription: d\n---\n");
+  const down = '[[environments]]\nid = "down"\nurl = "ws://127.0.0.1:1"\nskills = { required = ["x"] }\n';
+  expect(await run(down)).toEqual([1, "environment `down` cannot be asked"]);
+  expect(endpoint.requests).toHaveLength(0);
+  expect(await run()).toEqual([0, undefined]);
+});

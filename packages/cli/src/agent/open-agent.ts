@@ -26,6 +26,7 @@ import { openModel } from "./open-model.js";
 import { openPlace, type Place } from "./open-place.js";
 import { isBypassed, openWorkspace, type Workspace } from "./open-workspace.js";
 import { createContextReader } from "./read-context.js";
+import { checkRequiredSkills } from "./required-skills.js";
 
 /** Everything a run needs, open. */
 export interface OpenedAgent {
@@ -137,6 +138,7 @@ async function openAgentAt(
     mcp = await startMcp(config, workspace, hostSandbox, opening);
     const place = await opening;
     const { executor } = place;
+    await checkRequiredSkills(place, workspace, settings, options);
     const { approvalPolicy } = config.settings;
     const tools = createFileTools({
       place,
