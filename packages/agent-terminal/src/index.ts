@@ -12,7 +12,11 @@ export {
 export { createTextView, type Paint, type TextViewOptions } from "./exec/text-view.js";
 export type { TurnView } from "./exec/turn-view.js";
 export type { AgentSession, RunningSession } from "./interactive/agent-session.js";
-export { Conversation, type ConversationHandle, type ConversationOptions } from "./interactive/conversation.js";
+export {
+  type ConversationHandle,
+  TerminalConversation,
+  type TerminalConversationOptions,
+} from "./interactive/conversation.js";
 export { type ConversationTerminal, createConversationTerminal } from "./interactive/conversation-terminal.js";
 export { type ApprovalFacts, describeApprovals } from "./interactive/describe-approvals.js";
 export type { QuestionTerminal } from "./interactive/questions.js";

@@ -103,9 +103,9 @@ export { BASE_INSTRUCTIONS } from "./history/base-instructions.js";
 export { COMPACT_PROMPT } from "./history/compaction.js";
 export type { ContextSection } from "./history/context-sections.js";
 export {
+  type ContextEnvironment,
   describePermissions,
   type EnvironmentContext,
-  type EnvironmentDescription,
   type PermissionsDescription,
   renderEnvironmentContext,
 } from "./history/environment-context.js";

@@ -21,7 +21,7 @@ export {
 } from "./patch.js";
 export { renderFailure, renderProblem, renderProblems, renderSuccess } from "./plan/answer.js";
 export { type ComparedFile, comparePatch } from "./plan/compare-patch.js";
-export type { FileChange, FileState, FilesBefore, Plan, Planned, Step } from "./plan/plan.js";
+export type { FileState, FilesBefore, Plan, Planned, PlannedChange, Step } from "./plan/plan.js";
 export { getPatchPaths, planPatch } from "./plan/plan-patch.js";
 export { renderDiff } from "./plan/render-diff.js";
 export { getAncestors, isBelow, resolvePath } from "./plan/resolve-path.js";

@@ -1,3 +1,4 @@
+import type { ToollessHost } from "@codex/exec-backend";
 import {
   createRemoteBackend,
   ExecServerClient,
@@ -6,7 +7,6 @@ import {
   withDirectory,
 } from "@codex/exec-server-client";
 import { type Credentials, withoutNodeOptions } from "@codex/servers";
-import type { RemoteHost } from "@codex/servers/executor";
 import type { Telemetry } from "@codex/telemetry";
 import { type ExecutorAddress, toUrl } from "./executor-address.js";
 
@@ -21,7 +21,7 @@ export interface ExecServerOptions extends Credentials {
 export async function connectExecServer(
   address: ExecutorAddress,
   options: ExecServerOptions = {},
-): Promise<RemoteHost> {
+): Promise<ToollessHost> {
   const { telemetry } = options;
   const client = await connect(address, options);
   const cwd = address.kind === "ssh" ? address.address.cwd : undefined;

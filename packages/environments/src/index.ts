@@ -1,3 +1,4 @@
+export type { ToollessHost } from "@codex/exec-backend";
 export { checkEnvironment, type EnvironmentCheck } from "./check.js";
 export { addSshAddress } from "./config/add-address.js";
 export { type ConfigProblem, EnvironmentsConfigError, withoutUrlSecrets } from "./config/config-error.js";
@@ -47,7 +48,7 @@ export { LinkError } from "./links/link-error.js";
 export { createNoiseLink, listRegistered, type NoiseAddress } from "./links/noise.js";
 export { createWebSocketLink, type WebSocketAddress } from "./links/websocket.js";
 export { type ListedEnvironment, listConfigured } from "./list-configured.js";
-export type { HostTools, ToollessHost } from "./remote/host.js";
+export type { HostTools } from "./remote/host.js";
 export { createRemoteEnvironment, type RemoteEnvironmentOptions } from "./remote/remote-environment.js";
 export type { BundleFile, BundleFiles, BundleTarget, ServerBundle } from "./ssh/server-bundle.js";
 export { createSshLink, type SshLinkOptions } from "./ssh/ssh-link.js";

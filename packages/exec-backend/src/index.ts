@@ -54,3 +54,4 @@ export { openUnnamed, type UnnamedFile } from "./output-log/unnamed-file.js";
 export { getProgramName } from "./program-name.js";
 export { detectShell, type Shell } from "./shell.js";
 export { getExitCode, getSignalNumber } from "./signals.js";
+export type { ToollessHost } from "./toolless-host.js";

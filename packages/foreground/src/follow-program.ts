@@ -9,7 +9,7 @@ import { passThrough, type Say } from "./pass-through.js";
 import { isOutputLost, written } from "./standard-output.js";
 
 /** How the program is followed. */
-export interface FollowOptions {
+export interface FollowProgramOptions {
   recording?: RunRecording | undefined;
   /** Tracks whether the executor can be reached; default: always. */
   outages?: Outages;
@@ -33,7 +33,7 @@ export interface Followed {
 export async function followProgram(
   orchestrator: Pick<ProgramRunner, "runCommand">,
   request: RunCommandRequest,
-  { recording, outages = createOutages(() => {}, ""), say }: FollowOptions,
+  { recording, outages = createOutages(() => {}, ""), say }: FollowProgramOptions,
 ): Promise<Followed> {
   // Whatever ends this process before the outcome is known must not look like a success.
   process.exitCode = EXIT.lost;

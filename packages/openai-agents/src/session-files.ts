@@ -1,4 +1,4 @@
-import type { FileOptions, OrchestratorFiles } from "@codex/orchestrator";
+import type { FileAccessOptions, OrchestratorFiles } from "@codex/orchestrator";
 import { type ApplyPatchResult, applyDiff, type Editor, type ToolOutputImage } from "@openai/agents";
 import type { SandboxSession } from "@openai/agents/sandbox";
 import { MAX_IMAGE_BYTES } from "./limits.js";
@@ -9,7 +9,7 @@ export type SessionFiles = Required<
 >;
 
 /** Paths are absolute, or relative to the directory of the session. Methods reject when the policy refuses. */
-export function createSessionFiles(files: OrchestratorFiles, place: FileOptions): SessionFiles {
+export function createSessionFiles(files: OrchestratorFiles, place: FileAccessOptions): SessionFiles {
   return {
     async readFile({ path, runAs, maxBytes }) {
       checkUser(runAs);
@@ -57,7 +57,7 @@ export function checkUser(runAs: string | undefined): void {
   if (runAs !== undefined) throw new Error(`\`runAs\` ${JSON.stringify(runAs)} is not supported: nothing was done`);
 }
 
-function createEditor(files: OrchestratorFiles, place: FileOptions): Editor {
+function createEditor(files: OrchestratorFiles, place: FileAccessOptions): Editor {
   /** Edits are made one at a time: each starts from the result of the previous one. */
   let last: Promise<unknown> = Promise.resolve();
   const inTurn = (edit: () => Promise<string>): Promise<ApplyPatchResult> => {

@@ -48,7 +48,7 @@ export { AskedCalls } from "./faces/asked-calls.js";
 export { SessionGroup } from "./faces/session-group.js";
 export type { ToolCaller, ToolCallerOptions } from "./faces/tool-caller.js";
 export type { FileConnector, HostFiles } from "./files/file-connector.js";
-export type { FileEntry, FileOptions, FileStat, OrchestratorFiles } from "./files/orchestrator-files.js";
+export type { FileAccessOptions, FileEntry, FileStat, OrchestratorFiles } from "./files/orchestrator-files.js";
 export { FORCED_ENVIRONMENT } from "./forced-environment.js";
 export {
   DEFAULT_MAX_OUTPUT_TOKENS,

@@ -3,7 +3,7 @@ import { findUnwritable } from "@codex/permissions";
 import { type ApprovalPolicy, refusingPolicy } from "./approval-policy.js";
 
 /** What a change of files depends on. */
-export interface FileChange {
+export interface FileChangeContext {
   /** Absolute paths that are written or removed, both as given and with symlinks resolved. */
   paths: readonly string[];
   approvalPolicy: ApprovalPolicy;
@@ -22,7 +22,7 @@ export type FileChangeVerdict = { kind: "allow" } | { kind: "ask" | "refuse"; re
  * Evaluates a change as Codex 0.169.0 evaluates a patch: within the writable roots it is allowed, anything else needs approval, and
  * is refused when approval cannot be requested. `untrusted` requires approval of every change. Pure.
  */
-export function evaluateFileChange(change: FileChange): FileChangeVerdict {
+export function evaluateFileChange(change: FileChangeContext): FileChangeVerdict {
   const { paths, approvalPolicy, sandbox, noSandbox, subject = "patch" } = change;
   const outside = findUnwritable(paths, sandbox);
   if (approvalPolicy === "untrusted") {

@@ -3,7 +3,7 @@ export type { AnalyzedCommand } from "./analyzed-command.js";
 export { type ApprovalPolicy, type GranularPolicy, refusingPolicy } from "./approval-policy.js";
 export { PolicyError } from "./errors.js";
 export { type ExplainContext, type ExplainedCommand, type Explanation, explainCommand } from "./explain.js";
-export { evaluateFileChange, type FileChange, type FileChangeVerdict } from "./file-change.js";
+export { evaluateFileChange, type FileChangeContext, type FileChangeVerdict } from "./file-change.js";
 export type { Policy, PolicyOptions } from "./policy-options.js";
 export { type Cause, evaluateRequirement, type Requirement, type RequirementContext } from "./requirement.js";
 export { createEffectiveRules, RuleBook, type SaveRule } from "./rule-book.js";

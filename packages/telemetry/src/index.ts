@@ -1,5 +1,5 @@
 export { messageOf } from "./error-message.js";
-export { createFileSink, type FileSinkOptions } from "./log/file-sink.js";
+export { createLogFileSink, type LogFileSinkOptions } from "./log/file-sink.js";
 export { LOG_FORMATS, type LogFormat } from "./log/format.js";
 export {
   createLogger,

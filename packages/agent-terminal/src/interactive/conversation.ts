@@ -22,8 +22,8 @@ export interface ConversationHandle {
   write(text: string): void;
 }
 
-/** Options of {@link Conversation}. */
-export interface ConversationOptions {
+/** Options of {@link TerminalConversation}. */
+export interface TerminalConversationOptions {
   readonly terminal: ConversationTerminal;
   /** First line. */
   readonly title: string;
@@ -43,8 +43,8 @@ export interface ConversationOptions {
 }
 
 /** An interactive conversation at a terminal: output scrolls, and the region at the bottom is redrawn. */
-export class Conversation implements ConversationHandle {
-  readonly #options: ConversationOptions;
+export class TerminalConversation implements ConversationHandle {
+  readonly #options: TerminalConversationOptions;
   readonly #screen: Screen;
   readonly #view: ConversationView;
   readonly #editor = new LineEditor();
@@ -62,7 +62,7 @@ export class Conversation implements ConversationHandle {
   #listed: readonly string[] = [];
   #cancelTick = () => {};
 
-  constructor(options: ConversationOptions) {
+  constructor(options: TerminalConversationOptions) {
     this.#options = options;
     const { terminal, paint, clock, images } = options;
     this.#images = images;

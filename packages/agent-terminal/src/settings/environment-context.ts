@@ -10,10 +10,10 @@ interface ListedEnvironment {
   shell?: string;
 }
 
-type EnvironmentDescription = Parameters<typeof renderEnvironmentContext>[0]["environments"][number];
+type ContextEnvironment = Parameters<typeof renderEnvironmentContext>[0]["environments"][number];
 
 /** Environments besides the default, for `renderEnvironmentContext`. */
-export const describeOthers = (listed: readonly ListedEnvironment[]): EnvironmentDescription[] =>
+export const describeOthers = (listed: readonly ListedEnvironment[]): ContextEnvironment[] =>
   listed.map(({ id, status, reason, cwd, shell }) => ({
     id,
     ...(cwd === undefined ? {} : { cwd }),

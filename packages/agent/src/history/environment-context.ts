@@ -3,7 +3,7 @@ import type { ContextSection } from "./context-sections.js";
 /** Environments and date of a turn. */
 export interface EnvironmentContext {
   /** The default first; may be empty. */
-  readonly environments: readonly EnvironmentDescription[];
+  readonly environments: readonly ContextEnvironment[];
   /** `YYYY-MM-DD`. */
   readonly date: string;
   /** Such as `Europe/Berlin`. */
@@ -11,7 +11,7 @@ export interface EnvironmentContext {
 }
 
 /** An environment as described to the model. */
-export interface EnvironmentDescription {
+export interface ContextEnvironment {
   readonly id: string;
   readonly cwd?: string;
   /** Name of its shell, such as `bash`. */
@@ -50,7 +50,7 @@ export function renderEnvironmentContext({ environments, date, timezone }: Envir
 
 const OPENING = "<environment_context>";
 
-function describeOne(environment: EnvironmentDescription, index: number): string[] {
+function describeOne(environment: ContextEnvironment, index: number): string[] {
   const { id, status, error } = environment;
   const inside =
     error === undefined
@@ -60,7 +60,7 @@ function describeOne(environment: EnvironmentDescription, index: number): string
   return [`<environment id="${escapeText(id)}"${primary}>`, ...inside.map(indent), "</environment>"];
 }
 
-function describeEnvironment({ cwd, shell, roots, profile }: EnvironmentDescription): string[] {
+function describeEnvironment({ cwd, shell, roots, profile }: ContextEnvironment): string[] {
   const inside = [
     ...(roots ?? []).map((root) => tag("root", root)),
     ...(profile === undefined ? [] : [tag("permission_profile", profile)]),

@@ -23,7 +23,7 @@ export interface TurnHooks {
 }
 
 /** Context shared by the calls of a turn. */
-export interface CallContext extends TurnHooks {
+export interface CallRunnerContext extends TurnHooks {
   readonly place: ThreadPlace;
   readonly table: ToolTable;
   readonly own: readonly AgentTool[];
@@ -46,7 +46,7 @@ export interface PreparedCall {
 }
 
 /** Routes a call to its tool. Has no effects before `run`. */
-export function prepareCall(call: CallItem, context: CallContext): PreparedCall {
+export function prepareCall(call: CallItem, context: CallRunnerContext): PreparedCall {
   const route = context.table.find(call);
   switch (route.kind) {
     case "unknown":
@@ -83,7 +83,7 @@ function interceptCall(name: string, args: Readonly<Record<string, unknown>>, ow
 
 function ready(
   call: CallItem,
-  context: CallContext,
+  context: CallRunnerContext,
   exclusive: boolean,
   execute: (onDecision: OnDecision) => Promise<ToolOutput>,
 ): PreparedCall {
@@ -123,7 +123,7 @@ function unknownTool(name: string, { names }: ToolTable): string {
 }
 
 /** Environment named by a call, or that of its session, or the default. */
-function environmentOf(call: CallItem, context: CallContext): string | undefined {
+function environmentOf(call: CallItem, context: CallRunnerContext): string | undefined {
   const input = parseInput(call, false);
   const args = input.kind === "ok" ? input.args : {};
   if (typeof args.environment_id === "string") return args.environment_id;
@@ -135,7 +135,7 @@ function callOwn(
   call: CallItem,
   tool: AgentTool,
   input: ParsedInput,
-  context: CallContext,
+  context: CallRunnerContext,
   onDecision: OnDecision,
 ): Promise<ToolOutput> {
   if (input.kind === "ok") return runOwn(call, input.args, context, (own) => tool.call(input.args, own), onDecision);
@@ -147,7 +147,7 @@ function callOwn(
 async function runOwn(
   call: CallItem,
   args: Readonly<Record<string, unknown>> | undefined,
-  context: CallContext,
+  context: CallRunnerContext,
   run: (own: ToolContext) => Promise<AgentToolResult>,
   onDecision: OnDecision,
 ): Promise<ToolOutput> {
@@ -201,7 +201,7 @@ async function callOrchestrator(
   call: CallItem,
   name: string,
   args: Readonly<Record<string, unknown>> | undefined,
-  context: CallContext,
+  context: CallRunnerContext,
   onDecision: OnDecision,
 ): Promise<ToolOutput> {
   const { commands, place, onCancelled } = context;
@@ -244,7 +244,11 @@ function withRemark(
   return remarks.length === 0 ? text : [text.replace(/\n$/, ""), ...remarks].join("\n");
 }
 
-function describeCommand(call: CallItem, args: Readonly<Record<string, unknown>> | undefined, context: CallContext) {
+function describeCommand(
+  call: CallItem,
+  args: Readonly<Record<string, unknown>> | undefined,
+  context: CallRunnerContext,
+) {
   const { place, login } = context;
   const text = (name: string) =>
     typeof args?.[name] === "string" && args[name] !== "" ? String(args[name]) : undefined;
@@ -265,7 +269,7 @@ async function endSession(session: number, result: ToolCallResult, commands: Com
 }
 
 /** Shows a call as a generic item. */
-async function startGeneric(call: CallItem, name: string, context: CallContext) {
+async function startGeneric(call: CallItem, name: string, context: CallRunnerContext) {
   const { emit, nextItemId } = context;
   const environment = environmentOf(call, context);
   const { call_id: callId } = call;

@@ -1,5 +1,5 @@
 import { constants } from "node:os";
-import type { FileOptions, Orchestrator, RunOutcome, StartedCommand } from "@codex/orchestrator";
+import type { FileAccessOptions, Orchestrator, RunOutcome, StartedCommand } from "@codex/orchestrator";
 import type { Experimental_SandboxProcess, Experimental_SandboxSession } from "ai";
 import { collectOutput } from "./collected-output.js";
 
@@ -23,7 +23,7 @@ export function codexSandbox(
 ): Experimental_SandboxSession {
   const { environment, cwd, client } = options;
   const { files } = orchestrator;
-  const place = (signal: AbortSignal | undefined): FileOptions => ({
+  const place = (signal: AbortSignal | undefined): FileAccessOptions => ({
     ...(environment === undefined ? {} : { environment }),
     ...(cwd === undefined ? {} : { cwd }),
     ...(client === undefined ? {} : { client }),
@@ -101,7 +101,7 @@ interface SpawnRequest {
 async function startCommand(
   orchestrator: Pick<Orchestrator, "startCommand">,
   { command: cmd, workingDirectory, env, stdin = false }: SpawnRequest,
-  { environment, ...place }: FileOptions,
+  { environment, ...place }: FileAccessOptions,
 ): Promise<StartedCommand> {
   const command = orchestrator.startCommand(
     {

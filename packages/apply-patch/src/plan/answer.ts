@@ -1,11 +1,11 @@
 import { MAX_LISTED_PROBLEMS } from "../limits.js";
 import type { PatchProblem } from "../patch.js";
 import { quoteLine } from "../quote.js";
-import type { FileChange, Planned } from "./plan.js";
+import type { Planned, PlannedChange } from "./plan.js";
 
 /** Result text of an applied patch. */
-export function renderSuccess(changes: readonly FileChange[], seconds: number): string {
-  const names = (kind: FileChange["kind"], letter: string) =>
+export function renderSuccess(changes: readonly PlannedChange[], seconds: number): string {
+  const names = (kind: PlannedChange["kind"], letter: string) =>
     changes
       .filter((change) => change.kind === kind)
       .map(({ shownPath, shownMoveTo }) => `${letter} ${shownMoveTo ?? shownPath}`);

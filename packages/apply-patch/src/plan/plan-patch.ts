@@ -3,7 +3,7 @@ import { applyChunks, hasResult } from "../match/apply-chunks.js";
 import { type Operation, type Patch, PatchError, type PatchProblem, type UpdateFile } from "../patch.js";
 import { quoteLine } from "../quote.js";
 import { findPathProblems } from "./check-paths.js";
-import type { FileChange, FileState, FilesBefore, Plan, Planned, Step } from "./plan.js";
+import type { FileState, FilesBefore, Plan, Planned, PlannedChange, Step } from "./plan.js";
 import { isBelow, resolvePath } from "./resolve-path.js";
 
 /** Absolute paths named in a patch, whose state a plan needs. */
@@ -24,7 +24,7 @@ export function planPatch(patch: Patch, cwd: string, files: FilesBefore): Planne
   const problems: PatchProblem[] = [];
   const applied: string[] = [];
   const steps: Step[] = [];
-  const changes: FileChange[] = [];
+  const changes: PlannedChange[] = [];
   for (const operation of patch.operations) {
     try {
       const planned = planOperation(operation, cwd, states, files.states);
@@ -46,7 +46,7 @@ function planOperation(
   cwd: string,
   states: Map<string, FileState>,
   originals: FilesBefore["states"],
-): { steps: Step[]; change: FileChange } {
+): { steps: Step[]; change: PlannedChange } {
   const path = resolvePath(cwd, operation.path);
   const before = states.get(path) ?? { kind: "missing" };
   const change = { kind: operation.kind, path, shownPath: operation.path };

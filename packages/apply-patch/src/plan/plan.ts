@@ -25,7 +25,7 @@ export interface FilesBefore {
 /** A patch as file operations in order; between two steps each file has its old or its new content. */
 export interface Plan {
   steps: readonly Step[];
-  changes: readonly FileChange[];
+  changes: readonly PlannedChange[];
 }
 
 /** One file operation. */
@@ -41,7 +41,7 @@ export type Step =
   | { kind: "remove"; path: string; before: FileState };
 
 /** A change of one file, for display. */
-export interface FileChange {
+export interface PlannedChange {
   kind: "add" | "delete" | "update";
   /** Absolute. */
   path: string;

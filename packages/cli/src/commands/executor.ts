@@ -1,4 +1,5 @@
-import { type ExecutorCommandOptions, type RemoteHost, runExecutor as run } from "@codex/servers/executor";
+import type { ToollessHost } from "@codex/exec-backend";
+import { type ExecutorCommandOptions, runExecutor as run } from "@codex/servers/executor";
 import { messageOf, type Telemetry } from "@codex/telemetry";
 import { CommandError, EXIT } from "../exit-codes.js";
 
@@ -6,7 +7,7 @@ import { CommandError, EXIT } from "../exit-codes.js";
 export const runExecutor = (options: ExecutorCommandOptions): Promise<void> => run(options, { connectRemote });
 
 /** Loaded on demand: it would slow the start of a local executor. */
-async function connectRemote(text: string, telemetry: Telemetry): Promise<RemoteHost> {
+async function connectRemote(text: string, telemetry: Telemetry): Promise<ToollessHost> {
   const { connectExecServer } = await import("../exec-server-host.js");
   const { findCommandProblem, parseExecutorAddress } = await import("../executor-address.js");
   const address = parseExecutorAddress(text, "--exec-server");

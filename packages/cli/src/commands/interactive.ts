@@ -2,7 +2,6 @@ import { styleText } from "node:util";
 import { createThreadStore } from "@codex/agent/node";
 import {
   type AgentSession,
-  Conversation,
   type ConversationHandle,
   createConversationTerminal,
   createSavedSession,
@@ -10,6 +9,7 @@ import {
   PromptError,
   readDiff,
   readImages,
+  TerminalConversation,
 } from "@codex/agent-terminal";
 import { createTerminalApprover } from "@codex/agent-terminal/approvals";
 import { visible } from "@codex/agent-terminal/text";
@@ -38,7 +38,7 @@ export async function runInteractive(
     return (await import("./exec.js")).runExec(prompt, choice, rest);
   }
   const hasColors = process.stdout.hasColors();
-  const conversation = new Conversation({
+  const conversation = new TerminalConversation({
     terminal: createConversationTerminal(process.stdin, process.stdout, process.env),
     title: VERSION_LINE,
     prompt,
@@ -122,7 +122,7 @@ async function openSession(
 }
 
 /** Handles SIGINT from the terminal, and SIGTERM and SIGHUP, by which the process finally dies. */
-function watchSignals(conversation: Conversation) {
+function watchSignals(conversation: TerminalConversation) {
   let received: NodeJS.Signals | undefined;
   const interrupt = () => conversation.interrupt();
   const end = (name: NodeJS.Signals) => {
@@ -147,7 +147,7 @@ function watchSignals(conversation: Conversation) {
 const ENDS: readonly NodeJS.Signals[] = ["SIGTERM", "SIGHUP"];
 
 /** Redirects stderr of this process to the area above the input. */
-function showErrors(conversation: Conversation): () => void {
+function showErrors(conversation: TerminalConversation): () => void {
   const { stderr } = process;
   if (!stderr.isTTY) return () => {};
   const { write } = stderr;

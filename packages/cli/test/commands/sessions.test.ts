@@ -84,7 +84,7 @@ describe("codex sessions", () => {
     [["--executor", "codex executor"], /on stdio belongs to whoever started it/],
     [
       ["kil", "1", "--executor", "127.0.0.1:1"],
-      /unknown command 'kil'; it is one of list, read, kill, attach, record\n/,
+      /unknown command 'kil'; it is one of list, read, kill, attach, record, screenshot\n/,
     ],
     [["read", "--executor", "127.0.0.1:1"], /missing required argument 'id'/],
   ])("%j is refused", async (args, reason) => {

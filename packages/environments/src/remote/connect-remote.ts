@@ -4,12 +4,6 @@ import type { EnvironmentLink } from "../links/link.js";
 import { LinkError } from "../links/link-error.js";
 import { ProtocolProbe } from "./protocol-probe.js";
 
-/** The peer at the other end of a link. */
-export type RemoteSide =
-  | { serves: "exec-server"; client: ExecServerClient }
-  /** Nothing was sent over the channel that affects the state of an executor. */
-  | { serves: "executor"; channel: Channel };
-
 /**
  * Connects, and finds out the protocol of the peer in the handshake. `signal` cancels the attempt.
  * @throws what the link throws, RpcError or ClientError of the handshake
@@ -38,6 +32,12 @@ export async function connectRemote(
     signal.removeEventListener("abort", onAbort);
   }
 }
+
+/** The peer at the other end of a link. */
+export type RemoteSide =
+  | { serves: "exec-server"; client: ExecServerClient }
+  /** Nothing was sent over the channel that affects the state of an executor. */
+  | { serves: "executor"; channel: Channel };
 
 function createConnector(first: Channel, link: EnvironmentLink) {
   let opened: Channel | undefined = first;

@@ -15,7 +15,7 @@ import { pathsOf, resolveDirectory } from "../resolve/directory.js";
 import { selectEnvironment } from "../resolve/select-environment.js";
 import { getTurn } from "../resolve/turn.js";
 import type { FileConnector, HostFiles } from "./file-connector.js";
-import type { FileOptions, OrchestratorFiles } from "./orchestrator-files.js";
+import type { FileAccessOptions, OrchestratorFiles } from "./orchestrator-files.js";
 
 /** One access to files, as the audit log and an approver see it. */
 interface Access {
@@ -37,7 +37,7 @@ export function createFiles(
   const connect = createConnect(connectFiles);
   const access = async <T>(
     one: Access,
-    options: FileOptions,
+    options: FileAccessOptions,
     run: (files: HostFiles, path: string, sandbox: { sandbox: Sandbox | null }) => Promise<T>,
   ) => {
     await untilReady(options.signal);
@@ -96,7 +96,7 @@ async function orUndefined<T>(found: Promise<T>): Promise<T | undefined> {
 
 async function accessFiles<T>(
   access: Access,
-  options: FileOptions,
+  options: FileAccessOptions,
   context: SharedContext,
   connect: Connect,
   run: (files: HostFiles, path: string, sandbox: { sandbox: Sandbox | null }) => Promise<T>,
@@ -166,7 +166,7 @@ interface Place {
 async function permitAccess(
   { tool, path, details = {} }: Access,
   { executor, cwd, workspaceRoots }: Place,
-  { signal, approver: ownApprover, client }: FileOptions,
+  { signal, approver: ownApprover, client }: FileAccessOptions,
   context: SharedContext,
 ): Promise<{ sandbox: Sandbox | null; ended: (isDone: boolean) => void }> {
   const { name } = executor;

@@ -1,7 +1,7 @@
 import type { CallToolOptions } from "../calls/call-options.js";
 
 /** Where a file is, and who is asked about it. */
-export interface FileOptions
+export interface FileAccessOptions
   extends Pick<CallToolOptions, "signal" | "cwd" | "workspaceRoots" | "environments" | "approver" | "client"> {
   /** Default as for a call of `exec_command` that names none. */
   environment?: string;
@@ -32,12 +32,12 @@ export interface FileEntry {
  */
 export interface OrchestratorFiles {
   /** At most 64 MiB. */
-  read(path: string, options?: FileOptions): Promise<Uint8Array>;
+  read(path: string, options?: FileAccessOptions): Promise<Uint8Array>;
   /** Creates a file, with the directories above it, or replaces its content. */
-  write(path: string, bytes: Uint8Array, options?: FileOptions): Promise<void>;
+  write(path: string, bytes: Uint8Array, options?: FileAccessOptions): Promise<void>;
   /** Undefined where there is nothing. */
-  stat(path: string, options?: FileOptions): Promise<FileStat | undefined>;
-  list(path: string, options?: FileOptions): Promise<FileEntry[]>;
+  stat(path: string, options?: FileAccessOptions): Promise<FileStat | undefined>;
+  list(path: string, options?: FileAccessOptions): Promise<FileEntry[]>;
   /** Removes a file, a symlink and not its target, or with `recursive` a directory. False where there is nothing. */
-  remove(path: string, options?: FileOptions & { recursive?: boolean }): Promise<boolean>;
+  remove(path: string, options?: FileAccessOptions & { recursive?: boolean }): Promise<boolean>;
 }

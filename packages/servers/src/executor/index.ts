@@ -1,1 +1,1 @@
-export { type ExecutorCommandOptions, type ExecutorWiring, type RemoteHost, runExecutor } from "./run-executor.js";
+export { type ExecutorCommandOptions, type ExecutorWiring, runExecutor } from "./run-executor.js";

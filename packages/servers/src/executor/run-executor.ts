@@ -1,9 +1,9 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import { createStdioChannel } from "@codex/channel";
-import type { ExecBackend } from "@codex/exec-backend";
+import type { ToollessHost } from "@codex/exec-backend";
 import { createCountingIds, createExecutor, type Executor, type HostedExecServer } from "@codex/executor";
-import { EXECUTOR_SUBPROTOCOL, type HostInfo } from "@codex/executor-protocol";
+import { EXECUTOR_SUBPROTOCOL } from "@codex/executor-protocol";
 import { createNative, createUnsentLimit, shieldProcess } from "@codex/native";
 import { createLocalBackend } from "@codex/process-host";
 import { createCommandSandbox } from "@codex/sandbox";
@@ -45,20 +45,10 @@ export interface ExecutorCommandOptions
   files: boolean;
 }
 
-/** A host behind an exec-server, of this project or of Codex. */
-export interface RemoteHost {
-  host: HostInfo;
-  /** Backend for the processes of one orchestrator; closing it ends them. */
-  createBackend: () => ExecBackend;
-  /** Resolves links in a path of that host. */
-  resolvePath(path: string): Promise<string>;
-  close(): Promise<void>;
-}
-
 /** What the command provides. */
 export interface ExecutorWiring {
   /** Connects to the exec-server of `--exec-server`. @throws CommandError */
-  connectRemote: (address: string, telemetry: Telemetry) => Promise<RemoteHost>;
+  connectRemote: (address: string, telemetry: Telemetry) => Promise<ToollessHost>;
 }
 
 /** Concurrent calls, in addition to one waiting call per session. */
@@ -114,7 +104,7 @@ export async function runExecutor(given: ExecutorCommandOptions, { connectRemote
     else if (target.kind === "stdio") await serveStdio(executor);
     else await serveWebSocket(executor, target, options, telemetry);
   } finally {
-    await remote?.close();
+    await remote?.close?.();
     await telemetry.close();
   }
 }

@@ -1,6 +1,6 @@
 import {
-  createFileSink,
   createLineLogger,
+  createLogFileSink,
   createRegistry,
   LOG_FORMATS,
   LOG_LEVELS,
@@ -94,7 +94,7 @@ function pick<T extends string>(name: string, text: string, choices: readonly T[
 function openFile(path: string, format: (typeof LOG_FORMATS)[number], maxBytes?: number): LogSink {
   try {
     const onProblem = (message: string) => void process.stderr.write(`codex: ${message}\n`);
-    return createFileSink(path, { format, onProblem, ...(maxBytes === undefined ? {} : { maxBytes }) });
+    return createLogFileSink(path, { format, onProblem, ...(maxBytes === undefined ? {} : { maxBytes }) });
   } catch (error) {
     throw new CommandError(`--log-file: ${messageOf(error)}`, SERVER_EXIT.failure);
   }

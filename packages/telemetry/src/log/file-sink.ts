@@ -5,8 +5,8 @@ import { LOG_CLOSE_MS, MAX_LOG_FILE_BYTES, MAX_WAITING_LOG_BYTES } from "../limi
 import type { LogFormat } from "./format.js";
 import { formatDropped, type LogSink } from "./sink.js";
 
-/** Options of `createFileSink`; only `format` is required. */
-export interface FileSinkOptions {
+/** Options of `createLogFileSink`; only `format` is required. */
+export interface LogFileSinkOptions {
   /** Format of the line that reports dropped lines. */
   format: LogFormat;
   /** Size at which the file becomes `FILE.1`, in place of an older one. Default 64 MiB. */
@@ -28,13 +28,13 @@ const writeFile = promisify(write) as (fd: number, bytes: Buffer, from: number) 
  * write are dropped and counted; later lines are tried again. For one process: two that share a file would rename it for each other.
  * @throws Error when the file cannot be opened
  */
-export function createFileSink(path: string, options: FileSinkOptions): LogSink & AsyncDisposable {
+export function createLogFileSink(path: string, options: LogFileSinkOptions): LogSink & AsyncDisposable {
   return new FileSink(path, options);
 }
 
 class FileSink implements LogSink, AsyncDisposable {
   readonly #path: string;
-  readonly #options: Required<FileSinkOptions>;
+  readonly #options: Required<LogFileSinkOptions>;
   /** Undefined between two files that could not be opened. */
   #fd: number | undefined;
   #size: number;
@@ -47,7 +47,7 @@ class FileSink implements LogSink, AsyncDisposable {
   #writing: Promise<void> | undefined;
   #closing: Promise<void> | undefined;
 
-  constructor(path: string, options: FileSinkOptions) {
+  constructor(path: string, options: LogFileSinkOptions) {
     this.#path = path;
     this.#options = {
       maxBytes: MAX_LOG_FILE_BYTES,

@@ -14,7 +14,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createFileSink, createPipeSink, createStreamSink } from "../../src/index.js";
+import { createLogFileSink, createPipeSink, createStreamSink } from "../../src/index.js";
 
 let directory: string;
 beforeAll(() => {
@@ -28,7 +28,7 @@ describe("a log file", () => {
   it("is created with mode 600, and appended to", async () => {
     const path = join(directory, "append.log");
     for (const line of ["one\n", "two\n"]) {
-      const sink = createFileSink(path, { format: "json" });
+      const sink = createLogFileSink(path, { format: "json" });
       sink.write(line);
       await sink.close();
     }
@@ -38,7 +38,7 @@ describe("a log file", () => {
 
   it("keeps the order of many lines", async () => {
     const path = join(directory, "order.log");
-    const sink = createFileSink(path, { format: "json" });
+    const sink = createLogFileSink(path, { format: "json" });
     const lines = Array.from({ length: 5000 }, (_, index) => `${index}\n`);
     for (const line of lines) sink.write(line);
     await sink.close();
@@ -48,7 +48,7 @@ describe("a log file", () => {
   it("is rotated at its size: there are never more than two files", async () => {
     const path = join(directory, "rotate.log");
     writeFileSync(path, "old\n");
-    const sink = createFileSink(path, { format: "json", maxBytes: 10 });
+    const sink = createLogFileSink(path, { format: "json", maxBytes: 10 });
     for (const line of ["123456\n", "abcdef\n", "last\n"]) {
       sink.write(line);
       await new Promise((resolve) => setImmediate(resolve)); // one write each
@@ -62,7 +62,7 @@ describe("a log file", () => {
 
   it("drops lines beyond its queue, and reports how many", async () => {
     const path = join(directory, "drop.log");
-    const sink = createFileSink(path, { format: "json", maxWaiting: 10 });
+    const sink = createLogFileSink(path, { format: "json", maxWaiting: 10 });
     for (let index = 0; index < 10; index++) sink.write("123456\n");
     await sink.close();
     const lines = readFileSync(path, "utf8").trim().split("\n");
@@ -74,7 +74,7 @@ describe("a log file", () => {
     "on a full disk does not disturb the program (/dev/full is on Linux)",
     async () => {
       const problems: string[] = [];
-      const sink = createFileSink("/dev/full", { format: "json", onProblem: (problem) => problems.push(problem) });
+      const sink = createLogFileSink("/dev/full", { format: "json", onProblem: (problem) => problems.push(problem) });
       sink.write("lost\n");
       await new Promise((resolve) => setImmediate(resolve));
       sink.write("lost\n");
@@ -88,7 +88,7 @@ describe("a log file", () => {
   );
 
   it("that cannot be opened is an error at once", () => {
-    expect(() => createFileSink(join(directory, "none", "x.log"), { format: "text" })).toThrow("ENOENT");
+    expect(() => createLogFileSink(join(directory, "none", "x.log"), { format: "text" })).toThrow("ENOENT");
   });
 });
 

@@ -4,7 +4,7 @@ import {
   getPatchPaths,
   type Patch,
   type Plan,
-  type FileChange as PlannedChange,
+  type PlannedChange,
   parsePatch,
   planPatch,
   renderDiff,
