@@ -196,6 +196,10 @@ describe.each(ERAS)("tools over MCP, %s", (era) => {
     const params = { name: "exec_command", arguments: args, _meta: { callId: "call-1", threadId: "t" } };
     await Promise.all([client.callTool(params), client.callTool(params)]);
     expect(readFileSync(file, "utf8")).toBe("once\n");
+    // Other calls, whose long ids begin alike.
+    const threadId = "t".repeat(1_000);
+    await Promise.all(["a", "b"].map((callId) => client.callTool({ ...params, _meta: { callId, threadId } })));
+    expect(readFileSync(file, "utf8")).toBe("once\nonce\nonce\n");
   });
 });
 

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import type { Clock } from "@codex/clock";
 import { OrchestratorError, type ToolCallResult } from "@codex/orchestrator";
 import {
@@ -134,11 +135,13 @@ const UNASKED = {
 function readKey(meta: Readonly<Record<string, unknown>> | undefined): { idempotencyKey?: string } {
   const { callId, threadId } = meta ?? {};
   if (typeof callId !== "string" || callId === "") return {};
-  return { idempotencyKey: `${typeof threadId === "string" ? threadId : ""}/${callId}`.slice(0, MAX_KEY_LENGTH) };
+  // Of any length, and none is another's beginning.
+  return {
+    idempotencyKey: createHash("sha256")
+      .update(JSON.stringify([threadId, callId]))
+      .digest("hex"),
+  };
 }
-
-/** The limit of the orchestrator, characters. */
-const MAX_KEY_LENGTH = 256;
 
 function createProgress({ mcpReq }: ServerContext, clock: Clock): Progress | undefined {
   const progressToken = mcpReq._meta?.progressToken;
