@@ -5,7 +5,7 @@ export const MIN_HOLD_MS = 250;
 export const MAX_HOLD_MS = 300_000;
 /** How long `tools/list` waits for an executor to be attached before it lists the known tools, milliseconds. */
 export const ATTACH_WAIT_MS = 3_000;
-/** Calls of one client that wait for its answer to a question; further ones are declined. */
+/** Calls of one client that wait for its answer to a question; further ones are refused. */
 export const MAX_PARKED_CALLS = 64;
 /** Time for an answer to a question, milliseconds; then the call is declined. */
 export const DECISION_MS = 600_000;

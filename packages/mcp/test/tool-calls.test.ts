@@ -119,6 +119,27 @@ describe.each(ERAS)("tools over MCP, %s", (era) => {
     expect(existsSync(file)).toBe(false);
   });
 
+  it("wait for at most 64 answers of a client at once", async () => {
+    const { connect } = await open({ approvalPolicy: "untrusted" });
+    const client = await connect(era, () => ({ action: "decline" }));
+    let answerAll = () => {};
+    const refused = new Promise<void>((resolve) => {
+      answerAll = resolve;
+    });
+    client.setRequestHandler("elicitation/create", async () => {
+      await refused;
+      return { action: "decline" };
+    });
+    const calls = Array.from({ length: 65 }, async () => {
+      const text = textOf(await exec(client, "touch /dev/null"));
+      if (text.includes("limit 64 calls")) answerAll();
+      return text;
+    });
+    const texts = await Promise.all(calls);
+    expect(texts.filter((text) => text.includes("limit 64 calls"))).toHaveLength(1);
+    expect(texts.filter((text) => text.includes("the client declined it"))).toHaveLength(64);
+  });
+
   it("return the rule that would allow the command if the client cannot ask", async () => {
     const { connect } = await open({ approvalPolicy: "untrusted" });
     const result = await exec(await connect(era), "frob --all");

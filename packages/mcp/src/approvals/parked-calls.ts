@@ -1,5 +1,12 @@
 import { type Clock, waitAtMost } from "@codex/clock";
-import type { ApprovalAnswer, ApprovalRequest, Approver, LiveOutput, ToolCallResult } from "@codex/orchestrator";
+import {
+  type ApprovalAnswer,
+  type ApprovalRequest,
+  type Approver,
+  type LiveOutput,
+  OrchestratorError,
+  type ToolCallResult,
+} from "@codex/orchestrator";
 import { DECISION_MS, MAX_PARKED_CALLS } from "../limits.js";
 
 /** The outcome of one leg of a call: its result, a question for the client, whose answer comes with the next leg, or neither in time. */
@@ -14,7 +21,7 @@ export type Leg =
  */
 export class ParkedCall implements Approver {
   readonly #clock: Clock;
-  readonly #canAsk: () => boolean;
+  readonly #openQuestion: () => (() => void) | undefined;
   readonly #abort = new AbortController();
   readonly #result: Promise<ToolCallResult>;
   /** The open question. */
@@ -24,16 +31,16 @@ export class ParkedCall implements Approver {
   onOutput: (output: LiveOutput) => void = () => {};
 
   /**
-   * @param canAsk whether another question may be parked
+   * @param openQuestion `ParkedCalls.openQuestion`
    * @param start starts the call, with this as its approver
    */
   constructor(
     clock: Clock,
-    canAsk: () => boolean,
+    openQuestion: () => (() => void) | undefined,
     start: (approver: Approver, signal: AbortSignal, onOutput: (output: LiveOutput) => void) => Promise<ToolCallResult>,
   ) {
     this.#clock = clock;
-    this.#canAsk = canAsk;
+    this.#openQuestion = openQuestion;
     this.#result = start(this, this.#abort.signal, (output) => this.onOutput(output));
   }
 
@@ -47,10 +54,12 @@ export class ParkedCall implements Approver {
   }
 
   requestApproval(request: ApprovalRequest, { signal }: { signal: AbortSignal }): Promise<ApprovalAnswer> {
-    if (!this.#canAsk()) return Promise.resolve({ decision: "decline", by: "client" });
+    const close = this.#openQuestion();
+    if (close === undefined) return Promise.reject(new OrchestratorError("no_approver", TOO_MANY_QUESTIONS));
     return new Promise((resolve) => {
       const settle = (answer: ApprovalAnswer) => {
         stopClock();
+        close();
         if (this.#question?.request === request) this.#question = undefined;
         resolve(answer);
       };
@@ -94,12 +103,22 @@ export class ParkedCall implements Approver {
   }
 }
 
+const TOO_MANY_QUESTIONS = `too many calls of this client wait for approval (limit ${MAX_PARKED_CALLS} calls)`;
+
 /** The calls of one client that wait for answers, by approval id. */
 export class ParkedCalls {
   readonly #calls = new Map<string, ParkedCall>();
+  #questions = 0;
 
-  get isFull(): boolean {
-    return this.#calls.size >= MAX_PARKED_CALLS;
+  /** Counts a question until the returned function is called; undefined if there are too many. */
+  openQuestion(): (() => void) | undefined {
+    if (this.#questions >= MAX_PARKED_CALLS) return undefined;
+    this.#questions += 1;
+    let isOpen = true;
+    return () => {
+      if (isOpen) this.#questions -= 1;
+      isOpen = false;
+    };
   }
 
   /** Keeps a call until it is taken or over. */

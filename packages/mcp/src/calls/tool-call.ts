@@ -47,7 +47,7 @@ export function createCallHandler(state: ClientState, options: CallOptions): Cal
     const asTask = options.isPerRequest && canPollTasks(context) && !state.tasks.isFull;
     const maxWindowMs = asTask ? MAX_HOLD_MS : options.maxHoldMs;
     const call =
-      takeParked(state, context) ?? startCall(state, params, context, { ...options, maxHoldMs: maxWindowMs });
+      takeParked(state, context) ?? startCall(state, params, context, { ...options, maxHoldMs: maxWindowMs, asTask });
     const progress = createProgress(context, options.clock);
     call.onOutput = (output) => progress?.output(output);
     const leg = await call.wait(context.mcpReq.signal, asTask ? options.maxHoldMs : undefined);
@@ -100,13 +100,14 @@ function startCall(
   state: ClientState,
   { name, arguments: args }: CallToolRequest["params"],
   context: ServerContext,
-  { maxHoldMs, cwd, clock, capabilities }: CallOptions,
+  { maxHoldMs, cwd, clock, capabilities, asTask }: CallOptions & { asTask: boolean },
 ): ParkedCall {
   const { mcpReq } = context;
   const canAsk = canElicit(context, capabilities());
   return new ParkedCall(
     clock,
-    () => !state.parked.isFull,
+    // Tasks are bounded themselves.
+    () => (asTask ? () => {} : state.parked.openQuestion()),
     async (approver, signal, onOutput) =>
       (await state.conversation).callTool(name, args ?? {}, {
         approver: canAsk ? approver : UNASKED,

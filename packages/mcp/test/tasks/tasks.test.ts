@@ -58,6 +58,9 @@ function temporary(): string {
   return directory;
 }
 
+/** On a machine that is busy. */
+const SLOW = { timeout: 20_000 };
+
 describe("a call of a client that can poll tasks", () => {
   it("is a plain result if it is quick, or if the client cannot poll", async () => {
     const patient = await listen({ maxHoldMs: 60_000 });
@@ -73,7 +76,7 @@ describe("a call of a client that can poll tasks", () => {
     const { result } = await exec("sleep 0.8; echo done; exit 3");
     expect(result).toMatchObject({ resultType: "task", status: "working", pollIntervalMs: 1_000 });
     for (const time of [result.createdAt, result.lastUpdatedAt]) expect(time).toMatch(/^20\d\d-\d\d-\d\dT.*Z$/);
-    await expect.poll(() => getStatus(result.taskId)).toBe("completed");
+    await expect.poll(() => getStatus(result.taskId), SLOW).toBe("completed");
     const task = await about("get", result.taskId);
     expect(task.result).toMatchObject({ resultType: "complete", result: { isError: false } });
     expect(textOf(Object(task.result.result))).toMatch(/Process exited with code 3\n.*Output:\ndone\n$/s);
@@ -83,7 +86,8 @@ describe("a call of a client that can poll tasks", () => {
     const file = join(temporary(), "ran");
     const { exec, about, getStatus } = await listen({ approvalPolicy: "untrusted" });
     const { result } = await exec(`echo once >> ${file}`);
-    expect(result).toMatchObject({ resultType: "task", status: "input_required" });
+    expect(result).toMatchObject({ resultType: "task" });
+    await expect.poll(() => getStatus(result.taskId), SLOW).toBe("input_required");
     const asked = await about("get", result.taskId);
     const [[key, question] = []] = Object.entries(Object(asked.result.inputRequests));
     expect(question).toMatchObject({ method: "elicitation/create" });
@@ -94,7 +98,7 @@ describe("a call of a client that can poll tasks", () => {
     expect(existsSync(file)).toBe(false);
     await about("update", result.taskId, { inputResponses });
     await about("update", result.taskId, { inputResponses });
-    await expect.poll(() => getStatus(result.taskId)).toBe("completed");
+    await expect.poll(() => getStatus(result.taskId), SLOW).toBe("completed");
     expect(readFileSync(file, "utf8")).toBe("once\n");
   });
 
@@ -106,7 +110,7 @@ describe("a call of a client that can poll tasks", () => {
       const { result } = await exec(`touch ${file}`);
       const [key] = Object.keys(Object((await about("get", result.taskId)).result.inputRequests));
       await about("update", result.taskId, { inputResponses: { [String(key)]: answer } });
-      await expect.poll(() => getStatus(result.taskId)).toBe("completed");
+      await expect.poll(() => getStatus(result.taskId), SLOW).toBe("completed");
       expect(existsSync(file)).toBe(false);
     },
   );
