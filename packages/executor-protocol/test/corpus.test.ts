@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 import * as protocol from "@codex/executor-protocol";
-import { formatProblem } from "@codex/executor-protocol";
+import { formatProblem, PARSE_CONTEXT } from "@codex/executor-protocol";
 import { describe, expect, test } from "vitest";
 import * as z from "zod/mini";
 
@@ -81,7 +81,7 @@ describe.each(corpora)("$schema", ({ schema: name, accepted, base, rejected }) =
   });
 
   test.each(accepted)("accepts and writes $name $value", ({ value, written = value }) => {
-    const parsed = z.safeParse(schema, value);
+    const parsed = z.safeParse(schema, value, PARSE_CONTEXT);
     expect(parsed.error).toBeUndefined();
     expect(JSON.parse(JSON.stringify(parsed.data))).toEqual(written);
     expect(Object.keys(parsed.data ?? {}).sort()).toEqual(Object.keys(written).sort());
@@ -93,7 +93,7 @@ describe.each(corpora)("$schema", ({ schema: name, accepted, base, rejected }) =
   });
 
   test.each(rejectedValues)("rejects $problem", ({ value, problem }) => {
-    const parsed = z.safeParse(schema, value);
+    const parsed = z.safeParse(schema, value, PARSE_CONTEXT);
     if (parsed.success) expect.unreachable(`accepted ${JSON.stringify(value)}`);
     expect(formatProblem(parsed.error!, value)).toBe(problem);
   });

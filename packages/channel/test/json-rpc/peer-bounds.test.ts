@@ -17,6 +17,7 @@ test("reads no more than the limit of requests in progress", async () => {
   const peer = new Peer(near, { requests, limits: { maxHandledRequests: 8 } });
   open.push(peer, far);
   for (let id = 0; id < 100; id++) await far.send({ id, method: "wait" });
+  while (started < 8) await turn();
   await turn();
   expect(started).toBe(8);
   gate.resolve("go");
