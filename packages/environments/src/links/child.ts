@@ -3,7 +3,7 @@ import { statSync } from "node:fs";
 import type { Readable, Writable } from "node:stream";
 import { type Clock, systemClock, waitAtMost } from "@codex/clock";
 import { messageOf } from "@codex/telemetry";
-import { END_GRACE_MS, KILL_GRACE_MS, MAX_LOGGED_LINE_LENGTH, STDERR_TAIL_BYTES } from "../limits.js";
+import { END_GRACE_MS, KILL_GRACE_MS, MAX_LOGGED_LINE_LENGTH, STDERR_DRAIN_MS, STDERR_TAIL_BYTES } from "../limits.js";
 import { LinkError } from "./link-error.js";
 
 /** A program that communicates over its stdin and stdout. It is started without a shell. */
@@ -25,12 +25,14 @@ export interface ChildCommand {
 export class Child {
   readonly stdin: Writable;
   readonly stdout: Readable;
-  /** How it ended, such as `exited with code 3`. Never rejects. */
+  /** How it ended, such as `exited with code 3`, once its stderr was read, or after `STDERR_DRAIN_MS`. Never rejects. */
   readonly exited: Promise<string>;
   /** Its exit code; undefined while it runs, or if it was killed by a signal. */
   exitCode: number | undefined;
   readonly #child: ChildProcessByStdio<Writable, Readable, Readable>;
   readonly #command: ChildCommand;
+  /** As `exited`, at once. */
+  readonly #exit: Promise<string>;
   #stderrTail = Buffer.alloc(0);
   #line = "";
   #ending: Promise<void> | undefined;
@@ -59,15 +61,20 @@ export class Child {
     this.#command = command;
     this.stdin = child.stdin;
     this.stdout = child.stdout;
-    this.exited = new Promise((resolve) => {
+    this.#exit = new Promise((resolve) => {
       child.once("exit", (code, signal) => {
         this.exitCode = code ?? undefined;
         resolve(signal === null ? `exited with code ${code}` : `was ended by ${signal}`);
       });
     });
+    const stderrRead = new Promise<void>((resolve) => void child.stderr.once("close", resolve));
+    this.exited = this.#exit.then(async (how) => {
+      await waitAtMost(command.clock ?? systemClock, STDERR_DRAIN_MS, stderrRead);
+      return how;
+    });
     child.stdin.on("error", () => {}); // the end of stdout is what counts
     child.stderr.on("data", (bytes: Buffer) => this.#takeStderr(bytes)).on("error", () => {});
-    void this.exited.then(() => this.#endRest());
+    void this.#exit.then(() => this.#endRest());
   }
 
   get pid(): number | undefined {
@@ -81,7 +88,7 @@ export class Child {
 
   /** Whether it has exited, or exits within `ms` milliseconds. */
   async exitsWithin(ms: number): Promise<boolean> {
-    const ended = this.exited.then(() => true);
+    const ended = this.#exit.then(() => true);
     return (await waitAtMost(this.#command.clock ?? systemClock, ms, ended)) ?? false;
   }
 
@@ -102,7 +109,7 @@ export class Child {
       this.#signal("SIGTERM");
       if (!(await this.exitsWithin(KILL_GRACE_MS))) this.#signal("SIGKILL");
     }
-    await this.exited;
+    await this.#exit;
     this.stdout.destroy();
     this.#child.stderr.destroy();
   }

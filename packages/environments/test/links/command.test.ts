@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
+import { systemClock } from "@codex/clock";
 import { createOrchestrator } from "@codex/orchestrator";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { ENV, outputOf, untilGone } from "../../../process-host/test/support.js";
@@ -34,6 +35,11 @@ function makeDirectory(): string {
   onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
   return directory;
 }
+
+/** Programs that do not end by themselves are ended ten times as soon. */
+const HURRIED = {
+  clock: { ...systemClock, after: (ms: number, run: () => void) => systemClock.after(ms / 10, run) },
+};
 
 /** A program of a few lines. */
 const script = (text: string): LinkedCommand => ({ program: process.execPath, args: ["-e", text] });
@@ -99,6 +105,14 @@ describe("a program", () => {
     expect(lines).toHaveLength(1);
   });
 
+  it("reports its stderr also when that is read after its exit", async () => {
+    const write = "setTimeout(() => { process.stderr.write('the last words'); }, 200)";
+    const text = `require('child_process').spawn(process.execPath, ['-e', ${JSON.stringify(write)}], { stdio: 'inherit', detached: true }); process.exit(3)`;
+    const environment = open(script(text));
+    await environment.connect().catch(() => {});
+    expect(environment.state.reason).toContain("exited with code 3; last on its stderr: the last words");
+  });
+
   it("runs in its directory; a relative one is resolved against the settings directory", async () => {
     const home = makeDirectory();
     mkdirSync(join(home, "sub"));
@@ -130,7 +144,7 @@ describe("a program", () => {
     ["a program that is killed", script("process.kill(process.pid, 'SIGKILL')"), "was ended by SIGKILL"],
     [
       "a program that closes its stdout",
-      script("require('fs').closeSync(1); setInterval(() => {}, 1000)"),
+      { ...script("require('fs').closeSync(1); setInterval(() => {}, 1000)"), ...HURRIED },
       "closed its stdout",
     ],
   ])("the reason names %s", async (_name, command, reason) => {
@@ -141,7 +155,10 @@ describe("a program", () => {
 });
 
 it("reports output that is not a server's message, such as a shell greeting", async () => {
-  const environment = open(script("console.log('Welcome to box'); setInterval(() => {}, 1000)"));
+  const environment = open({
+    ...script("console.log('Welcome to box'); setInterval(() => {}, 1000)"),
+    ...HURRIED,
+  });
   await expect(environment.connect()).rejects.toMatchObject({
     code: "handshake_failed",
     reason: expect.stringMatching(/^the peer is neither an exec-server nor an executor: .*not valid JSON/),
@@ -214,7 +231,7 @@ describe("ending", () => {
   it("ends a program that ignores the end of its input and SIGTERM", { timeout: 60_000 }, async () => {
     const directory = makeDirectory();
     const program = { program: "sh", args: ["-c", `{ ${STUBBORN}; } >"$0/pids"`, directory] };
-    const link = createCommandLink(program);
+    const link = createCommandLink({ ...program, ...HURRIED });
     const { channel } = await link.open(new AbortController().signal);
     await expect.poll(() => readFileSync(join(directory, "pids"), "utf8")).toMatch(/\n/);
     await link.close?.();
