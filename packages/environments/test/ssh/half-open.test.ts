@@ -9,8 +9,8 @@ import { NO_SSHD, type Sshd, startSshd } from "./sshd.js";
 
 const bundle = createServerBundle(fileURLToPath(new URL("../../../cli/dist/codex.js", import.meta.url)));
 
-/** ssh notices it in 6 s and not in the 45 s that the link asks of it: for each option the first value counts. */
-const IMPATIENT = ["-o", "ServerAliveInterval=1", "-o", "ServerAliveCountMax=5"];
+/** ssh notices it in 4 s and not in the 45 s that the link asks of it: for each option the first value counts. */
+const IMPATIENT = ["-o", "ServerAliveInterval=1", "-o", "ServerAliveCountMax=3"];
 const POLL = { timeout: 60_000, interval: 20 };
 
 /** A connection that stays open and carries nothing any more. */
