@@ -10,6 +10,7 @@ interface EvaluatedModules {
 /**
  * Runs test files one after the other in one process. Modules of sources and packages are evaluated once, as they hold no state;
  * those of tests are evaluated for each file, as they register hooks and hold what is to be closed.
+ * @public vitest.config.ts names this file
  */
 export default class SharedProcessRunner extends VitestTestRunner {
   readonly #modules: EvaluatedModules;
