@@ -1,5 +1,4 @@
-import type { SerializedConfig } from "vitest";
-import { VitestTestRunner } from "vitest/runners";
+import { type SerializedConfig, TestRunner } from "vitest";
 
 /** Of Vite's module runner, what this file uses. */
 interface EvaluatedModules {
@@ -12,7 +11,7 @@ interface EvaluatedModules {
  * those of tests are evaluated for each file, as they register hooks and hold what is to be closed.
  * @public vitest.config.ts names this file
  */
-export default class SharedProcessRunner extends VitestTestRunner {
+export default class SharedProcessRunner extends TestRunner {
   readonly #modules: EvaluatedModules;
 
   constructor(config: SerializedConfig) {
