@@ -57,6 +57,7 @@ test("pins the exported names", () => {
     "sessionSignalSchema",
     "shutdownRequestSchema",
     "shutdownResponseSchema",
+    "styledScreenSchema",
     "terminalSizeSchema",
     "toolCallContentSchema",
     "toolCallOutcomeSchema",
