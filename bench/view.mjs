@@ -11,7 +11,7 @@ import { startChromium } from "./view/chromium.mjs";
 const ROUNDS = Number(process.env.VIEW_ROUNDS ?? 12);
 /** Of lines, in a file. */
 const MB = 50;
-const TIMES = { terminal: 2, pipes: 10 };
+const TIMES = { terminal: 1, pipes: 10 };
 
 export async function run() {
   const directory = await mkdtemp(join(tmpdir(), "view bench "));
@@ -20,6 +20,7 @@ export async function run() {
   await writeFile(file, line.repeat(Math.ceil((MB * 1e6) / line.length)));
   const browser = await startChromium();
   try {
+    if (browser !== undefined) await measureLoading(browser);
     const subjects = {
       "without a view": await openSubject(file),
       "a view, no viewer": await openSubject(file, { view: true }),
@@ -48,13 +49,37 @@ export async function run() {
   }
 }
 
-/** `write` resolves with the milliseconds of a call whose program writes the file. */
-async function openSubject(file, { view: hasView = false, browser } = {}) {
+/** From the navigation until everything is shown and can be used, and what was transferred, with nothing cached. */
+async function measureLoading(browser) {
+  const { orchestrator, view } = await openOrchestrator(true);
+  const loaded = [];
+  for (let round = 0; round <= ROUNDS; round += 1) {
+    const page = await browser.open(view.createLink("answer"));
+    await page.until("document.body?.dataset.ready === 'true'");
+    const entries = "[...performance.getEntriesByType('navigation'), ...performance.getEntriesByType('resource')]";
+    const bytes = await page.evaluate(`${entries}.reduce((sum, { transferSize }) => sum + transferSize, 0)`);
+    loaded.push({ ms: await page.evaluate("performance.getEntriesByName('ready')[0].startTime"), bytes });
+    await page.close();
+  }
+  const ms = loaded.slice(1).map((one) => one.ms);
+  printTable(`loading the page, ${ROUNDS} times`, [
+    { "median ms": Math.round(median(ms)), "best ms": Math.round(Math.min(...ms)), bytes: loaded[1].bytes },
+  ]);
+  await view.close();
+  await orchestrator.close();
+}
+
+async function openOrchestrator(hasView) {
   const orchestrator = await createLocalOrchestrator({
     policy: { approvalPolicy: "never", sandbox: "danger-full-access" },
     defaults: { login: false, shell: "sh" },
   });
-  const view = hasView ? await attachView(orchestrator) : undefined;
+  return { orchestrator, view: hasView ? await attachView(orchestrator) : undefined };
+}
+
+/** `write` resolves with the milliseconds of a call whose program writes the file. */
+async function openSubject(file, { view: hasView = false, browser } = {}) {
+  const { orchestrator, view } = await openOrchestrator(hasView);
   const page = await browser?.open(view.url);
   await page?.until("document.body?.dataset.ready === 'true'");
   let count = 0;
@@ -70,9 +95,11 @@ async function openSubject(file, { view: hasView = false, browser } = {}) {
       await page?.evaluate(`${button}.click()`);
       await page?.until("document.querySelector('section.terminal .xterm-rows') !== null");
       const start = performance.now();
-      const ended = await orchestrator.callTool("write_stdin", { session_id, chars: "go\n", yield_time_ms: 60_000 });
+      const wait = (chars) => orchestrator.callTool("write_stdin", { session_id, chars, yield_time_ms: 30_000 });
+      let ended = await wait("go\n");
+      while (ended.structured?.outcome?.kind === "running") ended = await wait("");
       const ms = performance.now() - start;
-      if (ended.structured?.outcome?.kind !== "exited") throw new Error(ended.text);
+      if (ended.structured?.outcome?.kind !== "exited") throw new Error("the program was not followed to its end");
       await page?.until("document.querySelector('section.terminal .facts').textContent.includes('exit code')");
       await page?.evaluate("document.querySelector('section.terminal [aria-label=\"Close terminal\"]').click()");
       return ms;

@@ -94,6 +94,7 @@ function receive(message: ServerMessage): void {
       return store.drop(message.keys);
     case "ready":
       document.body.dataset.ready = "true";
+      performance.mark("ready");
       return terminals.resume();
     case "gap":
       return terminals.skip(message.session, message.from, message.to, message.reason);

@@ -1,13 +1,24 @@
-import { mkdirSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { findViolations } from "./support/axe.js";
 import { noBrowser, openContext, openPage } from "./support/browser.js";
 import { openView, startSession } from "./support/orchestrators.js";
 
 /** Directory to save pictures in, such as `docs/pictures` to update those of the documentation; none by default. */
 const PICTURES = process.env.VIEW_PICTURES;
+
+const [GREEN, RED, FAINT, END] = ["\u001b[32m", "\u001b[31m", "\u001b[2m", "\u001b[0m"];
+const RESULTS = [
+  `${GREEN}✓${END} adds an item ${FAINT}2 ms${END}`,
+  `${GREEN}✓${END} removes an item ${FAINT}1 ms${END}`,
+  `${RED}✗ counts items of one kind once${END}`,
+  `    expected ${GREEN}1${END}, got ${RED}2${END} ${FAINT}(cart.test.ts:31)${END}`,
+  "",
+  `${GREEN}12 passed${END}, ${RED}1 failed${END}`,
+].join("\n");
 
 const LOOKS = [
   { name: "light-wide", colorScheme: "light", viewport: { width: 1280, height: 800 } },
@@ -22,14 +33,19 @@ describe.skipIf(noBrowser !== undefined)("the page", () => {
     const { orchestrator, view } = await openView({
       policy: { approvalPolicy: "untrusted", sandbox: "danger-full-access" },
     });
+    const workdir = mkdtempSync(join(tmpdir(), "shop-"));
+    onTestFinished(() => rmSync(workdir, { recursive: true }));
+    writeFileSync(join(workdir, "run-tests"), `cat <<'END'\n${RESULTS}\nEND\nexec cat`);
+    for (const name of ["cart.ts", "cart.test.ts", "README.md"]) writeFileSync(join(workdir, name), "");
     view.setThread({ threadId: "0199a213-81c0-7800-8aa1-bbab2a035a53", model: "gpt-5.5" });
-    view.showPrompt("Make the tests pass.");
-    await orchestrator.callTool("exec_command", { cmd: "ls packages" });
-    const colours = 'printf "\\033[32m✓\\033[0m 12 passed  \\033[31m✗ 1 failed\\033[0m\\n"; cat';
+    view.show({ type: "turn_started", turnId: "1" });
+    view.showPrompt("Make the tests of the cart pass.");
+    await orchestrator.callTool("exec_command", { cmd: "ls", workdir });
     const approving = orchestrator.approvers.add({ requestApproval: async () => "accept" });
-    await startSession(orchestrator, { cmd: colours, tty: true });
+    await startSession(orchestrator, { cmd: "sh run-tests --watch", workdir, tty: true });
     approving();
-    void orchestrator.callTool("exec_command", { cmd: "rm -rf build \u202e && make test" }).catch(() => {});
+    const dangerous = { cmd: "rm -rf build \u202e && make test", workdir };
+    void orchestrator.callTool("exec_command", dangerous).catch(() => {});
     return view;
   }
 
