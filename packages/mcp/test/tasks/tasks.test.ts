@@ -108,6 +108,7 @@ describe("a call of a client that can poll tasks", () => {
       const file = join(temporary(), "ran");
       const { exec, about, getStatus } = await listen({ approvalPolicy: "untrusted" });
       const { result } = await exec(`touch ${file}`);
+      await expect.poll(() => getStatus(result.taskId), SLOW).toBe("input_required");
       const [key] = Object.keys(Object((await about("get", result.taskId)).result.inputRequests));
       await about("update", result.taskId, { inputResponses: { [String(key)]: answer } });
       await expect.poll(() => getStatus(result.taskId), SLOW).toBe("completed");
