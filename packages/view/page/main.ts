@@ -31,7 +31,7 @@ function notify(text: string, isProblem: boolean): void {
   }, 8000);
 }
 
-/** Links of programs are opened after a look at where they lead. */
+/** Links in output are opened only after the target was shown and confirmed. */
 function confirmLink(url: string): void {
   const dialog = h("dialog", { "aria-label": "Open a link", onclose: () => dialog.remove() });
   const isWeb = /^https?:\/\//.test(url);

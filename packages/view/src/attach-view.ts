@@ -5,11 +5,11 @@ import type { ThreadFacts } from "./live/conversation.js";
 import { LiveView } from "./live/live-view.js";
 import { type ServedView, type ServeOptions, serveView } from "./serve-view.js";
 
-/** How a view of an orchestrator is served. */
+/** Options of `attachView`. */
 export interface ViewOptions extends ServeOptions {
-  /** Ends the turn, when a viewer asks for it. */
+  /** Ends the current turn; called when a viewer requests it. */
   readonly onStop?: () => void;
-  /** File of the audit log, to show its records and the state of its chain. */
+  /** Path of the audit log, whose records and chain state are shown. */
   readonly auditFile?: string;
 }
 
@@ -17,14 +17,14 @@ export interface ViewOptions extends ServeOptions {
 export interface View extends ServedView {
   /** Shows an event of an agent. Never waits. */
   show(event: AgentEvent): void;
-  /** Shows what the user asks. */
+  /** Shows a message of the user. */
   showPrompt(text: string): void;
   setThread(facts: ThreadFacts): void;
 }
 
 /**
- * Serves a page that shows an orchestrator: its environments, sessions, calls and approvals. It listens to events, reads sessions
- * beside the model and answers beside the approver; a failure of it ends no call.
+ * Serves a page that shows the environments, sessions, calls and approvals of an orchestrator. It listens to events, reads sessions
+ * independently of the model, and answers approvals in addition to the approver; its failures affect no call.
  *
  * ```ts
  * const view = await attachView(orchestrator, { port: 0 });

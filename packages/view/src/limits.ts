@@ -1,35 +1,35 @@
-/** Pages that are connected at once. */
+/** Concurrently connected pages. */
 export const MAX_VIEWERS = 256;
-/** Viewers that were let in and may come back, such as by reloading the page; the oldest is forgotten. */
+/** Admitted viewers that may reconnect, such as by reloading the page; beyond it the oldest is removed. */
 export const MAX_ADMITTED = 1024;
-/** Tokens that were not used yet; the oldest is forgotten. */
+/** Unredeemed tokens; beyond it the oldest is removed. */
 export const MAX_TOKENS = 256;
 /** Body of an HTTP request, bytes. */
 export const MAX_BODY_BYTES = 1024;
-/** Message of a page, bytes. */
+/** Message from a page, bytes. */
 export const MAX_PAGE_MESSAGE_BYTES = 64 * 1024;
-/** Characters of input that are typed or pasted at once. */
+/** Characters typed or pasted at once. */
 export const MAX_INPUT_CHARACTERS = 16 * 1024;
 /** Words of a rule. */
 export const MAX_RULE_WORDS = 64;
-/** Sessions whose output one page follows at once. */
+/** Sessions whose output one page follows concurrently. */
 export const MAX_OPEN_SESSIONS = 16;
-/** Output of a session that a page was sent and has not acknowledged, bytes. */
+/** Unacknowledged output of a session, per page, bytes. */
 export const UNACKNOWLEDGED_BYTES = 1024 * 1024;
-/** Bytes that wait in the socket of a page before it is sent no more. */
+/** Buffered bytes in the socket of a page, above which sending pauses. */
 export const UNSENT_BYTES = 256 * 1024;
-/** Output of a session that is kept by the view, bytes; older output is read from the executor again. */
+/** Output of a session kept by the view, bytes; older output is read from the executor again. */
 export const KEPT_OUTPUT_BYTES = 2 * 1024 * 1024;
-/** The same, of a session that a page reads. */
+/** The same, for a session that a page reads. */
 export const VIEWED_OUTPUT_BYTES = 32 * 1024 * 1024;
-/** Output that is read ahead of a page which is slower than the program, bytes. */
+/** Output read ahead for a page that is slower than the program, bytes. */
 export const AHEAD_BYTES = 24 * 1024 * 1024;
 /** How long that goes on without a page, milliseconds, and the longest wait for output meanwhile. */
 export const AHEAD_MS = 10_000;
 export const AHEAD_WAIT_MS = 500;
-/** Output that is kept of all sessions, bytes. */
+/** Output kept of all sessions together, bytes. */
 export const KEPT_OUTPUT_BYTES_IN_ALL = 64 * 1024 * 1024;
-/** Largest part of the output that is read at once, bytes. */
+/** Largest part of the output read at once, bytes. */
 export const PART_BYTES = 256 * 1024;
 /**
  * Output that pages are sent while a program writes faster, bytes a second, shared by all pages; what one page gets at least;
@@ -46,11 +46,11 @@ export const QUIET_MS = 200;
 export const SKIPPED_TO_BYTES = 256 * 1024;
 /** Longest wait of one read for new output, milliseconds; the next one follows at once. */
 export const READ_WAIT_MS = 25_000;
-/** Between two changes of the same entity that are sent, milliseconds. */
+/** Shortest interval between two sent changes of an entity, milliseconds. */
 export const PUBLISH_MS = 50;
 /** The same of what changes with all output: last lines, bytes. */
 export const PUBLISH_OUTPUT_MS = 250;
-/** Entities of each kind; the oldest one is dropped. */
+/** Entities of each kind; beyond it the oldest is removed. */
 export const MAX_ENTITIES = {
   thread: 1,
   environment: 256,
@@ -62,23 +62,23 @@ export const MAX_ENTITIES = {
 };
 /** Text of an entity, characters: message, command, tail, reason. */
 export const MAX_TEXT_CHARACTERS = 16 * 1024;
-/** Last lines of a command that its card shows, characters. */
+/** Last lines of output on the card of a command, characters. */
 export const TAIL_CHARACTERS = 2000;
-/** Between two looks at the sessions of the executors while somebody views, milliseconds. */
+/** Interval of polling executors for sessions while a page is connected, milliseconds. */
 export const LIST_SESSIONS_MS = 1000;
-/** Output of a session that a recording has, bytes. */
+/** Output in the recording of a session, bytes. */
 export const MAX_RECORDING_BYTES = 64 * 1024 * 1024;
-/** Calls of a session that are marked in its recording. */
+/** Markers of calls in the recording of a session. */
 export const MAX_MARKED_CALLS = 500;
-/** File that is replayed, bytes. */
+/** Size of a replayed file, bytes. */
 export const MAX_REPLAY_BYTES = 256 * 1024 * 1024;
-/** Between two looks at the audit log while somebody views, milliseconds. */
+/** Interval of checking the audit log for changes while a page is connected, milliseconds. */
 export const READ_AUDIT_MS = 3000;
-/** A server that fails is started again, this many times at most. */
+/** How often a failed server is restarted at most. */
 export const MAX_RESTARTS = 5;
-/** Heap of the server, MiB: it ends when it needs more, and is started again. */
+/** Heap limit of the server, MiB: when it needs more it is terminated and restarted. */
 export const SERVER_HEAP_MIB = 256;
-/** For pages to take what they were not sent yet when a view is closed, milliseconds. */
+/** When a view is closed: time for pages to receive pending changes, milliseconds. */
 export const LEAVE_MS = 1000;
-/** For the server to close its connections, milliseconds. */
+/** Time for the server to close its connections, milliseconds. */
 export const CLOSE_MS = 2000;

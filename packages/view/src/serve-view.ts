@@ -6,57 +6,57 @@ import { ViewerCount } from "./viewer-count.js";
 import type { Rights } from "./wire/messages.js";
 import type { FromServer, ToServer } from "./wire/port.js";
 
-/** Where and for whom a view is served. */
+/** Options of a served view. */
 export interface ServeOptions {
-  /** 0, the default: any port that is free. */
+  /** 0 for a free port, which is the default. */
   readonly port?: number;
-  /** Address to listen at; default `127.0.0.1`. Beyond loopback only with `tls`. */
+  /** IP address to bind; default `127.0.0.1`. An address beyond loopback requires `tls`. */
   readonly host?: string;
   /** Certificate chain and private key, PEM. */
   readonly tls?: { readonly cert: string; readonly key: string };
-  /** Further names by which browsers reach it, as in a URL without the port. */
+  /** Further host names by which browsers reach it, without the port. */
   readonly names?: readonly string[];
-  /** Nobody may answer or type, whatever link they have. */
+  /** No link permits answering or typing. */
   readonly readOnly?: boolean;
-  /** The server of the view has failed for good; everything else goes on. */
+  /** Called when the server of the view has failed permanently; nothing else is affected. */
   readonly onProblem?: (problem: string) => void;
 }
 
-/** A view that is served. */
+/** A served view. */
 export interface ServedView {
-  /** Link that may answer and type. It can be used once; the page makes further ones. */
+  /** Link that permits answering and typing. Valid once; the page can create further ones. */
   readonly url: string;
-  /** Link that only shows. It can be used once. */
+  /** Read-only link. Valid once. */
   readonly readOnlyUrl: string;
-  /** Another link that can be used once. */
+  /** Creates another link, valid once. */
   createLink(rights: Rights): string;
-  /** Pages that are connected. */
+  /** Number of connected pages. */
   readonly viewers: number;
-  /** Resolves once no page is connected, or the signal aborts. `afterFirst`: not before there was one. Keeps the process alive. */
+  /** Resolves when no page is connected, or the signal aborts. `afterFirst`: waits for the first page before. Keeps the process alive. */
   untilLeft(signal: AbortSignal, options?: { afterFirst?: boolean }): Promise<void>;
   /** Resolves when all pages are disconnected and the port is free. Idempotent. */
   close(): Promise<void>;
 }
 
-/** What is shown: it publishes entities, and answers the server. */
+/** Provides the content of a view: publishes entities, and responds to the server. */
 export interface ViewSource {
   start(): void;
   receive(message: FromServer): void;
-  /** The server knows nothing any more: publish everything again. */
+  /** The server was restarted without state: publish everything again. */
   restarted(): void;
   /** Idempotent. */
   close(): void;
 }
 
-/** Where a source sends to. */
+/** The receiver of a source. */
 export interface ViewSink {
   readonly publisher: Publisher;
   send(message: ToServer): void;
-  /** Keeps the process alive. Returns a function that does not any more. */
+  /** Keeps the process alive until the returned function is called. */
   hold(): () => void;
 }
 
-/** Serves what a source shows. @throws Error naming the address or the option */
+/** Serves a source. @throws Error naming the address or the option */
 export async function serveView(
   createSource: (sink: ViewSink) => ViewSource,
   options: ServeOptions,
@@ -128,7 +128,7 @@ export async function serveView(
 
 const isLoopback = (host: string): boolean => host === "localhost" || host === "::1" || /^127\./.test(host);
 
-/** The name in links. */
+/** The host name in links. */
 function showHost(host: string, names: readonly string[]): string {
   const name = names[0] ?? host;
   return isIP(name) === 6 ? `[${name}]` : name;

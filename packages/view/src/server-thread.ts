@@ -4,23 +4,23 @@ import { messageOf } from "@codex/telemetry";
 import { CLOSE_MS, MAX_RESTARTS, SERVER_HEAP_MIB } from "./limits.js";
 import type { Admission, FromServer, ServerOptions, Token, ToServer } from "./wire/port.js";
 
-/** Between two turns of a timer that does nothing, milliseconds. */
+/** Interval of a timer that only keeps the process alive, milliseconds. */
 const HOLD_MS = 60_000;
 
-// Of the built package, also where this is its source.
+// The built package, also when this runs from source.
 const WORKER = new URL("../dist/server/worker.js", import.meta.url);
 const FILES = new URL("../dist/page/", import.meta.url);
 
-/** What becomes of the server. */
+/** Events of the server. */
 export interface ServerEvents {
   receive(message: FromServer): void;
-  /** It was started again, and knows nothing that was published. */
+  /** It was restarted, without the published entities. */
   restarted(): void;
-  /** It has failed too often; the view is gone, and nothing else. */
+  /** It failed too often and is not restarted; only the view is affected. */
   failed(problem: string): void;
 }
 
-/** The server of a view in a thread of its own: it may crash or run out of memory without harm to the program. */
+/** The server of a view in its own thread, so that a crash or lack of memory there does not harm the program. */
 export class ServerThread {
   readonly #options: Omit<ServerOptions, "files" | "admitted" | "tokens">;
   readonly #events: ServerEvents;
@@ -36,7 +36,7 @@ export class ServerThread {
     this.#events = events;
   }
 
-  /** Resolves with the port. @throws Error naming the address and why it cannot be listened at */
+  /** Resolves with the port. @throws Error naming the address and why it cannot be bound */
   start(): Promise<number> {
     return new Promise((resolve, reject) => {
       const worker = this.#spawn();
@@ -82,13 +82,13 @@ export class ServerThread {
     clearTimeout(timer);
   }
 
-  /** Keeps the process alive. Returns a function that does not any more. */
+  /** Keeps the process alive until the returned function is called. */
   hold(): () => void {
     const timer = setInterval(() => {}, HOLD_MS);
     return () => clearInterval(timer);
   }
 
-  /** For tests of what a crash does. */
+  /** For tests: crashes the server. */
   kill(): void {
     void this.#worker?.terminate();
   }

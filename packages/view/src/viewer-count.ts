@@ -14,7 +14,7 @@ export class ViewerCount {
     if (count === 0) for (const done of [...this.#waiting]) done();
   }
 
-  /** Resolves when there is none, or the signal aborts. `afterFirst`: not before there was one. */
+  /** Resolves when no page is connected, or the signal aborts. `afterFirst`: waits for the first page before. */
   untilNone(signal: AbortSignal, { afterFirst = false }: { afterFirst?: boolean } = {}): Promise<void> {
     if ((this.#count === 0 && !(afterFirst && !this.#wereThere)) || signal.aborted) return Promise.resolve();
     return new Promise((resolve) => {

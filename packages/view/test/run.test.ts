@@ -170,7 +170,7 @@ describe.skipIf(noBrowser !== undefined)("approvals", () => {
     const reader = await openPage(view.readOnlyUrl);
     const pending = run("touch x");
     const theirs = reader.getByRole("region", { name: "Approvals" });
-    await theirs.getByText("This link is for reading only.").waitFor();
+    await theirs.getByText("This link is read-only.").waitFor();
     expect(await theirs.getByRole("button").count()).toBe(0);
     await approvals.getByRole("button", { name: "Decline" }).click();
     expect(await pending).toMatchObject({ status: "denied" });

@@ -16,7 +16,7 @@ const WORDS: Readonly<Record<string, string>> = {
   cancel: "turn ended",
 };
 
-/** Questions, the oldest first, and the newest answers with whoever gave them. */
+/** Open questions, oldest first, and the latest answers with their authors. */
 export function createApprovals(
   store: Store,
   context: { rights(): Rights; send(message: PageMessage): void; announce(text: string): void },
@@ -51,7 +51,7 @@ export function createApprovals(
     setChildren(answered, done.reverse().map(describe));
     document.body.classList.toggle("has-questions", open.length > 0);
     document.title = open.length > 0 ? `(${open.length}) codex view` : "codex view";
-    // The question that had it was answered.
+    // Its question was answered.
     if (hadFocus && !list.contains(document.activeElement)) (list.querySelector("h3") ?? element).focus();
   });
   const create = (question: QuestionEntity) =>

@@ -7,7 +7,7 @@ import { quoteWords, splitWords } from "../dom/words.ts";
 type Decision = Extract<PageMessage, { type: "answer" }>["decision"];
 type Answer = (decision: Decision, rule?: string[]) => void;
 
-/** A question with everything that is decided about, and the buttons that answer it. */
+/** A question with all details of the call, and the buttons that answer it. */
 export function createQuestion(question: QuestionEntity, mayAnswer: boolean, answer: Answer): HTMLLIElement {
   const { id, command, cwd, environment, reason, justification, permissions, sandbox, afterDenial, tty } = question;
   const script = scriptOf(command);
@@ -35,7 +35,7 @@ export function createQuestion(question: QuestionEntity, mayAnswer: boolean, ans
       {},
       ...facts.flatMap(([name, text]) => (text === undefined ? [] : [h("dt", {}, name), h("dd", {}, visible(text))])),
     ),
-    mayAnswer ? createAnswers(question, answer) : h("p", { class: "faint" }, "This link is for reading only."),
+    mayAnswer ? createAnswers(question, answer) : h("p", { class: "faint" }, "This link is read-only."),
   );
 }
 

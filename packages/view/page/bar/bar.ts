@@ -3,7 +3,7 @@ import { h } from "../dom/element.ts";
 import { visible } from "../dom/visible.ts";
 import type { Store } from "../state/store.ts";
 
-/** The bar: thread, model, tokens, connection, the other pages, stop and share. */
+/** The bar: thread, model, tokens, connection, number of other pages, stop and share. */
 export function createBar(
   store: Store,
   context: { send(message: PageMessage): void; show(view: "live" | "audit"): void },

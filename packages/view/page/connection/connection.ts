@@ -1,24 +1,24 @@
 import { decodeFrame } from "../../src/wire/frame.ts";
 import type { PageMessage, ServerMessage } from "../../src/wire/messages.ts";
 
-/** What comes from the server. */
+/** Events of the connection. */
 export interface ConnectionEvents {
   message(message: ServerMessage): void;
   output(session: number, offset: number, bytes: Uint8Array): void;
   state(state: "connected" | "connecting" | "ended" | "refused"): void;
 }
 
-/** Uses up the token of the link, if there is one, and clears it. False: this browser was not let in. */
+/** Redeems the token of the link, if there is one, and clears it. False if this browser is not admitted. */
 export async function enter(): Promise<boolean> {
   const token = location.hash.slice(1);
   if (token === "") return (await fetch("me")).ok;
   history.replaceState(null, "", location.pathname);
   const response = await fetch("enter", { method: "POST", body: token });
-  // The link may have been used by this browser before.
+  // This browser may have redeemed the link before.
   return response.ok || (await fetch("me")).ok;
 }
 
-/** One websocket, connected again while the server is there. */
+/** A websocket that reconnects as long as the server is there. */
 export class Connection {
   readonly #events: ConnectionEvents;
   #socket: WebSocket | undefined;
@@ -38,8 +38,8 @@ export class Connection {
       this.#events.state("connected");
     });
     socket.addEventListener("message", ({ data }) => {
-      if (typeof data === "string") return this.#events.message(JSON.parse(data) as ServerMessage); // of our own server
-      const { session, offset, bytes } = decodeFrame(data as ArrayBuffer); // as `binaryType` says
+      if (typeof data === "string") return this.#events.message(JSON.parse(data) as ServerMessage); // sent by our own server
+      const { session, offset, bytes } = decodeFrame(data as ArrayBuffer); // `binaryType` is "arraybuffer"
       this.#events.output(session, offset, bytes);
     });
     socket.addEventListener("close", () => void this.#again());

@@ -2,7 +2,7 @@ import type { CommandContent } from "../../src/wire/entities.ts";
 import { h } from "../dom/element.ts";
 import { visible } from "../dom/visible.ts";
 
-/** A command: where it ran, who decided, its last lines and how it ended. */
+/** A command: where it ran, what allowed it, its last lines and its outcome. */
 export function createCommandCard(content: CommandContent, openTerminal: (session: number) => void): Node[] {
   const { command, cwd, environment, decision, rule, tail, status, outcome, range, omitted, session } = content;
   const facts = [environment, cwd].filter((fact) => fact !== undefined && fact !== "").join(" · ");

@@ -5,7 +5,7 @@ import type { Store } from "../state/store.ts";
 import { createCommandCard } from "./command-card.ts";
 import { createPatchCard } from "./patch-card.ts";
 
-/** The conversation: messages, and calls as cards. Follows its end until the reader scrolls up. */
+/** The conversation: messages, and calls as cards. Scrolls to new ones unless the reader has scrolled up. */
 export function createConversation(store: Store, openTerminal: (session: number) => void): HTMLElement {
   const list = h("ol", { class: "items" });
   const empty = h("p", { class: "faint" }, "Nothing has happened yet.");

@@ -2,7 +2,7 @@ import type { ItemContent } from "../../src/wire/entities.ts";
 import { h } from "../dom/element.ts";
 import { visible } from "../dom/visible.ts";
 
-/** A patch, as a diff of each file. */
+/** A patch, as one diff per file. */
 export function createPatchCard({ status, environment, changes }: Extract<ItemContent, { type: "patch" }>): Node[] {
   return [
     h(

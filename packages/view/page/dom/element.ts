@@ -1,9 +1,9 @@
 type Child = Node | string | undefined | false;
 
-/** Attributes, and listeners under `on…`; `undefined` and `false` leave one out. */
+/** Attributes, and listeners as `on…`; those that are `undefined` or `false` are omitted. */
 type Attributes = Readonly<Record<string, string | number | boolean | undefined | ((event: never) => void)>>;
 
-/** An element with its children. Strings become text, never markup. */
+/** Creates an element with children. Strings become text, never markup. */
 export function h<Tag extends keyof HTMLElementTagNameMap>(
   tag: Tag,
   attributes: Attributes = {},
@@ -29,7 +29,7 @@ export function panel(name: string, className: string, ...children: Child[]): HT
   );
 }
 
-/** Makes an element have these children, in this order; those that stay keep their focus and their place. */
+/** Sets the children of an element. Those that were there already keep their focus and scroll position. */
 export function setChildren(parent: Element, children: readonly Element[]): void {
   const wanted = new Set(children);
   for (const child of [...parent.children]) if (!wanted.has(child)) child.remove();

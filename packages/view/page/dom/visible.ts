@@ -1,9 +1,9 @@
 import { h } from "./element.ts";
 
-// Controls, and characters that hide themselves or turn the direction of the text around them.
+// Control characters, invisible characters, and those that change the direction of text.
 const HIDDEN = /[\p{Default_Ignorable_Code_Point}\p{Cf}\p{Zl}\p{Zp}]|(?![\n\t])\p{Cc}|(?! )\p{Zs}/gu;
 
-/** The text with hidden characters as marks such as `U+202E`. Line ends and tabs stay as they are. */
+/** Replaces hidden characters by marks such as `U+202E`. Line ends and tabs are kept. */
 export function visible(text: string): DocumentFragment {
   const fragment = document.createDocumentFragment();
   let end = 0;
@@ -19,5 +19,5 @@ export function visible(text: string): DocumentFragment {
 const nameOf = (character: string): string =>
   `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}`;
 
-/** The same as plain text, for names that only assistive technology reads. */
+/** The same as plain text, for accessible names. */
 export const visibleText = (text: string): string => text.replace(HIDDEN, nameOf);

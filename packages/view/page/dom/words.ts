@@ -1,10 +1,10 @@
-/** Words as a person would type them. */
+/** Words as a user would type them. */
 export const quoteWords = (words: readonly string[]): string => words.map(quoteWord).join(" ");
 
 const quoteWord = (word: string): string =>
   /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 
-/** The words of a line, with single and double quotes and backslashes; undefined where a quote is not closed. */
+/** The words of a line, with single and double quotes and backslashes; undefined if a quote is not closed. */
 export function splitWords(line: string): string[] | undefined {
   const words: string[] = [];
   let word: string | undefined;
@@ -26,14 +26,14 @@ export function splitWords(line: string): string[] | undefined {
   return word === undefined ? words : [...words, word];
 }
 
-/** Of bytes, such as `26.0 MB`. */
+/** Formats bytes, such as `26.0 MB`. */
 export function formatBytes(bytes: number): string {
   if (bytes < 1000) return `${bytes} bytes`;
   if (bytes < 1_000_000) return `${(bytes / 1000).toFixed(1)} kB`;
   return `${(bytes / 1_000_000).toFixed(1)} MB`;
 }
 
-/** Of a duration in milliseconds, such as `3 min 5 s`. */
+/** Formats a duration in milliseconds, such as `3 min 5 s`. */
 export function formatDuration(ms: number): string {
   const seconds = Math.max(0, Math.floor(ms / 1000));
   if (seconds < 60) return `${seconds} s`;

@@ -2,7 +2,7 @@ import { h, panel, setChildren } from "../dom/element.ts";
 import { visible } from "../dom/visible.ts";
 import type { Store } from "../state/store.ts";
 
-/** Environments, each with its state. */
+/** The environments and their states. */
 export function createEnvironments(store: Store): HTMLElement {
   const list = h("ul", { class: "list" });
   store.watch("environment", () => {

@@ -1,11 +1,11 @@
 /** A marker of a recording. */
 interface Marker {
-  /** Seconds since it began. */
+  /** Seconds since the start. */
   readonly at: number;
   readonly label: string;
 }
 
-/** Markers of an asciicast 2 or 3: calls, and output that is missing. */
+/** Markers of an asciicast 2 or 3: calls, and missing output. */
 export function findMarkers(text: string): Marker[] {
   const [first = "", ...lines] = text.split("\n");
   const isRelative = /"version":\s*3/.test(first);

@@ -5,7 +5,7 @@ export interface Player {
   dispose(): void;
 }
 
-/** The part of asciinema-player that is used; its script defines it. */
+/** The part of asciinema-player used here; its script defines it globally. */
 interface PlayerLibrary {
   create(
     source: { data: string },

@@ -4,16 +4,16 @@ import { visible, visibleText } from "../dom/visible.ts";
 import { formatBytes, formatDuration } from "../dom/words.ts";
 import type { Store } from "../state/store.ts";
 
-/** What the list needs to know of terminals. */
+/** The state of terminals that the list shows. */
 export interface Terminals {
   readonly current: number | undefined;
-  /** Bytes of a session that were shown. */
+  /** Bytes of a session that have been shown. */
   shownOf(session: number): number;
   open(session: number): void;
   onChange(listener: () => void): void;
 }
 
-/** Sessions: command, age, output that was not seen, outcome. Running ones come first. */
+/** Sessions: command, age, unseen output, outcome. Running ones come first. */
 export function createSessions(store: Store, terminals: Terminals): HTMLElement {
   const list = h("ul", { class: "list sessions-list" });
   const empty = h("p", { class: "faint" }, "No command has run yet.");

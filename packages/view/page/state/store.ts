@@ -3,7 +3,7 @@ import type { Entity } from "../../src/wire/entities.ts";
 type Kind = Entity["kind"];
 type OfKind<K extends Kind> = Extract<Entity, { kind: K }>;
 
-/** What is shown: the newest value of each entity. Listeners of a kind are called once per frame. */
+/** The newest value of each entity. Listeners of a kind are called at most once per frame. */
 export class Store {
   readonly #entities = new Map<string, Entity>();
   readonly #listeners = new Map<Kind, Set<() => void>>();
@@ -26,7 +26,7 @@ export class Store {
     }
   }
 
-  /** Before everything is sent again. */
+  /** Called before the server sends everything again. */
   clear(): void {
     this.drop([...this.#entities.keys()]);
   }
@@ -36,7 +36,7 @@ export class Store {
     return this.#entities.get(`${kind} ${id}`) as OfKind<K> | undefined;
   }
 
-  /** All of a kind, in order of their first appearance. */
+  /** All entities of a kind in order of first appearance. */
   list<K extends Kind>(kind: K): OfKind<K>[] {
     return [...this.#entities.values()].filter((entity): entity is OfKind<K> => entity.kind === kind);
   }
@@ -50,7 +50,7 @@ export class Store {
     this.#changed.add(kind);
     if (this.#isScheduled) return;
     this.#isScheduled = true;
-    // A page in the background gets no frames.
+    // A page in the background has no animation frames.
     setTimeout(() => {
       this.#isScheduled = false;
       const kinds = [...this.#changed];

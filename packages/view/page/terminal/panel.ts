@@ -8,7 +8,7 @@ import { readSaved, saveTerminal } from "./saved.ts";
 import { createSearch } from "./search.ts";
 import { createTerminal, type SessionTerminal } from "./terminal.ts";
 
-/** What a terminal needs of the page. */
+/** The part of the page that a terminal uses. */
 export interface TerminalContext {
   readonly store: Store;
   rights(): Rights;
@@ -55,12 +55,12 @@ export class TerminalPanel {
     this.update();
   }
 
-  /** Bytes that are on the screen. */
+  /** Offset after the last byte on the screen. */
   get shown(): number {
     return this.#shown;
   }
 
-  /** Asks for the output behind what is shown, also after the connection was lost. */
+  /** Requests the output after what is shown; also after a lost connection. */
   open(): void {
     this.#received = this.#shown;
     this.#acknowledged = this.#shown;
@@ -72,13 +72,13 @@ export class TerminalPanel {
   }
 
   receive(offset: number, bytes: Uint8Array): void {
-    if (offset !== this.#received) return; // of a connection before
+    if (offset !== this.#received) return; // from an earlier connection
     const end = offset + bytes.length;
     this.#received = end;
     this.#terminal.write(bytes, () => {
       this.#shown = end;
       this.#showFactsSoon();
-      // Acknowledging rarely costs less, and a part is larger than this only once.
+      // Few acknowledgements are cheaper; only one part can be larger than this.
       if (end - this.#acknowledged < ACK_BYTES && end !== this.#received) return;
       this.#acknowledged = end;
       this.#context.send({ type: "ack", session: this.session, offset: end });
@@ -89,7 +89,7 @@ export class TerminalPanel {
     this.#received = to;
     const text = reason === "gone" ? "were not kept" : "came too fast to be shown";
     this.#gaps.textContent = `bytes ${from}–${to} ${text}`;
-    // Cancels an escape sequence that has begun.
+    // Cancels an incomplete escape sequence.
     this.#terminal.write(`\u0018\u001b[0m\r\n\u001b[7m bytes ${from}-${to} ${text} \u001b[0m\r\n`, () => {
       this.#shown = to;
       this.#showFacts();
@@ -180,5 +180,5 @@ export class TerminalPanel {
 }
 
 const ACK_BYTES = 128 * 1024;
-/** Between two changes of the number of bytes that are shown, milliseconds. */
+/** Interval of updating the number of bytes, milliseconds. */
 const FACTS_MS = 200;

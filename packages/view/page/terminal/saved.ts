@@ -1,10 +1,10 @@
 import type { SessionEntity } from "../../src/wire/entities.ts";
 
-/** What a terminal showed before the page was loaded again. */
+/** Content of a terminal, kept over a reload of the page. */
 interface SavedTerminal {
   /** Bytes of the session that were on the screen. */
   readonly offset: number;
-  /** Output that draws it again. */
+  /** Output that restores the screen. */
   readonly screen: string;
 }
 
@@ -13,7 +13,7 @@ const OPEN = "open terminal";
 
 const keyOf = ({ id, startedAt }: SessionEntity): string => `terminal ${id} ${startedAt}`;
 
-/** Keeps it for this tab. A screen that is too large, or a store that is full, means that it begins anew. */
+/** Saves it for this tab. If the screen is too large or the storage is full, a reload starts with an empty screen. */
 export function saveTerminal(session: SessionEntity, offset: number, screen: string): void {
   try {
     sessionStorage.setItem(OPEN, String(session.id));
@@ -31,7 +31,7 @@ export function readSaved(session: SessionEntity): SavedTerminal | undefined {
   return text === null ? undefined : (JSON.parse(text) as SavedTerminal); // written above
 }
 
-/** The terminal that was open. */
+/** The terminal that was open before the reload. */
 export function takeOpenTerminal(): number | undefined {
   const text = sessionStorage.getItem(OPEN);
   sessionStorage.removeItem(OPEN);

@@ -1,7 +1,7 @@
 import type { SearchAddon } from "@xterm/addon-search";
 import { h } from "../dom/element.ts";
 
-/** Searches a terminal: Enter for the next match, Shift+Enter for the one before. */
+/** Searches a terminal: Enter for the next match, Shift+Enter for the previous one. */
 export function createSearch(search: SearchAddon, announce: (text: string) => void): HTMLElement {
   const input = h("input", { type: "search", placeholder: "Search", "aria-label": "Search this terminal" });
   const find = (back: boolean) => {

@@ -9,35 +9,35 @@ import { readTheme } from "./theme.ts";
 export interface SessionTerminal {
   readonly element: HTMLElement;
   readonly search: SearchAddon;
-  /** `shown` is called when the bytes are on the screen. */
+  /** Calls `shown` when the bytes are on the screen. */
   write(bytes: Uint8Array | string, shown?: () => void): void;
   resize(size: SessionEntity["size"]): void;
   setTyping(isOn: boolean): void;
   focus(): void;
   readonly selection: string;
-  /** The screen and what scrolled off it, as output that draws it again. */
+  /** The screen and scrollback, as output that restores them. */
   serialize(): string;
   dispose(): void;
 }
 
-/** What a terminal reports. */
+/** Events of a terminal. */
 export interface TerminalEvents {
   typed(text: string): void;
-  /** A link in the output was chosen. */
+  /** A link in the output was activated. */
   link(url: string): void;
-  /** F6: to what is behind the terminal. */
+  /** F6 was pressed: move the focus out of the terminal. */
   leave(): void;
 }
 
 const SCROLLBACK = 5000;
-/** Output within `BURST_MS` from which on it comes faster than anyone reads, bytes. */
+/** More output than this within `BURST_MS` is a burst, which nobody can read, bytes. */
 const BURST_BYTES = 256 * 1024;
 const BURST_MS = 500;
-/** Size of the font, pixels: a terminal that is wider than its place even with the smallest one is scrolled. */
+/** Font size, pixels. A terminal that is too wide even with the smallest font is scrolled. */
 const MAX_FONT = 13;
 const MIN_FONT = 9;
 
-/** Requests to which a terminal would answer as if typed: programs are answered by no viewer. */
+/** Queries that a terminal would answer with input. A viewer must not answer a program. */
 const REPORTS = [
   { final: "c" },
   { prefix: ">", final: "c" },
@@ -80,7 +80,7 @@ export function createTerminal(session: SessionEntity, events: TerminalEvents): 
       if (event.type === "keydown") events.leave();
       return false;
     }
-    // Without typing the keyboard belongs to the page: Tab goes on, and text can be copied.
+    // While typing is off, the page handles keys: Tab moves the focus, and text can be copied.
     return types;
   });
   const accessibility = pauseAccessibility(terminal);
@@ -135,7 +135,7 @@ export function createTerminal(session: SessionEntity, events: TerminalEvents): 
   };
 }
 
-/** Keeping the rows in the accessibility tree takes most of the time of a burst: they are there again when it is over. */
+/** Updating the accessibility tree takes most of the time in a burst, so it is paused until the burst is over. */
 function pauseAccessibility(terminal: Terminal) {
   let recent = 0;
   let timer: ReturnType<typeof setTimeout> | undefined;
@@ -157,7 +157,7 @@ function pauseAccessibility(terminal: Terminal) {
   };
 }
 
-/** The size of the terminal is that of the session: the font is made to fit its columns. */
+/** The terminal has the size of the session: the font size is chosen so that its columns fit. */
 function fitFont(terminal: Terminal, element: HTMLElement): void {
   const width = element.clientWidth - 16;
   if (width <= 0) return;

@@ -2,7 +2,7 @@ import type { GapReason } from "../../src/wire/messages.ts";
 import type { TerminalContext, TerminalPanel } from "./panel.ts";
 import { takeOpenTerminal } from "./saved.ts";
 
-/** The terminal that is open, and where each session was left. xterm is loaded with the first one. */
+/** The open terminal, and the last position in each session. xterm is loaded on first use. */
 export class Terminals {
   readonly #context: Omit<TerminalContext, "closed">;
   readonly #place: HTMLElement;
@@ -30,7 +30,7 @@ export class Terminals {
     this.#listeners.add(listener);
   }
 
-  /** Opens again what was open before the page was loaded again, or goes on after a lost connection. */
+  /** Reopens the terminal that was open before a reload, or continues after a lost connection. */
   resume(): void {
     if (this.#current !== undefined) return this.#current.open();
     const before = takeOpenTerminal();

@@ -1,6 +1,6 @@
 import type { ITheme } from "@xterm/xterm";
 
-/** Colours of terminals, as the style sheet names them. */
+/** Colours of terminals, from variables of the style sheet. */
 export function readTheme(): ITheme {
   const style = getComputedStyle(document.documentElement);
   const color = (name: string) => style.getPropertyValue(`--${name}`).trim();

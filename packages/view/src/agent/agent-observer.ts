@@ -1,6 +1,6 @@
 import type { Agent, AgentEvent, Item, Thread, TurnRun } from "@codex/agent";
 
-/** What an observer needs of a view. */
+/** The part of a view that an observer uses. */
 interface Shown {
   show(event: AgentEvent): void;
   showPrompt(text: string): void;
@@ -9,18 +9,18 @@ interface Shown {
 
 /** Shows the threads of an agent in views. */
 export interface AgentObserver {
-  /** The same agent; the turns of its threads are shown. */
+  /** Wraps an agent so that the turns of its threads are shown. */
   observe(agent: Agent, model: string): Agent;
-  /** Shows the current thread, what was said in it so far, and what follows. */
+  /** Starts to show the current thread: its messages so far, and what follows. */
   showIn(view: Shown): void;
-  /** Ends the turn that runs; false when there is none. */
+  /** Ends the running turn; false if there is none. */
   stop(): boolean;
 }
 
-/** Messages of a thread that a view which comes later is shown. */
+/** Messages of a thread that are kept for a view attached later. */
 const SHOWN_MESSAGES = 200;
 
-/** Creates an observer. Without a view it passes everything on. */
+/** Creates an observer. Without a view it does nothing but forward. */
 export function createAgentObserver(): AgentObserver {
   const views = new Set<Shown>();
   let current: { thread: Thread; model: string } | undefined;
@@ -68,13 +68,13 @@ function introduce(view: Shown, { thread, model }: { thread: Thread; model: stri
   }
 }
 
-/** What user and model have said. */
+/** The messages of user and model. */
 function messagesOf(items: readonly Item[]): { role: "user" | "assistant"; text: string }[] {
   return items.flatMap((item) => {
     if (item.type !== "message" || (item.role !== "user" && item.role !== "assistant")) return [];
     const { content } = item;
     const text = typeof content === "string" ? content : Array.isArray(content) ? content.map(textOfPart).join("") : "";
-    // Context that the program adds, such as the environment.
+    // Context added by the program, such as the environment.
     return text === "" || (item.role === "user" && /^(<|# AGENTS\.md)/.test(text)) ? [] : [{ role: item.role, text }];
   });
 }

@@ -4,7 +4,7 @@ import { messageOf } from "@codex/telemetry";
 import { MAX_ENTITIES } from "../limits.js";
 import type { ChainState, RecordEntity } from "../wire/entities.js";
 
-/** Records of an audit log, the newest ones, and whether its chain is as it was written. */
+/** The newest records of an audit log, and the state of its chain. */
 export interface ShownAudit {
   readonly records: readonly RecordEntity[];
   readonly chain: ChainState;
@@ -37,7 +37,7 @@ async function readChain(file: string): Promise<ChainState> {
   return { state: "intact", text: `${check.records} records${lost}` };
 }
 
-/** Size and time of a file; undefined while there is none. It changes when the file does. */
+/** Size and modification time of a file, to detect changes; undefined if there is no file. */
 export async function markOf(file: string): Promise<string | undefined> {
   const found = await stat(file).catch(() => undefined);
   return found === undefined ? undefined : `${found.size} ${found.mtimeMs}`;

@@ -41,13 +41,13 @@ export class Board {
     this.#publishSoon(key, PUBLISH_MS);
   }
 
-  /** Everything, for a server that starts again. */
+  /** All entities, for a restarted server. */
   publishAll(): void {
     this.#changed.clear();
     this.#publisher.set([...this.#entities.values()]);
   }
 
-  /** Publishes what was not published yet. */
+  /** Publishes pending changes. */
   flush(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;

@@ -6,11 +6,11 @@ import type { Items } from "./items.js";
 import { describeEnd, type Sessions, type ShownSession } from "./sessions.js";
 import { describeCommand, lastLines, shorten } from "./text.js";
 
-/** A call under way. */
+/** A running call. */
 interface Call {
   readonly started: CallStarted;
   readonly startedAt: number;
-  /** Item of the command that it started, or whose session it reads. */
+  /** The item of the command that it started, or whose session it reads. */
   item: string | undefined;
   session: ShownSession | undefined;
   unfollow: () => void;
@@ -22,7 +22,7 @@ export class Calls {
   readonly #items: Items;
   readonly #now: () => number;
   readonly #calls = new Map<number, Call>();
-  /** Items of commands whose sessions run. */
+  /** Items of commands whose sessions are running. */
   readonly #itemOf = new WeakMap<ShownSession, string>();
 
   constructor(sessions: Sessions, items: Items, now: () => number) {
@@ -55,7 +55,7 @@ export class Calls {
 
   #start(started: CallStarted): void {
     const known = this.#calls.get(started.call);
-    if (known !== undefined) return; // it runs again outside its sandbox, or is about to be sent
+    if (known !== undefined) return; // it runs again outside the sandbox, or is about to be sent
     const { call, command, cwd, environment, session: sessionId } = started;
     const session = sessionId === undefined ? undefined : this.#sessions.find(environment, sessionId);
     const opened: Call = { started, startedAt: this.#now(), item: undefined, session, unfollow: () => {} };
@@ -124,7 +124,7 @@ export class Calls {
     this.#finish(session, outcome);
   }
 
-  /** A session that has not written anything. */
+  /** A session without output. */
   #seeSilent({ started, startedAt, item }: Call, sessionId: number | undefined): ShownSession | undefined {
     const { command, environment, cwd, tty = false } = started;
     if (sessionId === undefined || command === undefined) return undefined;

@@ -4,17 +4,17 @@ import type { Board } from "./board.js";
 import type { Items } from "./items.js";
 import { shorten } from "./text.js";
 
-/** Facts of a conversation that its events do not have. */
+/** Facts of a conversation that its events do not contain. */
 export interface ThreadFacts {
   readonly threadId?: string;
   readonly model?: string;
 }
 
-/** Shows the events of an agent. Commands are shown by the calls of its orchestrator, which know more of them. */
+/** Shows the events of an agent. Commands are shown by `Calls`, as calls of the orchestrator have more details. */
 export class ConversationPanel {
   readonly #board: Board;
   readonly #items: Items;
-  /** Text of items that are not complete. */
+  /** Text of incomplete items. */
   readonly #texts = new Map<string, { type: "message" | "reasoning"; text: string }>();
   #thread: ThreadEntity = { kind: "thread", id: "thread", state: "none" };
   #prompts = 0;

@@ -1,7 +1,7 @@
 import type { Orchestrator } from "@codex/orchestrator";
 import type { Board } from "./board.js";
 
-/** Shows the environments of an orchestrator, and forgets those that are gone. */
+/** Shows the environments of an orchestrator, and removes those that are gone. */
 export class Environments {
   readonly #orchestrator: Pick<Orchestrator, "listEnvironments">;
   readonly #board: Board;

@@ -15,11 +15,11 @@ import type { OutputPart } from "../wire/port.js";
 import { KeptOutput } from "./kept-output.js";
 import type { SessionRead } from "./session-reader.js";
 
-/** What a feed needs of its surroundings. */
+/** Dependencies of a feed. */
 export interface FeedSource {
   /** Reads from the executor. */
   read(request: { from: number; waitMs: number }, signal: AbortSignal): Promise<SessionRead>;
-  /** Something was read of the session. */
+  /** Called when output of the session was read. */
   learned(output: RecordedOutput): void;
   pause(ms: number, signal: AbortSignal): Promise<void>;
   /** Milliseconds. */
@@ -41,7 +41,7 @@ export class Feed {
   /** Offset behind the newest byte that the executor has, as far as is known; milliseconds, when that changed. */
   #knownEnd = 0;
   #grewAt = Number.NEGATIVE_INFINITY;
-  /** Offset that a page reads at. */
+  /** Offset at which a page reads. */
   #wanted = 0;
   /** Milliseconds, when. */
   #wantedAt = 0;
@@ -64,7 +64,7 @@ export class Feed {
     this.#notify();
   }
 
-  /** A call that brings the output begins. Returns a function for its end. */
+  /** A call with live output begins. Returns a function to call at its end. */
   follow(): () => void {
     this.#openCalls += 1;
     let isOpen = true;
@@ -76,14 +76,14 @@ export class Feed {
     };
   }
 
-  /** There is no output behind this byte. */
+  /** The output ends at this offset. */
   complete(end: number): void {
     this.kept.reach(end);
     this.#isComplete = true;
     this.#notify();
   }
 
-  /** The next part from an offset on; waits for it where there is none yet. Undefined when the signal aborts. */
+  /** Resolves with the next part from an offset on, when there is one. Undefined if the signal aborts. */
   async read(from: number, signal: AbortSignal): Promise<OutputPart | undefined> {
     this.kept.limit = VIEWED_OUTPUT_BYTES;
     this.#wanted = Math.min(from, this.kept.end);
@@ -107,13 +107,13 @@ export class Feed {
     return undefined;
   }
 
-  /** The executor retains less than a slow page may miss: what is there is fetched, up to a limit. */
+  /** Reads ahead, up to a limit: the executor may drop output before a slow page has read it. */
   async #readAhead(): Promise<void> {
     this.#isReadingAhead = true;
     const { signal } = this.#closing;
     while (!this.#isComplete && !signal.aborted && this.#openCalls === 0) {
       const from = this.kept.end;
-      // A page that is loaded again comes back within this time.
+      // A reloaded page reconnects within this time.
       if (from - this.#wanted >= AHEAD_BYTES || this.#source.now() - this.#wantedAt > AHEAD_MS) break;
       const read = await this.#source.read({ from, waitMs: AHEAD_WAIT_MS }, signal);
       if (read.kind !== "output") break;
@@ -124,23 +124,23 @@ export class Feed {
     this.#notify();
   }
 
-  /** Ends what is read ahead. */
+  /** Stops reading ahead. */
   close(): void {
     this.#closing.abort();
   }
 
-  /** From the executor. Undefined: there is nothing yet. */
+  /** Reads from the executor. Undefined if there is nothing yet. */
   async #readRetained(from: number, signal: AbortSignal): Promise<OutputPart | undefined> {
     const isAtEnd = from >= this.kept.end;
     const stop = new AbortController();
     const over = AbortSignal.any([signal, stop.signal]);
-    // A call that begins brings the output itself.
+    // A new call delivers the output itself.
     const unwatch = isAtEnd ? this.#watch(() => stop.abort()) : () => {};
     const read = await this.#source.read({ from, waitMs: isAtEnd ? READ_WAIT_MS : 0 }, over);
     unwatch();
     if (over.aborted && read.kind !== "output") return undefined;
     if (read.kind === "unreachable") {
-      // Its sessions may be there again later.
+      // The executor may come back with its sessions.
       await this.#source.pause(RETRY_MS, signal);
       return undefined;
     }
@@ -218,5 +218,5 @@ export class Feed {
   }
 }
 
-/** Between two attempts to reach an executor, milliseconds. */
+/** Interval between two attempts to reach an executor, milliseconds. */
 const RETRY_MS = 1000;

@@ -2,7 +2,7 @@ import { MAX_ENTITIES, PUBLISH_OUTPUT_MS } from "../limits.js";
 import type { ItemContent, ItemEntity } from "../wire/entities.js";
 import type { Board } from "./board.js";
 
-/** The items of the conversation, in order of their first appearance. */
+/** The items of the conversation in order of first appearance. */
 export class Items {
   readonly #board: Board;
   readonly #orders = new Map<string, number>();
@@ -36,13 +36,13 @@ export class Items {
     this.#board.drop(`item ${id}`);
   }
 
-  /** Computes the content when it is published, not each time that it changes. */
+  /** Sets a function that computes the content when it is published, instead of on every change. */
   setLazily(id: string, compute: () => ItemContent | undefined): void {
     this.#lazy.set(id, compute);
     this.#timer ??= setTimeout(() => this.settle(), PUBLISH_OUTPUT_MS).unref();
   }
 
-  /** Computes what was put off. */
+  /** Computes deferred content. */
   settle(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;

@@ -1,27 +1,27 @@
 import { KEPT_OUTPUT_BYTES } from "../limits.js";
 
-/** Small pieces that come within this time are copied into one up to this size: bytes, milliseconds. */
+/** Small pieces within this time are merged into one, up to this size: bytes, milliseconds. */
 const JOINED_BYTES = 4 * 1024;
 const JOINED_MS = 50;
-/** Pieces that are kept at most. */
+/** Maximum number of pieces. */
 const MAX_PIECES = 8192;
 
 interface Piece {
   readonly offset: number;
   readonly bytes: Uint8Array;
-  /** When it came: Unix time, milliseconds. */
+  /** Time of arrival: Unix time, milliseconds. */
   readonly at: number;
 }
 
 /** The newest output of a session, by byte offset. Pieces are referenced, not copied. */
 export class KeptOutput {
-  /** Bytes that are kept at most. */
+  /** Maximum number of bytes. */
   limit = KEPT_OUTPUT_BYTES;
   readonly #pieces: Piece[] = [];
   #bytes = 0;
   #end = 0;
 
-  /** Offset behind the last byte that is known of. */
+  /** Offset after the last known byte. */
   get end(): number {
     return this.#end;
   }
@@ -30,17 +30,17 @@ export class KeptOutput {
     return this.#bytes;
   }
 
-  /** What is kept, with the time at which it came. */
+  /** The kept pieces with their times of arrival. */
   get timed(): readonly Piece[] {
     return this.#pieces;
   }
 
-  /** The output reaches up to here, whether or not it is kept. */
+  /** Records that there is output up to this offset, kept or not. */
   reach(end: number): void {
     this.#end = Math.max(this.#end, end);
   }
 
-  /** Adds what lies behind the end; the rest is known. */
+  /** Adds the bytes after the end; earlier ones are known already. */
   append(offset: number, bytes: Uint8Array, at: number): void {
     const known = Math.max(0, this.#end - offset);
     if (known >= bytes.length) return;
@@ -61,7 +61,7 @@ export class KeptOutput {
     this.#bytes -= this.#pieces.shift()?.bytes.length ?? 0;
   }
 
-  /** What is kept from an offset on, without a gap, up to a limit; undefined when the byte there is not kept. */
+  /** The kept bytes from an offset on, contiguous, up to a limit; undefined if the byte at the offset is not kept. */
   read(from: number, limit: number): readonly Uint8Array[] | undefined {
     const first = this.#find(from);
     if (first === undefined) return undefined;
@@ -79,7 +79,7 @@ export class KeptOutput {
     return parts;
   }
 
-  /** Offset of the first byte that is kept at or behind an offset; undefined when there is none. */
+  /** Offset of the first kept byte at or after an offset; undefined if there is none. */
   nextKept(from: number): number | undefined {
     const piece = this.#pieces.find(({ offset, bytes }) => offset + bytes.length > from);
     return piece === undefined ? undefined : Math.max(from, piece.offset);

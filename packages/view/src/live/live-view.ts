@@ -15,7 +15,7 @@ import { readSession } from "./session-reader.js";
 import { Sessions } from "./sessions.js";
 import { Typing } from "./typing.js";
 
-/** What a live view is given. */
+/** Dependencies of a live view. */
 export interface LiveViewContext {
   readonly publisher: Publisher;
   readonly send: (message: ToServer) => void;
@@ -29,7 +29,7 @@ export interface LiveViewContext {
   readonly pause: (ms: number, signal: AbortSignal) => Promise<void>;
 }
 
-/** Shows an orchestrator as it runs: turns its events into entities, reads output for pages, carries out what viewers ask. */
+/** Shows a running orchestrator: converts its events into entities, reads output for pages, handles requests of viewers. */
 export class LiveView {
   readonly conversation: ConversationPanel;
   readonly #context: LiveViewContext;
@@ -150,7 +150,7 @@ export class LiveView {
     this.#reads.clear();
   }
 
-  /** Sessions of others are looked for only while somebody views. */
+  /** Looks for sessions of other orchestrators only while a page is connected. */
   #setViewers(count: number): void {
     if (count === 0) {
       clearInterval(this.#poll);
@@ -173,7 +173,7 @@ export class LiveView {
 
   #act(viewer: string, action: Action): void {
     const notify = (text: string, isProblem = true) => this.#context.send({ type: "notice", viewer, text, isProblem });
-    if (!this.#context.answers) return notify("This view is for reading only.");
+    if (!this.#context.answers) return notify("This view is read-only.");
     switch (action.type) {
       case "answer": {
         const { text, isProblem } = this.#questions.answer(action, viewer);

@@ -13,21 +13,21 @@ interface OpenQuestion {
   readonly release: () => void;
 }
 
-/** Shows questions of an orchestrator, and answers them with what a viewer decides. */
+/** Shows the questions of an orchestrator, and answers them with the decisions of viewers. */
 export class Questions {
   readonly #board: Board;
   readonly #now: () => number;
   readonly #hold: () => () => void;
   readonly #open = new Map<string, OpenQuestion>();
 
-  /** @param hold keeps the process alive until the returned function is called: a viewer may still answer */
+  /** @param hold keeps the process alive while a viewer may still answer, until the returned function is called */
   constructor(board: Board, now: () => number, hold: () => () => void) {
     this.#board = board;
     this.#now = now;
     this.#hold = hold;
   }
 
-  /** Asked beside other approvers. */
+  /** The approver of this view, asked together with others. */
   get approver(): Approver {
     return {
       requestApproval: (request, { signal }) =>
@@ -46,7 +46,7 @@ export class Questions {
     };
   }
 
-  /** The answer of a viewer, and what it is told. */
+  /** Applies the answer of a viewer. Returns the message for that viewer. */
   answer({ question, decision, rule }: Answer, viewer: string): { text: string; isProblem: boolean } {
     const open = this.#open.get(question);
     if (open === undefined) return { text: this.#describeClosed(question), isProblem: true };
@@ -90,7 +90,7 @@ export class Questions {
 
 function toElsewhere(reason: unknown): AnsweredElsewhere | undefined {
   if (typeof reason !== "object" || reason === null || !("decision" in reason)) return undefined;
-  return reason as AnsweredElsewhere; // the reason that a panel gives, as it documents
+  return reason as AnsweredElsewhere; // the documented reason of a panel
 }
 
 const DECISIONS = {

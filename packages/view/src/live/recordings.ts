@@ -10,7 +10,7 @@ interface CastEvent {
   encode(at: number): string;
 }
 
-/** What was recorded of a session until now, as asciicast, with a marker for each call. */
+/** The recording of a session so far, as asciicast, with a marker for each call. */
 export async function recordSession(
   session: ShownSession,
   read: (from: number, signal: AbortSignal) => Promise<SessionRead>,
@@ -32,7 +32,7 @@ export async function recordSession(
     if (output.range.to === from) break;
     from = output.range.to;
   }
-  // The executor has forgotten a session that was answered completely.
+  // The executor no longer has a session whose output was delivered completely.
   if (from === 0) {
     for (const { bytes, at } of feed.kept.timed) {
       const stream = entity.tty ? "pty" : "stdout";

@@ -18,7 +18,7 @@ const listSchema = z.object({
   ),
 });
 
-/** Finds sessions that no observed call has shown: those of other orchestrators, or from before the view was attached. */
+/** Finds sessions without an observed call: of other orchestrators, or from before the view was attached. */
 export class SessionList {
   readonly #orchestrator: Pick<Orchestrator, "callTool" | "listEnvironments">;
   readonly #sessions: Sessions;
@@ -35,7 +35,7 @@ export class SessionList {
     this.#now = now;
   }
 
-  /** Asks all environments that are connected; never rejects. */
+  /** Asks all connected environments. Never rejects. */
   async update(): Promise<void> {
     if (this.#isUpdating) return;
     this.#isUpdating = true;

@@ -3,14 +3,14 @@ import type { Orchestrator } from "@codex/orchestrator";
 import { safeParse } from "zod/mini";
 import { PART_BYTES } from "../limits.js";
 
-/** The session that is read. */
+/** The session to read. */
 export interface SessionPlace {
   readonly environment: string;
-  /** As the orchestrator numbers it. */
+  /** The orchestrator's session id. */
   readonly sessionId: number;
 }
 
-/** `gone`: there is no such session any more. `unreachable`: its executor cannot be asked now. */
+/** `gone`: the session no longer exists. `unreachable`: its executor is not connected. */
 export type SessionRead =
   | { readonly kind: "output"; readonly output: RecordedOutput }
   | { readonly kind: "gone" }
@@ -18,7 +18,7 @@ export type SessionRead =
 
 const BYTES_PER_TOKEN = 4;
 
-/** Reads output of a session from an offset on, without taking it from the model. Never rejects. */
+/** Reads output of a session from an offset on, without consuming it for the model. Never rejects. */
 export async function readSession(
   orchestrator: Pick<Orchestrator, "callTool" | "listEnvironments">,
   { environment, sessionId }: SessionPlace,
@@ -41,7 +41,7 @@ export async function readSession(
   return { kind: isGone ? "gone" : "unreachable" };
 }
 
-/** Tools take the name of an environment only where there are several. */
+/** Tools accept an environment name only if there are several. */
 export function placeOf(
   orchestrator: Pick<Orchestrator, "listEnvironments">,
   environment: string,

@@ -7,7 +7,7 @@ import { Feed } from "./feed.js";
 import { readSession } from "./session-reader.js";
 import { describeCommand } from "./text.js";
 
-/** What is known when a session is seen for the first time. */
+/** Facts known when a session is first seen. */
 export interface SeenSession {
   readonly environment: string;
   readonly sessionId: number;
@@ -18,15 +18,15 @@ export interface SeenSession {
   readonly canType: boolean;
 }
 
-/** A session that is shown. */
+/** A shown session. */
 export interface ShownSession {
   entity: SessionEntity;
   readonly feed: Feed;
-  /** Calls that have used it, for its recording. */
+  /** Calls that used it, for its recording. */
   readonly calls: { readonly at: number; readonly label: string }[];
 }
 
-/** Sessions of all environments, each with its output. */
+/** The sessions of all environments, with their output. */
 export class Sessions {
   readonly #orchestrator: Pick<Orchestrator, "callTool" | "listEnvironments">;
   readonly #board: Board;
@@ -52,7 +52,7 @@ export class Sessions {
     return this.#byId.get(id);
   }
 
-  /** By the id of the orchestrator. */
+  /** By the orchestrator's session id. */
   find(environment: string, sessionId: number): ShownSession | undefined {
     return this.#current.get(`${sessionId} ${environment}`);
   }
@@ -61,12 +61,12 @@ export class Sessions {
     return [...this.#current.values()].filter(({ entity }) => entity.state === "running");
   }
 
-  /** The session, shown from now on if it was not. */
+  /** Finds the session, or starts to show it. */
   see(seen: SeenSession): ShownSession {
     return this.find(seen.environment, seen.sessionId) ?? this.#add(seen);
   }
 
-  /** Output that a call brings. One that begins again belongs to a new session with the id of a former one. */
+  /** Adds output of a call. If its offset is back at the beginning, a new session has reused the id. */
   receive(seen: SeenSession, { offset, bytes, dropped }: LiveOutput): ShownSession {
     let session = this.see(seen);
     const isNew = offset === 0 && session.entity.state !== "running" && session.feed.isComplete;
@@ -84,7 +84,7 @@ export class Sessions {
     this.#board.set(session.entity, delay);
   }
 
-  /** A call uses the session from now on. */
+  /** Records that a call uses the session. */
   mark({ calls }: ShownSession, label: string): void {
     if (calls.length < MAX_MARKED_CALLS) calls.push({ at: this.#now(), label });
   }
@@ -132,7 +132,7 @@ export class Sessions {
     for (const { feed } of this.#byId.values()) feed.close();
   }
 
-  /** The board is bounded: what it does not show any more is forgotten here as well. */
+  /** Removes sessions that the bounded board no longer shows. */
   #forgetDropped(): void {
     for (const [id, session] of this.#byId) {
       if (this.#board.get(`session ${id}`) !== undefined) return;
@@ -143,7 +143,7 @@ export class Sessions {
     }
   }
 
-  /** Sessions that ended first lose their kept output first, then the oldest. */
+  /** Drops kept output: first of ended sessions, then of the oldest. */
   #boundKept(newest: ShownSession): void {
     let bytes = 0;
     for (const { feed } of this.#byId.values()) bytes += feed.kept.bytes;
@@ -162,7 +162,7 @@ export class Sessions {
 
 const exitCodeOf = (outcome: ProcessOutcome) => (outcome.kind === "exited" ? { exitCode: outcome.code } : {});
 
-/** How a process ended, for a person. */
+/** The outcome of a process in words. */
 export function describeEnd(
   outcome: Exclude<ProcessOutcome, { kind: "running" }>,
 ): Pick<SessionEntity, "state" | "outcome" | "isFailure"> {

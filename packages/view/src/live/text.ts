@@ -1,26 +1,26 @@
 import { MAX_TEXT_CHARACTERS, TAIL_CHARACTERS } from "../limits.js";
 
-/** Keeps the beginning and the end of a text that is too long. */
+/** Shortens a text that is too long in the middle. */
 export function shorten(text: string, limit = MAX_TEXT_CHARACTERS): string {
   if (text.length <= limit) return text;
   const half = Math.floor(limit / 2);
   return `${text.slice(0, half)}\n… ${text.length - 2 * half} characters are left out …\n${text.slice(-half)}`;
 }
 
-/** Words as a person would type them. */
+/** Words as a user would type them in a shell. */
 const quoteWords = (words: readonly string[]): string => words.map(quoteWord).join(" ");
 
 const quoteWord = (word: string): string =>
   /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 
-/** The script of a shell, or the words as they are. */
+/** The script of a shell command, or the words themselves. */
 export function describeCommand(argv: readonly string[]): string {
   const [shell = "", flag = "", script] = argv;
   const isScript = argv.length === 3 && /(^|\/)(ba|z|da|fi|k)?sh$/.test(shell) && /^-[a-z]*c$/.test(flag);
   return shorten(isScript && script !== undefined ? script : quoteWords(argv));
 }
 
-// Sequences that move the cursor, set colours, titles or links.
+// Escape sequences: cursor movement, colours, titles, links.
 const SEQUENCES = /\u001b(?:\[[0-?]*[ -/]*[@-~]|[\]PX^_][^\u0007\u001b]*(?:\u0007|\u001b\\)?|[ -/]*[0-~])/g;
 
 /** The last lines of terminal output, as plain text. */

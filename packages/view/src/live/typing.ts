@@ -3,7 +3,7 @@ import { MAX_INPUT_CHARACTERS } from "../limits.js";
 import { placeOf } from "./session-reader.js";
 import type { ShownSession } from "./sessions.js";
 
-/** Types into sessions: in order, and what is typed while an earlier piece is written is written together. */
+/** Writes typed input to sessions, in order. Input that arrives during a write is written together afterwards. */
 export class Typing {
   readonly #orchestrator: Pick<Orchestrator, "callTool" | "listEnvironments">;
   readonly #waiting = new Map<ShownSession, string>();
@@ -13,7 +13,7 @@ export class Typing {
     this.#orchestrator = orchestrator;
   }
 
-  /** @param onProblem receives why nothing was written */
+  /** @param onProblem called with the reason when nothing was written */
   type(session: ShownSession, text: string, onProblem: (problem: string) => void): void {
     const waiting = this.#waiting.get(session) ?? "";
     if (waiting.length + text.length > MAX_INPUT_CHARACTERS) {

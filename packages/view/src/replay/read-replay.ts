@@ -7,7 +7,7 @@ import { readAudit } from "../live/audit-file.js";
 import type { Entity } from "../wire/entities.js";
 import { readThread } from "./read-thread.js";
 
-/** What is replayed. */
+/** Content to replay. */
 export interface Replay {
   readonly kind: "recording" | "audit" | "thread";
   readonly entities: readonly Entity[];
@@ -16,9 +16,9 @@ export interface Replay {
 }
 
 /**
- * Reads a recording (asciicast), an audit log or a thread, by what its first line is.
+ * Reads a recording (asciicast), an audit log or a thread; the first line tells which.
  * @param file a file, or the id of a thread
- * @param home directory of Codex, where threads are
+ * @param home the Codex home directory, which contains the threads
  * @throws Error naming the file and what is wrong with it
  */
 export async function readReplay(file: string, home: string): Promise<Replay> {

@@ -15,7 +15,7 @@ const callSchema = z.object({
 const outputSchema = z.object({ call_id: z.string(), output: z.unknown() });
 const execSchema = z.object({ cmd: z.string(), workdir: z.optional(z.string()) });
 
-/** The conversation of a thread's file, from its lines. What is not understood is left out. */
+/** The conversation of a thread file, from its lines. Unknown items are omitted. */
 export function readThread(lines: readonly unknown[]): Entity[] {
   const items = new Map<string, ItemContent>();
   let threadId: string | undefined;

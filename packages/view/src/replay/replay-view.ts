@@ -3,7 +3,7 @@ import { type ServedView, type ServeOptions, serveView, type ViewSink, type View
 import type { FromServer } from "../wire/port.js";
 import type { Replay } from "./read-replay.js";
 
-/** Serves a recording, an audit log or a thread. Nothing in it can be answered. @throws Error naming the address */
+/** Serves a recording, an audit log or a thread, read-only. @throws Error naming the address */
 export const replayView = (replay: Replay, options: ServeOptions = {}): Promise<ServedView> =>
   serveView((sink) => new ReplaySource(replay, sink), { ...options, readOnly: true });
 

@@ -6,10 +6,10 @@ import type { Admission, Token } from "../wire/port.js";
 /** 256 random bits, for a link or a cookie. */
 export const createSecret = (): string => randomBytes(32).toString("base64url");
 
-/** SHA-256, hex: secrets are kept and compared as hashes only. */
+/** SHA-256, hex. Secrets are stored and compared only as hashes. */
 export const hashSecret = (secret: string): string => createHash("sha256").update(secret).digest("hex");
 
-/** Who may see the page: each token admits once, a cookie as often as its browser comes back. */
+/** Decides who may open the page: a token is valid once, the cookie it is exchanged for until the view ends. */
 export class Access {
   readonly #tokens = new Map<string, Token>();
   readonly #admitted = new Map<string, Admission>();
@@ -25,7 +25,7 @@ export class Access {
     deleteOldest(this.#tokens, MAX_TOKENS);
   }
 
-  /** Uses up a token. Undefined: it is unknown, or was used before. */
+  /** Redeems a token. Undefined if it is unknown or was redeemed before. */
   admit(token: string): { cookie: string; admission: Admission; tokenHash: string } | undefined {
     const tokenHash = hashSecret(token);
     const found = this.#tokens.get(tokenHash);
@@ -37,7 +37,7 @@ export class Access {
     return { cookie, admission, tokenHash };
   }
 
-  /** Whose cookie this is. */
+  /** The viewer to whom a cookie belongs. */
   find(cookie: string | undefined): Admission | undefined {
     return cookie === undefined ? undefined : this.#admitted.get(hashSecret(cookie));
   }
@@ -56,7 +56,7 @@ function deleteOldest(map: Map<string, unknown>, limit: number): void {
   }
 }
 
-/** Cookies are shared by all ports of a host, so that the port is part of the name. */
+/** Browsers share cookies between all ports of a host, so the name includes the port. */
 export const cookieName = (port: number): string => `codex_view_${port}`;
 
 /** The value of one cookie of a `Cookie` header. */
@@ -72,14 +72,14 @@ export function readCookie(header: string | undefined, name: string): string | u
 export const writeCookie = (name: string, value: string, isSecure: boolean): string =>
   `${name}=${value}; Path=/; HttpOnly; SameSite=Strict${isSecure ? "; Secure" : ""}`;
 
-/** What the headers `Host` and `Origin` have to be. */
+/** Rules for the headers `Host` and `Origin`. */
 export interface Place {
-  /** Values of `Host` that are accepted. */
+  /** Accepted values of `Host`. */
   readonly hosts: ReadonlySet<string>;
   readonly scheme: "http" | "https";
 }
 
-/** @param names beside the loopback names, without the port */
+/** @param names accepted in addition to loopback names, without the port */
 export function createPlace(port: number, names: readonly string[], isSecure: boolean): Place {
   const defaultPort = isSecure ? 443 : 80;
   const hosts = ["127.0.0.1", "localhost", "[::1]", ...names].flatMap((name) =>

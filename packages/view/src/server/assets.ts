@@ -2,11 +2,11 @@ import { readdirSync, readFileSync } from "node:fs";
 import { extname, join } from "node:path";
 import { gzipSync } from "node:zlib";
 
-/** A file of the page, as it is sent. */
+/** A file of the page, ready to be sent. */
 export interface Asset {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Buffer;
-  /** The same, compressed; undefined where that is no shorter. */
+  /** The compressed file; undefined if it would not be smaller. */
   gzip(): Buffer | undefined;
 }
 
@@ -33,7 +33,7 @@ const renderPolicy = (directives: Readonly<Record<string, string>>): string =>
     .map(([name, value]) => `${name} ${value}`)
     .join("; ");
 
-/** Of every response, also of errors. */
+/** Headers of every response, including errors. */
 export const SECURITY_HEADERS: Readonly<Record<string, string>> = {
   "content-security-policy": renderPolicy(BASE),
   "cache-control": "no-store",
@@ -44,10 +44,10 @@ export const SECURITY_HEADERS: Readonly<Record<string, string>> = {
   "cross-origin-resource-policy": "same-origin",
 };
 
-/** The player of recordings compiles WebAssembly, on a page of its own. */
+/** The replay page alone may compile WebAssembly: its player requires that. */
 const PLAYER_POLICY = renderPolicy({ ...BASE, "script-src": "'self' 'wasm-unsafe-eval'" });
 
-/** The files of a directory by their path in a URL; `index.html` is `/`, `replay.html` is `/replay`. */
+/** The files of a directory by URL path; `index.html` is `/`, `replay.html` is `/replay`. */
 export function loadAssets(directory: string): ReadonlyMap<string, Asset> {
   const names = readdirSync(directory).filter((name) => extname(name) in TYPES);
   return new Map(names.map((name) => [pathOf(name), loadAsset(directory, name)]));

@@ -1,7 +1,7 @@
 import { type Entity, keyOf } from "../wire/entities.js";
 import type { FromServer, OutputPart } from "../wire/port.js";
 
-/** Receives what changes. */
+/** Receives changes. */
 export interface Listener {
   changed(key: string): void;
   dropped(key: string): void;
@@ -11,11 +11,11 @@ interface Read {
   readonly request: number;
   readonly session: number;
   readonly from: number;
-  /** Undefined: there is no such session. */
+  /** Undefined if there is no such session. */
   readonly waiters: Set<(part: OutputPart | undefined) => void>;
 }
 
-/** What is shown, for all pages: the newest value of each entity, and reads that pages share. */
+/** State shared by all pages: the newest value of each entity, and reads of output. */
 export class Hub {
   readonly #post: (message: FromServer) => void;
   readonly #entities = new Map<string, Entity>();
@@ -56,7 +56,7 @@ export class Hub {
     return () => void this.#listeners.delete(listener);
   }
 
-  /** Asks for output from a byte on, together with all who wait for the same. Returns a function that gives up. */
+  /** Requests output from an offset on; equal requests are made once. Returns a function that cancels it. */
   read(session: number, from: number, receive: (part: OutputPart | undefined) => void): () => void {
     const key = `${session} ${from}`;
     const read = this.#reads.get(key) ?? this.#begin(key, session, from);

@@ -4,9 +4,9 @@ import type { OutputPart } from "../wire/port.js";
 import type { Hub } from "./hub.js";
 import type { Pace } from "./pace.js";
 
-/** Where a follower sends to. */
+/** The receiver of a follower. */
 interface Sink {
-  /** False while too much waits to be sent. */
+  /** False while too much output is buffered. */
   readonly hasRoom: boolean;
   sendFrame(frame: Uint8Array): void;
   send(message: ServerMessage): void;
@@ -37,7 +37,7 @@ export class OutputFollower {
     this.continue();
   }
 
-  /** Reads on where there is room for it. */
+  /** Reads the next output if the page can take it. */
   continue(): void {
     if (this.#isComplete || this.#giveUp !== undefined || this.#timer !== undefined || !this.#sink.hasRoom) return;
     if (this.#next - this.#acknowledged >= UNACKNOWLEDGED_BYTES) return;
@@ -66,7 +66,7 @@ export class OutputFollower {
       if (isBusy) this.#pause(this.#sink.pace.spend(frame.length));
     } else if (gap !== undefined) {
       this.#sink.send({ type: "gap", session: this.#session, from, to, reason: gap });
-      // Nothing has to be shown of a gap: what is unacknowledged stays the same.
+      // A gap needs no acknowledgement: the number of unacknowledged bytes stays the same.
       this.#acknowledged += to - from;
     }
   }

@@ -21,7 +21,7 @@ import { type Asset, loadAssets, SECURITY_HEADERS } from "./assets.js";
 import { Hub } from "./hub.js";
 import { Viewer } from "./viewer.js";
 
-/** Serves the page and its websockets. Everything it shows comes through `receive`. */
+/** Serves the page and its websockets. Everything shown arrives through `receive`. */
 export class ViewServer {
   readonly #options: ServerOptions;
   readonly #post: (message: FromServer) => void;
@@ -60,7 +60,7 @@ export class ViewServer {
     const { host, port, names, tls } = this.#options;
     this.#server.once("error", (error) => this.#post({ type: "failed", message: error.message }));
     this.#server.listen(port, host, () => {
-      // Of a server that listens on TCP.
+      // The server listens on TCP.
       this.#port = (this.#server.address() as AddressInfo).port;
       this.#place = createPlace(this.#port, names, tls !== undefined);
       this.#post({ type: "listening", port: this.#port });
@@ -93,7 +93,7 @@ export class ViewServer {
     this.#server.close(() => this.#post({ type: "closed" }));
     this.#server.closeIdleConnections();
     for (const viewer of this.#viewers.keys()) viewer.end();
-    // Pages that do not read.
+    // Some pages may not be reading.
     setTimeout(() => {
       for (const leave of this.#viewers.values()) leave();
       this.#server.closeAllConnections();
@@ -190,7 +190,7 @@ function end(response: ServerResponse, status: number, text?: string): void {
   response.end(text === undefined ? undefined : `${text}\n`);
 }
 
-/** Undefined when there is more than is allowed. */
+/** Undefined if the body is too large. */
 async function readBody(request: IncomingMessage): Promise<string | undefined> {
   const parts: Buffer[] = [];
   let bytes = 0;

@@ -8,7 +8,7 @@ import type { Hub } from "./hub.js";
 import { OutputFollower } from "./output-follower.js";
 import { Pace } from "./pace.js";
 
-/** What a page can ask for beside output. */
+/** Requests of a page other than for output. */
 export interface ViewerRequests {
   act(viewer: string, action: Action): void;
   createLink(rights: "read" | "answer"): string;
@@ -16,12 +16,12 @@ export interface ViewerRequests {
   pages(): number;
 }
 
-/** Entities in one message. */
+/** Maximum number of entities in one message. */
 const BATCH = 100;
 
 /**
- * One connected page. What it was not sent yet is a set of keys, not a queue: a page that does not read is sent the newest
- * values once it does, and takes no more memory meanwhile.
+ * One connected page. Pending changes are a set of keys, not a queue: a page that stops reading uses no more memory, and receives
+ * the newest values once it reads again.
  */
 export class Viewer {
   readonly admission: Admission;
@@ -51,7 +51,7 @@ export class Viewer {
     this.#flushSoon();
   }
 
-  /** Sends what was not sent yet, and ends the connection. */
+  /** Sends pending changes, and closes the connection. */
   end(): void {
     this.#flush();
     this.#socket.close(1001, "the view has ended");
@@ -91,7 +91,7 @@ export class Viewer {
     this.#flushSoon();
   }
 
-  /** Changes of one turn of the event loop are one message. */
+  /** Changes within one turn of the event loop are sent as one message. */
   #flushSoon(): void {
     if (this.#isFlushing) return;
     this.#isFlushing = true;
@@ -136,7 +136,7 @@ export class Viewer {
       case "answer":
       case "input":
       case "stop":
-        if (this.admission.rights !== "answer") return this.notify("This link is for reading only.", true);
+        if (this.admission.rights !== "answer") return this.notify("This link is read-only.", true);
         return this.#requests.act(this.admission.viewer, message);
     }
   }
@@ -154,7 +154,7 @@ export class Viewer {
 
   #createLink(rights: "read" | "answer"): void {
     if (rights === "answer" && this.admission.rights !== "answer") {
-      return this.notify("This link is for reading only.", true);
+      return this.notify("This link is read-only.", true);
     }
     this.send({ type: "link", rights, url: this.#requests.createLink(rights) });
   }

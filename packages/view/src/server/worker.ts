@@ -2,7 +2,7 @@ import { parentPort, workerData } from "node:worker_threads";
 import type { ServerOptions, ToServer } from "../wire/port.js";
 import { ViewServer } from "./view-server.js";
 
-// Started by `ServerThread` alone, which hands in these options.
+// Only `ServerThread` starts this worker, with these options.
 const options = workerData as ServerOptions;
 const port = parentPort;
 if (port === null) throw new Error("worker.js runs in a worker thread");

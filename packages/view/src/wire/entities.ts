@@ -1,4 +1,4 @@
-/** What a page shows, as objects that are replaced as a whole: the newest value of a key counts. */
+/** The content of a page: objects that are replaced as a whole, identified by key. */
 export type Entity =
   | ThreadEntity
   | EnvironmentEntity
@@ -11,27 +11,27 @@ export type Entity =
 /** The key of an entity is unique over all kinds: `session 3`. */
 export const keyOf = (entity: Entity): string => `${entity.kind} ${entity.id}`;
 
-/** The conversation that is shown; there is at most one. */
+/** The conversation; there is at most one. */
 export interface ThreadEntity {
   readonly kind: "thread";
   readonly id: "thread";
-  /** Undefined before the first turn, and where there is no conversation. */
+  /** Undefined before the first turn, and without a conversation. */
   readonly threadId?: string | undefined;
   readonly model?: string | undefined;
-  /** Tokens of the thread, as the endpoint counts them. */
+  /** Tokens of the thread as counted by the endpoint. */
   readonly tokens?: number | undefined;
-  /** `none`: there is no conversation, only sessions. `ended`: the program that was shown is gone. */
+  /** `none`: there are only sessions. `ended`: the program has ended. */
   readonly state: "none" | "idle" | "running" | "failed" | "ended";
   /** Why it failed or ended. */
   readonly reason?: string | undefined;
-  /** The chain of the audit log, where one is shown. */
+  /** The chain of the audit log, if one is shown. */
   readonly chain?: ChainState | undefined;
 }
 
-/** Whether an audit log is as it was written. */
+/** Whether an audit log is unmodified. */
 export interface ChainState {
   readonly state: "intact" | "broken" | "unreadable";
-  /** Line and reason of a broken one; else the number of records. */
+  /** If it is broken, the line and the reason; otherwise the number of records. */
   readonly text: string;
 }
 
@@ -52,32 +52,32 @@ interface Range {
   readonly to: number;
 }
 
-/** A command and its output. `id` numbers them in the view; ids of sessions are used again. */
+/** A command and its output. `id` is unique in the view; session ids of executors are reused. */
 export interface SessionEntity {
   readonly kind: "session";
   readonly id: number;
   readonly sessionId: number;
   readonly environment: string;
-  /** As a person would type it. */
+  /** As a user would type it. */
   readonly command: string;
   readonly cwd?: string | undefined;
   readonly tty: boolean;
   readonly size?: { readonly rows: number; readonly cols: number } | undefined;
   readonly state: "running" | "ended" | "lost";
-  /** How it ended, in words; empty while it runs. */
+  /** The outcome in words; empty while it runs. */
   readonly outcome: string;
   readonly isFailure: boolean;
   readonly exitCode?: number | undefined;
   /** Unix time, milliseconds. */
   readonly startedAt: number;
   readonly endedAt?: number | undefined;
-  /** Bytes of output that are known of. */
+  /** Bytes of output so far, as far as known. */
   readonly end: number;
-  /** A page with the right to answer may type into it. */
+  /** Whether pages with the right to answer may type into it. */
   readonly canType: boolean;
 }
 
-/** A part of the conversation, or a call where there is none. */
+/** A part of the conversation, or a call without one. */
 export interface ItemEntity {
   readonly kind: "item";
   readonly id: string;
@@ -86,7 +86,7 @@ export interface ItemEntity {
   readonly content: ItemContent;
 }
 
-/** What an item is. */
+/** Kinds of items. */
 export type ItemContent =
   | { readonly type: "prompt" | "message" | "reasoning" | "warning"; readonly text: string }
   | CommandContent
@@ -111,18 +111,18 @@ export interface CommandContent {
   readonly command: string;
   readonly cwd?: string | undefined;
   readonly environment?: string | undefined;
-  /** What decided, and by which rule. */
+  /** What allowed or refused it, and by which rule. */
   readonly decision?: string | undefined;
   readonly rule?: string | undefined;
-  /** Its last lines. */
+  /** Last lines of its output. */
   readonly tail: string;
   /** `waiting`: for an approval. */
   readonly status: "waiting" | "running" | "completed" | "failed" | "declined";
   readonly outcome: string;
-  /** Range of the session's output, and what of it the model was not given. */
+  /** Range of the session's output, and the parts that the model did not receive. */
   readonly range?: Range | undefined;
   readonly omitted: readonly Range[];
-  /** `id` of the session whose terminal it opens. */
+  /** `id` of its session. */
   readonly session?: number | undefined;
 }
 
@@ -133,7 +133,7 @@ interface PatchChange {
   readonly diff?: string | undefined;
 }
 
-/** Something that waits for an answer, or has got one. */
+/** A question that is open or was answered. */
 export interface QuestionEntity {
   readonly kind: "question";
   readonly id: string;
@@ -145,7 +145,7 @@ export interface QuestionEntity {
   readonly tty: boolean;
   readonly reason: string;
   readonly justification?: string | undefined;
-  /** What would hold it, in words. */
+  /** The sandbox it would run in, in words. */
   readonly sandbox: string;
   readonly permissions?: string | undefined;
   readonly afterDenial?: string | undefined;

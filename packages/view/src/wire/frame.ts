@@ -1,4 +1,4 @@
-/** Bytes before the output: session, 4 bytes; offset, 8 bytes; both big-endian. */
+/** Length of the header, bytes: session (4) and offset (8), big-endian. */
 const FRAME_HEADER_BYTES = 12;
 
 /** A binary frame with output of a session from a byte offset on, in memory of its own. */
@@ -16,7 +16,7 @@ export function encodeFrame(session: number, offset: number, parts: readonly Uin
   return frame;
 }
 
-/** The parts of a frame; `bytes` shares its memory. */
+/** Decodes a frame; `bytes` shares its memory. */
 export function decodeFrame(frame: ArrayBuffer): { session: number; offset: number; bytes: Uint8Array } {
   const header = new DataView(frame);
   return {

@@ -2,20 +2,20 @@ import * as z from "zod/mini";
 import { MAX_INPUT_CHARACTERS, MAX_RULE_WORDS } from "../limits.js";
 import type { Entity } from "./entities.js";
 
-/** What a viewer may do. */
+/** Rights of a viewer. */
 export type Rights = "read" | "answer";
 
 /** `gone`: nobody has this output any more. `skipped`: the program wrote it faster than the page was sent it. */
 export type GapReason = "gone" | "skipped";
 
-/** From the server to a page, as JSON text. Output comes in binary frames. */
+/** Messages of the server to a page, as JSON text. Output is sent in binary frames. */
 export type ServerMessage =
-  /** The first one. `viewer` names this page where an answer is shown. */
+  /** The first message. Answers from this page are attributed to `viewer`. */
   | { readonly type: "hello"; readonly rights: Rights; readonly viewer: string }
-  /** New values; those of keys that are not named stay. */
+  /** New values; entities with other keys are unchanged. */
   | { readonly type: "set"; readonly entities: readonly Entity[] }
   | { readonly type: "drop"; readonly keys: readonly string[] }
-  /** Everything known at the time of connecting was sent. */
+  /** All entities that existed when the page connected have been sent. */
   | { readonly type: "ready" }
   /** Output of a session that is left out: the next frame begins at `to`. */
   | {
@@ -25,21 +25,21 @@ export type ServerMessage =
       readonly to: number;
       readonly reason: GapReason;
     }
-  /** There is no more output of a session. */
+  /** The output of a session has ended. */
   | { readonly type: "complete"; readonly session: number; readonly end: number }
-  /** What came of an answer, of typed input or of a link that was asked for. */
+  /** The result of an answer, of typed input or of a request for a link. */
   | { readonly type: "notice"; readonly text: string; readonly isProblem: boolean }
   | { readonly type: "link"; readonly rights: Rights; readonly url: string };
 
 const count = z.int().check(z.minimum(0));
 const session = count;
 
-/** From a page to the server, as JSON text. */
+/** Messages of a page to the server, as JSON text. */
 export const pageMessageSchema = z.discriminatedUnion("type", [
-  /** Send the output from this byte on. */
+  /** Send the output from this offset on. */
   z.object({ type: z.literal("open"), session, from: count }),
   z.object({ type: z.literal("close"), session }),
-  /** Output up to this byte was shown. */
+  /** Output up to this offset is on the screen. */
   z.object({ type: z.literal("ack"), session, offset: count }),
   z.object({
     type: z.literal("answer"),
@@ -52,8 +52,8 @@ export const pageMessageSchema = z.discriminatedUnion("type", [
   z.object({ type: z.literal("stop") }),
   z.object({ type: z.literal("link"), rights: z.enum(["read", "answer"]) }),
 ]);
-/** From a page to the server. */
+/** A message of a page to the server. */
 export type PageMessage = z.infer<typeof pageMessageSchema>;
 
-/** What the program has to carry out. */
+/** Messages that the program handles. */
 export type Action = Extract<PageMessage, { type: "answer" | "input" | "stop" }>;

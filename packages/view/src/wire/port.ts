@@ -1,28 +1,28 @@
 import type { Entity } from "./entities.js";
 import type { Action, GapReason, Rights } from "./messages.js";
 
-/** How the server is started. */
+/** Options of the server. */
 export interface ServerOptions {
   readonly host: string;
-  /** 0: any that is free. */
+  /** 0 for a free one. */
   readonly port: number;
   readonly tls: { readonly cert: string; readonly key: string } | undefined;
-  /** Names by which pages may reach it besides loopback names, without the port. */
+  /** Accepted host names in addition to loopback names, without the port. */
   readonly names: readonly string[];
-  /** Directory of the files of the page. */
+  /** Directory with the files of the page. */
   readonly files: string;
-  /** Viewers that a former server of this view had let in. */
+  /** Viewers admitted by an earlier server of this view. */
   readonly admitted: readonly Admission[];
   readonly tokens: readonly Token[];
 }
 
-/** A token that can be used once; hashed with SHA-256, hex. */
+/** A token that is valid once, as SHA-256, hex. */
 export interface Token {
   readonly hash: string;
   readonly rights: Rights;
 }
 
-/** Somebody who has used a token; `hash` is that of the cookie. */
+/** A viewer that redeemed a token; `hash` is the hash of its cookie. */
 export interface Admission extends Token {
   readonly viewer: string;
 }
@@ -37,31 +37,31 @@ export interface OutputPart {
   readonly gap: GapReason | undefined;
   /** The program writes just now. */
   readonly isBusy: boolean;
-  /** There is nothing behind `to`. */
+  /** The output ends at `to`. */
   readonly isComplete: boolean;
 }
 
-/** From the program to the server, which runs in a worker. */
+/** Messages of the program to the server, which runs in a worker. */
 export type ToServer =
   | { readonly type: "set"; readonly entities: readonly Entity[] }
   | { readonly type: "drop"; readonly keys: readonly string[] }
   | { readonly type: "token"; readonly token: Token }
-  /** Answers the `read` with this number; undefined when there is no such session. */
+  /** Response to the `read` with this number; undefined if there is no such session. */
   | { readonly type: "output"; readonly request: number; readonly part: OutputPart | undefined }
-  /** A recording, as asciicast; undefined when there is none. */
+  /** A recording as asciicast; undefined if there is none. */
   | { readonly type: "recording"; readonly request: number; readonly text: string | undefined }
   /** For one viewer. */
   | { readonly type: "notice"; readonly viewer: string; readonly text: string; readonly isProblem: boolean }
   | { readonly type: "close" };
 
-/** From the server to the program. */
+/** Messages of the server to the program. */
 export type FromServer =
   | { readonly type: "listening"; readonly port: number }
   | { readonly type: "failed"; readonly message: string }
   | { readonly type: "admitted"; readonly admission: Admission; readonly tokenHash: string }
   | { readonly type: "token"; readonly token: Token }
   | { readonly type: "viewers"; readonly count: number }
-  /** Asks for output from a byte on; waits where there is none yet. */
+  /** Requests output from an offset on; the response comes when there is some. */
   | { readonly type: "read"; readonly request: number; readonly session: number; readonly from: number }
   | { readonly type: "cancel"; readonly request: number }
   | { readonly type: "recording"; readonly request: number; readonly session: number }

@@ -85,7 +85,7 @@ it("takes no answer, no input and no stop from a link for reading", async () => 
   page.say({ type: "stop" });
   page.say({ type: "link", rights: "answer" });
   await told;
-  expect(new Set(notices)).toEqual(new Set(["This link is for reading only."]));
+  expect(new Set(notices)).toEqual(new Set(["This link is read-only."]));
   const { text } = await orchestrator.callTool("read_output", { session_id: session });
   expect(text).not.toContain("typed");
 });
