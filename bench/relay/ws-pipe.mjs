@@ -1,8 +1,6 @@
 // Passes the messages of each websocket on to a websocket server at a port of this host, and does nothing else. Prints its port.
 import { WebSocket, WebSocketServer } from "ws";
-
-/** Above so many unsent bytes the sender is paused. */
-const HIGH_WATER_BYTES = 1024 * 1024;
+import { forward } from "./forward.mjs";
 
 const server = new WebSocketServer({ host: "127.0.0.1", port: 0, perMessageDeflate: false });
 server.on("listening", () => process.stdout.write(`${server.address().port}\n`));
@@ -19,13 +17,3 @@ server.on("connection", (near, request) => {
     near.resume();
   });
 });
-
-function forward(from, to) {
-  from.on("message", (data, isBinary) => {
-    to.send(data, { binary: isBinary });
-    if (to.bufferedAmount < HIGH_WATER_BYTES) return;
-    from.pause();
-    to._socket.once("drain", () => from.resume());
-  });
-  from.on("close", () => to.terminate());
-}
