@@ -85,7 +85,7 @@ export default defineConfig({
     pool: "forks",
     // Machines of CI are shared, and some tests watch what a scheduler does: what fails once is run again, and shown as retried.
     retry: process.env.CI === undefined ? 0 : 1,
-    // Most tests wait for processes: one worker more than there are processors, not one less.
-    maxWorkers: availableParallelism() + 1,
+    // Most tests wait for processes: two workers more than there are processors, not one less.
+    maxWorkers: availableParallelism() + 2,
   },
 });

@@ -19,12 +19,10 @@ describe.skipIf(noBrowser !== undefined)(`a flood of ${BYTES} bytes`, () => {
       cmd: `read go; ${half}; read on; ${half}; echo; echo end; exec cat`,
       stdin: "open",
     });
-    const write = (chars: string, more = {}) =>
-      orchestrator.callTool("write_stdin", { session_id: session, chars, ...more }, { concurrent: true });
     const page = await openPage(view.url);
     await page.getByRole("region", { name: "Sessions" }).getByRole("button", { name: /head/ }).click();
     await page.locator("section.terminal").waitFor();
-    await write("go\n", { yield_time_ms: 250 });
+    await orchestrator.callTool("write_stdin", { session_id: session, chars: "go\n" }, { concurrent: true });
     await expect.poll(() => shownIn(page), { timeout: 20_000 }).toBeGreaterThan(1_000_000);
     const frames: { offset: number; bytes: number }[] = [];
     page.on("websocket", (socket) =>
@@ -33,8 +31,8 @@ describe.skipIf(noBrowser !== undefined)(`a flood of ${BYTES} bytes`, () => {
         frames.push({ offset: Number(payload.readBigUInt64BE(4)), bytes: payload.length - 12 });
       }),
     );
-    // The second half is written while the page is loaded again, by a program that nothing holds back.
-    void write("on\n", { yield_time_ms: 30_000 });
+    // The second half is written while the page is loaded again, at full speed: this call receives the output.
+    void orchestrator.callTool("write_stdin", { session_id: session, chars: "on\n", yield_time_ms: 30_000 });
     await page.reload();
     await page.locator("section.terminal[data-first]").waitFor();
     const first = Number(await page.locator("section.terminal").getAttribute("data-first"));
