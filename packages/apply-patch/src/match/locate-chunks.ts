@@ -19,7 +19,8 @@ export type Located =
 
 /**
  * Locates chunks in a file, searching forward only. A trailing empty line of a chunk may be missing in the file. A chunk of
- * added lines only goes after its header, or without one to the end.
+ * added lines only goes after its header, or without one to the end; one that also has an empty line before them, which the file
+ * lacks, goes where the search starts.
  */
 export function locateChunks({ mark, lines }: TextLines, chunks: readonly Chunk[]): Located {
   const index = new LineIndex(lines, mark);
@@ -49,8 +50,9 @@ function place(chunk: Chunk, index: LineIndex, from: number, end: number): Repla
   const lines = sought.length === 0 ? chunk.lines : withoutLastEmpty(chunk.lines);
   const shorter = sought.slice(0, -1);
   if (shorter.length === 0) {
-    const start = chunk.header === undefined || chunk.isAtEnd ? end : from;
-    return { start, count: 0, lines };
+    const addsOnly = sought.length === 0 || chunk.lines.at(-1)?.kind === "context";
+    const isAppended = chunk.isAtEnd || (addsOnly && chunk.header === undefined);
+    return { start: isAppended ? end : from, count: 0, lines };
   }
   const start = index.find(shorter, from, chunk.isAtEnd);
   return start === undefined ? undefined : { start, count: shorter.length, lines };
