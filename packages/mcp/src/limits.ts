@@ -40,7 +40,7 @@ export const MAX_WATCHED_SESSIONS = 16;
 export const MAX_BEGINNING_BYTES = 64 * 1024;
 /** Subscriptions of one MCP session. */
 export const MAX_SUBSCRIPTIONS = 64;
-/** Tasks of one client; a call beyond them is held like those of clients without tasks. */
+/** Tasks of one client, and its calls in progress that may become one; a call beyond them is held like those of clients without tasks. */
 export const MAX_TASKS = 64;
 /** How long a task can be polled, counted from its creation, milliseconds. Longer than any call takes. */
 export const TASK_TTL_MS = 60 * 60_000;

@@ -9,7 +9,7 @@ export interface ServeMcpStdioOptions {
   transport?: Transport;
   /** What `answerFirstRequest` returned: it is read before stdin, and what has been answered is not answered again. */
   beginning?: StdioBeginning | undefined;
-  /** Called with errors that the client is not informed of. */
+  /** Called with errors that the client is not informed of. Their messages are one sentence, without the input. */
   onerror?: (error: Error) => void;
 }
 
@@ -30,7 +30,7 @@ export function serveMcpStdio(servers: McpServers, options: ServeMcpStdioOptions
       server = servers.create(context);
       return server;
     },
-    { transport, ...(onerror === undefined ? {} : { onerror }) },
+    { transport, ...(onerror === undefined ? {} : { onerror: (error) => onerror(describeInvalid(error)) }) },
   );
   const { onmessage, onclose } = transport;
   transport.onmessage = (message, extra) => {
@@ -53,6 +53,12 @@ export function serveMcpStdio(servers: McpServers, options: ServeMcpStdioOptions
     onclose?.();
   };
   return handle;
+}
+
+/** The SDK reports a line of JSON that is no message by the error of its schema, whose message is all issues as JSON. */
+function describeInvalid(error: Error): Error {
+  if (!("issues" in error)) return error;
+  return new Error("a line of stdin was ignored: it is not a JSON-RPC message", { cause: error });
 }
 
 function createTransport(beginning: StdioBeginning | undefined): Transport {

@@ -39,13 +39,19 @@ it.each([
     { id: 0, method: "ping" }, // the id of the first one again
   ].map((request) => `${JSON.stringify({ jsonrpc: "2.0", ...request })}\n`);
   const child = command.start(["mcp-server", "-s", "danger-full-access"]);
+  let errors = "";
+  child.stderr.on("data", (chunk) => {
+    errors += chunk;
+  });
   child.stdin.write(requests.splice(0, together).join(""));
+  child.stdin.write('neither JSON\n{"nor":"a message"}\n');
   const ids: unknown[] = [];
   for await (const line of createInterface({ input: child.stdout })) {
     if (ids.push(JSON.parse(line).id) === 3) child.stdin.end();
     child.stdin.write(requests.splice(0).join(""));
   }
   expect(ids).toEqual([0, 1, 0]);
+  expect(errors).toBe("codex: mcp: a line of stdin was ignored: it is not a JSON-RPC message\n");
 });
 
 function isAlive(pid: number): boolean {

@@ -44,33 +44,48 @@ type CallHandler = (request: CallToolRequest, context: ServerContext) => Promise
 /** Carries out the tool calls of one client. */
 export function createCallHandler(state: ClientState, options: CallOptions): CallHandler {
   return async ({ params }, context) => {
-    const asTask = options.isPerRequest && canPollTasks(context) && !state.tasks.isFull;
-    const maxWindowMs = asTask ? MAX_HOLD_MS : options.maxHoldMs;
-    const call =
-      takeParked(state, context) ?? startCall(state, params, context, { ...options, maxHoldMs: maxWindowMs, asTask });
-    const progress = createProgress(context, options.clock);
-    call.onOutput = (output) => progress?.output(output);
-    const leg = await call.wait(context.mcpReq.signal, asTask ? options.maxHoldMs : undefined);
-    // While an older client's user decides, its request stays open; `inputRequired` answers that of a newer one.
-    if (leg.kind === "result" || options.isPerRequest) progress?.end();
-    else if (progress !== undefined) void call.result.finally(() => progress.end());
-    if (leg.kind === "held" || (leg.kind === "question" && asTask)) return createTask(call, state, options);
-    if (leg.kind === "question") {
-      state.parked.park(leg.request.id, call);
-      const requestState = await options.seal({ id: leg.request.id }, context);
-      return inputRequired({ requestState, inputRequests: { [DECISION]: toElicitation(leg.request) } });
+    const release = options.isPerRequest && canPollTasks(context) ? state.tasks.reserve() : undefined;
+    try {
+      return await handleCall(state, options, params, context, release !== undefined);
+    } finally {
+      release?.();
     }
-    if (context.mcpReq.signal.aborted) {
-      // The request was cancelled: this result is not delivered.
-      await followCancelled(leg.result, state, options.onCancel);
-      return toResult(leg.result, [], false);
-    }
-    if (isUndeliverable(context)) {
-      state.note(describeUndelivered(leg.result));
-      return toResult(leg.result, [], false);
-    }
-    return toResult(leg.result, state.takeNotes(), options.structured);
   };
+}
+
+/** `asTask`: becomes a task when it takes longer than a request is held. */
+async function handleCall(
+  state: ClientState,
+  options: CallOptions,
+  params: CallToolRequest["params"],
+  context: ServerContext,
+  asTask: boolean,
+): Promise<CallToolResult | InputRequiredResult> {
+  const maxWindowMs = asTask ? MAX_HOLD_MS : options.maxHoldMs;
+  const call =
+    takeParked(state, context) ?? startCall(state, params, context, { ...options, maxHoldMs: maxWindowMs, asTask });
+  const progress = createProgress(context, options.clock);
+  call.onOutput = (output) => progress?.output(output);
+  const leg = await call.wait(context.mcpReq.signal, asTask ? options.maxHoldMs : undefined);
+  // While an older client's user decides, its request stays open; `inputRequired` answers that of a newer one.
+  if (leg.kind === "result" || options.isPerRequest) progress?.end();
+  else if (progress !== undefined) void call.result.finally(() => progress.end());
+  if (leg.kind === "held" || (leg.kind === "question" && asTask)) return createTask(call, state, options);
+  if (leg.kind === "question") {
+    state.parked.park(leg.request.id, call);
+    const requestState = await options.seal({ id: leg.request.id }, context);
+    return inputRequired({ requestState, inputRequests: { [DECISION]: toElicitation(leg.request) } });
+  }
+  if (context.mcpReq.signal.aborted) {
+    // The request was cancelled: this result is not delivered.
+    await followCancelled(leg.result, state, options.onCancel);
+    return toResult(leg.result, [], false);
+  }
+  if (isUndeliverable(context)) {
+    state.note(describeUndelivered(leg.result));
+    return toResult(leg.result, [], false);
+  }
+  return toResult(leg.result, state.takeNotes(), options.structured);
 }
 
 /** The response that makes the client poll a task. */

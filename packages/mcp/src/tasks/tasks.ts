@@ -8,15 +8,24 @@ import { CallTask, type TaskEnding } from "./call-task.js";
 export class Tasks {
   readonly #clock: Clock;
   readonly #tasks = new Map<string, { task: CallTask; stopClock: () => void }>();
+  #reserved = 0;
 
   constructor(clock: Clock) {
     this.#clock = clock;
   }
 
-  get isFull(): boolean {
-    return this.#tasks.size >= MAX_TASKS;
+  /** Counts a call that may become a task, until the returned function is called; undefined if there are too many. */
+  reserve(): (() => void) | undefined {
+    if (this.#tasks.size + this.#reserved >= MAX_TASKS) return undefined;
+    this.#reserved += 1;
+    let isReserved = true;
+    return () => {
+      if (isReserved) this.#reserved -= 1;
+      isReserved = false;
+    };
   }
 
+  /** For a call that `reserve` has counted. */
   create(call: ParkedCall, ending: TaskEnding): CallTask {
     const task = new CallTask(randomUUID(), call, ending, this.#clock);
     const stopClock = this.#clock.after(TASK_TTL_MS, () => {
