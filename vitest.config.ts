@@ -80,6 +80,8 @@ export default defineConfig({
       },
     ],
     sequence: { sequencer: LongFirst },
+    // The limit of a wait for a condition: `expect.poll`, in place of its default of 1 s, which a busy machine exceeds.
+    expect: { poll: { timeout: 20_000 } },
     testTimeout: 30_000,
     hookTimeout: 30_000,
     pool: "forks",

@@ -40,9 +40,7 @@ function collect(child: ChildProcessWithoutNullStreams): () => string {
 }
 
 async function expectNone(stderr: () => string): Promise<void> {
-  await expect
-    .poll(async () => (await Promise.all(announced(stderr()).map(isOpen))).filter(Boolean), { timeout: 10_000 })
-    .toEqual([]);
+  await expect.poll(async () => (await Promise.all(announced(stderr()).map(isOpen))).filter(Boolean)).toEqual([]);
 }
 
 describe("no inspector", () => {

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSyn
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { functionCall, respond, type Script, say, startScriptedEndpoint } from "@codex/agent/testing";
-import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { Terminal } from "./pty.js";
 import { codex, finish, useCommand } from "./support.js";
 
@@ -339,7 +339,7 @@ describe("codex in tmux", () => {
     onTestFinished(() => void spawnSync("tmux", ["-S", socket, "kill-server"]));
     tmux("new-session", "-d", "-x", "90", "-y", "25", "-c", repository, process.execPath, codex, "go on");
     const screen = () => tmux("capture-pane", "-p");
-    const shown = (text: string) => vi.waitFor(() => expect(screen()).toContain(text), { timeout: 20_000 });
+    const shown = (text: string) => expect.poll(screen).toContain(text);
     await shown("Run it?");
     tmux("send-keys", "y", "Enter");
     await shown("  5");

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { readdirSync } from "node:fs";
 import { stat } from "node:fs/promises";
-import { describe, expect, it, vi } from "vitest";
+import { describe, expect, it } from "vitest";
 import { CHUNK_SLAB_BYTES, MAX_BURST_READERS } from "../../native/src/limits.js";
 import { untilOutput, useBackend } from "./support.js";
 
@@ -63,6 +63,6 @@ describe("terminals that are written to as fast as they are read", () => {
       expect(await process.exited).toMatchObject({ kind: "signaled", signal: "SIGHUP" });
       await process.closed;
     }
-    await vi.waitFor(() => expect(count()).toBeLessThanOrEqual(before));
+    await expect.poll(count).toBeLessThanOrEqual(before);
   });
 });

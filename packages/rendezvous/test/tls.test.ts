@@ -45,7 +45,7 @@ it.skipIf(!hasOpenssl())(
       },
     });
     onTestFinished(() => executor.close());
-    await expect.poll(() => executor.isConnected, { timeout: 15_000 }).toBe(true);
+    await expect.poll(() => executor.isConnected).toBe(true);
     const harness = await openNoiseChannel({ registry });
     onTestFinished(() => harness.close({ deadlineMs: 0 }));
     await harness.send("over TLS");

@@ -1,4 +1,4 @@
-import { execFileSync, fork } from "node:child_process";
+import { execFileSync, fork, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import {
   mkdirSync,
@@ -14,7 +14,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createGuard } from "../../process-host/src/guard/guard.js";
 import { untilGone } from "../../process-host/test/support.js";
 import { MARK_S } from "../src/profile/placeholder-mark.js";
@@ -88,7 +88,7 @@ describe.skipIf(noFlock !== undefined)(`names that a sandbox keeps free (${noFlo
     await once(createInterface({ input: host.stdout! }), "line");
     expect(readdirSync(join(base, "work")).sort()).toEqual([".agents", ".aws", ".codex", ".git"]);
     host.kill("SIGKILL");
-    await vi.waitFor(() => expect(readdirSync(join(base, "work"))).toEqual([]), { timeout: 20_000 });
+    await expect.poll(() => readdirSync(join(base, "work"))).toEqual([]);
   });
 
   it("are left where somebody uses them, put something there or made them, and where they were given back", async () => {
@@ -112,12 +112,10 @@ describe.skipIf(noFlock !== undefined)(`names that a sandbox keeps free (${noFlo
       stdio: ["pipe", "inherit", "inherit", "ipc"],
     });
     await once(user, "spawn");
-    await vi.waitFor(() => expect(() => execFileSync("flock", ["-nx", names[1]!, "true"])).toThrow());
+    await expect.poll(() => spawnSync("flock", ["-nx", names[1]!, "true"]).status).toBe(1);
     guard.addPlaceholder(make("last"));
     guard.close();
-    await vi.waitFor(() => expect(readdirSync(base).sort()).toEqual(["back", "full", "own", "used"]), {
-      timeout: 20_000,
-    });
+    await expect.poll(() => readdirSync(base).sort()).toEqual(["back", "full", "own", "used"]);
     user.stdin!.end();
     await once(user, "exit");
   });

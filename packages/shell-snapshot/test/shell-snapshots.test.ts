@@ -10,7 +10,7 @@ import {
 } from "node:fs";
 import { dirname, join } from "node:path";
 import { findSmallDiskProblem, openSmallDisk } from "@codex/testkit";
-import { describe, expect, it, vi } from "vitest";
+import { describe, expect, it } from "vitest";
 import { entry, NO_BUBBLEWRAP, READ_ALL, restrict } from "../../sandbox/test/support.js";
 import { MAX_AGE_MS, MAX_SNAPSHOTS, MAX_STATE_BYTES } from "../src/limits.js";
 import { createPrivateDirectory } from "../src/private-directory.js";
@@ -250,7 +250,7 @@ describe.each(shells)("a snapshot of $name", ({ name, files, scripts, profile })
     expect(reasonOf(await snapshots.find(command))).toBe("the snapshot is being made");
     await snapshots.find(command, { waitMs: 20_000 });
     const path = startup.env.BASH_ENV ?? `${startup.env.ZDOTDIR}/.zlogin`;
-    await vi.waitFor(() => expect(existsSync(path)).toBe(false));
+    await expect.poll(() => existsSync(path)).toBe(false);
     const [own = ""] = readdirSync(place.kept);
     for (const file of readdirSync(join(place.kept, own), { recursive: true, withFileTypes: true })) {
       if (file.isFile()) appendFileSync(join(file.parentPath, file.name), "\necho hijacked\n");

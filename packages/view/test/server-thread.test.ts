@@ -40,7 +40,7 @@ it("ends no call when its thread is killed in the middle of one, and serves the 
       ({ status }) => status,
       () => 0,
     );
-  await expect.poll(getStatus, { timeout: 20_000 }).toBe(204);
+  await expect.poll(getStatus).toBe(204);
   const typed = { session_id: started, chars: "still here\n", yield_time_ms: 250 };
   expect((await orchestrator.callTool("write_stdin", typed)).text).toContain("still here");
   expect((await call).text).toContain("survived");

@@ -54,7 +54,7 @@ describe("codex rendezvous", () => {
     expect(await status("env-2", "from-file")).toBe(200);
     expect(await status("env-1", "from-file")).toBe(403);
     writeFileSync(file, line("another", "environment:*:register"));
-    await expect.poll(() => status("env-2", "from-file"), { timeout: 10_000 }).toBe(401);
+    await expect.poll(() => status("env-2", "from-file")).toBe(401);
     expect(await status("env-1", "another")).toBe(200);
   });
 

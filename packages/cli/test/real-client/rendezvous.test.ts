@@ -66,7 +66,7 @@ describe.skipIf(CODEX_BINARY === undefined)("Codex at both ends of a rendezvous 
       STARTED_BY: "the-executor",
       ...env,
     });
-    await expect.poll(() => count(rendezvous, "executors_live"), { timeout: 20_000 }).toBe(1);
+    await expect.poll(() => count(rendezvous, "executors_live")).toBe(1);
   }
 
   async function count(url: string, name: string): Promise<number> {
@@ -133,7 +133,7 @@ describe.skipIf(CODEX_BINARY === undefined)("Codex at both ends of a rendezvous 
     const done = runClient(inTurn([exec(COUNT, { yield_time_ms: 60_000 }), exec("echo after")], results), {
       env: noise(side === "harness" ? through : url),
     });
-    await expect.poll(() => count(url, "frames_total"), { timeout: 20_000 }).toBeGreaterThan(60);
+    await expect.poll(() => count(url, "frames_total")).toBeGreaterThan(60);
     const before = await count(url, "connects_total");
     proxy.setDown(true);
     proxy.setDown(false);
@@ -151,7 +151,7 @@ describe.skipIf(CODEX_BINARY === undefined)("Codex at both ends of a rendezvous 
       const done = runClient(inTurn([exec(COUNT, { yield_time_ms: 60_000 }), exec("echo after")], results), {
         env: noise(url),
       });
-      await expect.poll(() => count(url, "frames_total"), { timeout: 20_000 }).toBeGreaterThan(60);
+      await expect.poll(() => count(url, "frames_total")).toBeGreaterThan(60);
       child.kill(signal);
       const [code] = await once(child, "exit");
       expect(code).toBe(signal === "SIGTERM" ? 0 : null);
@@ -174,7 +174,7 @@ describe.skipIf(CODEX_BINARY === undefined)("Codex at both ends of a rendezvous 
       url: place,
     });
     const before = await count(url, "frames_total");
-    await expect.poll(() => count(url, "frames_total"), { timeout: 20_000 }).toBeGreaterThan(before + 60);
+    await expect.poll(() => count(url, "frames_total")).toBeGreaterThan(before + 60);
     proxy.setDown(true);
     proxy.setDown(false);
     await done;
@@ -187,7 +187,7 @@ describe.skipIf(CODEX_BINARY === undefined)("Codex at both ends of a rendezvous 
     async () => {
       const { url } = await startRendezvous();
       start(LEGACY ?? "", ["exec-server", "--remote", url, "--environment-id", "env-1"], KEY);
-      await expect.poll(() => count(url, "executors_live"), { timeout: 20_000 }).toBe(1);
+      await expect.poll(() => count(url, "executors_live")).toBe(1);
       const results: string[] = [];
       await runClient(
         inTurn([exec("echo 1", { yield_time_ms: 60_000 }), exec("echo 2", { yield_time_ms: 60_000 })], results),

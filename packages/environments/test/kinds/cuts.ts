@@ -23,7 +23,7 @@ export function describeCuts(open: () => Promise<OpenedEnvironment>): void {
     await environment.files.getMetadata("/");
   });
   afterEach(async () => {
-    await expect.poll(() => environment.state.status, POLL).toBe("ready");
+    await expect.poll(() => environment.state.status).toBe("ready");
   });
   afterAll(async () => {
     stopListening?.();
@@ -32,10 +32,10 @@ export function describeCuts(open: () => Promise<OpenedEnvironment>): void {
 
   /** Resolves when the loss was detected. */
   const cut = async () => {
-    await expect.poll(() => environment.state.status, POLL).toBe("ready");
+    await expect.poll(() => environment.state.status).toBe("ready");
     const before = statuses.length;
     opened.cut?.();
-    await expect.poll(() => statuses.slice(before), POLL).toContain("reconnecting");
+    await expect.poll(() => statuses.slice(before)).toContain("reconnecting");
   };
   const run = (argv: string[], stdin: "null" | "open") =>
     environment.backend.start({ argv, cwd: "/tmp", env: ENV, stdio: { kind: "pipe", stdin } });
@@ -83,7 +83,7 @@ export function describeCuts(open: () => Promise<OpenedEnvironment>): void {
       const reading = environment.files.readFile(kept);
       await cut();
       expect((await reading).equals(bytes)).toBe(true);
-      await expect.poll(() => environment.state.status, POLL).toBe("ready");
+      await expect.poll(() => environment.state.status).toBe("ready");
       const writing = environment.files.writeFile(other, bytes).then(
         () => "written",
         (error: unknown) => error,
@@ -117,7 +117,7 @@ export function describeCuts(open: () => Promise<OpenedEnvironment>): void {
         pieces.next(),
         environment.http.request({ method: "POST", url: `${site}/held` }),
       ]);
-      await expect.poll(() => seen, POLL).toEqual(["GET /body", "POST /held"]);
+      await expect.poll(() => seen).toEqual(["GET /body", "POST /held"]);
       await cut();
       const lost = { status: "rejected", reason: { code: "connection_lost" } };
       expect(await failures).toMatchObject([lost, lost]);
@@ -129,7 +129,5 @@ export function describeCuts(open: () => Promise<OpenedEnvironment>): void {
     }
   });
 }
-
-const POLL = { timeout: 30_000 };
 
 const digest = (bytes: Buffer): string => `${bytes.length} ${createHash("sha256").update(bytes).digest("hex")}`;

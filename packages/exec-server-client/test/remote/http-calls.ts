@@ -3,8 +3,6 @@ import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { RemoteHttp } from "../../src/remote/remote-http.js";
 
-const POLL = { timeout: 20_000, interval: 10 };
-
 /** HTTP from a host on which 127.0.0.1 is this one. */
 export interface HttpUnderTest {
   http: Pick<RemoteHttp, keyof RemoteHttp>;
@@ -81,10 +79,10 @@ export function describeHttp(name: string, open: () => Promise<HttpUnderTest>): 
       const abort = new AbortController();
       const reason = new Error("stopped by the test");
       const exchange = opened.http[kind]({ url: site + path, signal: abort.signal });
-      await expect.poll(() => begun, POLL).toContain(path);
+      await expect.poll(() => begun).toContain(path);
       abort.abort(reason);
       await expect(exchange).rejects.toBe(reason);
-      await expect.poll(() => ended, POLL).toContain(path);
+      await expect.poll(() => ended).toContain(path);
       await opened.probe();
     });
 
@@ -96,7 +94,7 @@ export function describeHttp(name: string, open: () => Promise<HttpUnderTest>): 
         for await (const _ of body) if (!abort.signal.aborted) abort.abort(reason);
       })();
       await expect(reading).rejects.toBe(reason);
-      await expect.poll(() => ended, POLL).toContain("/endless-read");
+      await expect.poll(() => ended).toContain("/endless-read");
       await opened.probe();
     });
 
@@ -104,7 +102,7 @@ export function describeHttp(name: string, open: () => Promise<HttpUnderTest>): 
       const { signal } = new AbortController();
       const { body } = await opened.http.stream({ url: `${site}/endless-left`, signal });
       for await (const _ of body) break;
-      await expect.poll(() => ended, POLL).toContain("/endless-left");
+      await expect.poll(() => ended).toContain("/endless-left");
       await opened.probe();
     });
 
@@ -116,11 +114,11 @@ export function describeHttp(name: string, open: () => Promise<HttpUnderTest>): 
         opened.http.request({ url: `${site}/silent-many-${at}`, signal: abort.signal }),
       );
       const settled = Promise.allSettled(dropped);
-      await expect.poll(() => begun.filter((path) => path.startsWith("/silent-many")), POLL).toHaveLength(10);
+      await expect.poll(() => begun.filter((path) => path.startsWith("/silent-many"))).toHaveLength(10);
       abort.abort();
       for (const { status, body } of await Promise.all(kept)) expect([status, body.toString()]).toEqual([200, "!"]);
       expect(await settled).toEqual(dropped.map(() => ({ status: "rejected", reason: abort.signal.reason })));
-      await expect.poll(() => ended.filter((path) => path.startsWith("/silent-many")), POLL).toHaveLength(10);
+      await expect.poll(() => ended.filter((path) => path.startsWith("/silent-many"))).toHaveLength(10);
     });
 
     it("streams bodies, several at once, and drops bodies that are no longer read", async () => {

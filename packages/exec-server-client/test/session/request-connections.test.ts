@@ -62,8 +62,6 @@ async function serveWeb() {
   return { url: `http://127.0.0.1:${(web.address() as AddressInfo).port}`, begun };
 }
 
-const POLL = { timeout: 20_000, interval: 5 };
-
 it("a request without a signal shares the connection; those with one use another, again and again", async () => {
   const { client, counts } = await connectPlain();
   const { url } = await serveWeb();
@@ -85,11 +83,11 @@ it("an abort closes the connection of the request alone", async () => {
   const session = client.sessionId;
   const abort = new AbortController();
   const request = client.http.request({ url: `${url}/silent`, signal: abort.signal });
-  await expect.poll(() => begun, POLL).toEqual(["/silent"]);
+  await expect.poll(() => begun).toEqual(["/silent"]);
   expect(counts.open).toBe(2);
   abort.abort("enough");
   await expect(request).rejects.toBe("enough");
-  await expect.poll(() => counts.open, POLL).toBe(1);
+  await expect.poll(() => counts.open).toBe(1);
   expect((await client.http.request({ url: `${url}/` })).status).toBe(200);
   expect(client.sessionId).toBe(session);
 });
@@ -103,15 +101,15 @@ it("beyond the bound they share the connection; few are kept, and none when the 
     client.http.request({ url: `${url}/silent`, signal: abort.signal }),
   );
   const settled = Promise.allSettled(silent);
-  await expect.poll(() => begun, POLL).toHaveLength(silent.length);
+  await expect.poll(() => begun).toHaveLength(silent.length);
   expect(counts.open).toBe(1 + MAX_REQUEST_CONNECTIONS);
   abort.abort();
   expect(new Set((await settled).map(({ status }) => status))).toEqual(new Set(["rejected"]));
-  await expect.poll(() => counts.open, POLL).toBe(1);
+  await expect.poll(() => counts.open).toBe(1);
   await Promise.all(Array.from({ length: 20 }, () => client.http.request({ url: `${url}/`, signal })));
-  await expect.poll(() => counts.open, POLL).toBe(1 + MAX_IDLE_REQUEST_CONNECTIONS);
+  await expect.poll(() => counts.open).toBe(1 + MAX_IDLE_REQUEST_CONNECTIONS);
   await client.close();
-  await expect.poll(() => counts.open, POLL).toBe(0);
+  await expect.poll(() => counts.open).toBe(0);
   await expect(client.http.request({ url: `${url}/`, signal })).rejects.toMatchObject({ code: "closed" });
 });
 
@@ -120,7 +118,7 @@ it("where there is one connection, an abort ends the wait alone", async () => {
   const { url, begun } = await serveWeb();
   const abort = new AbortController();
   const request = client.http.stream({ url: `${url}/silent`, signal: abort.signal });
-  await expect.poll(() => begun, POLL).toEqual(["/silent"]);
+  await expect.poll(() => begun).toEqual(["/silent"]);
   abort.abort("enough");
   await expect(request).rejects.toBe("enough");
   expect((await client.http.request({ url: `${url}/` })).status).toBe(200);
@@ -149,7 +147,7 @@ it("an abort ends the wait for a connection that is being restored", async () =>
   await channels[0]?.close({ abrupt: true });
   const abort = new AbortController();
   const request = client.http.request({ url: "http://127.0.0.1:1/", signal: abort.signal });
-  await expect.poll(() => client.sessionId, POLL).toBeUndefined();
+  await expect.poll(() => client.sessionId).toBeUndefined();
   abort.abort("enough");
   await expect(request).rejects.toBe("enough");
 });

@@ -1,7 +1,7 @@
 import { mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { describe, expect, it, vi } from "vitest";
+import { describe, expect, it } from "vitest";
 import { PATH, paramsOf, startParams, useServer } from "../support.js";
 
 const base64 = (text: string): string => Buffer.from(text).toString("base64");
@@ -314,9 +314,7 @@ describe("signals and ends", () => {
     };
     const login = { kind: "login", reason: "the snapshot is being made" };
     expect(await start({})).toEqual({ shellStartup: login, output: "noise\n1\n" });
-    await vi.waitFor(async () => {
-      expect(await start({})).toEqual({ shellStartup: { kind: "snapshot" }, output: "1\n" });
-    });
+    await expect.poll(() => start({})).toEqual({ shellStartup: { kind: "snapshot" }, output: "1\n" });
     expect(await start({ shellSnapshot: { ...shellSnapshot, scopeId: "other" } })).toMatchObject({
       shellStartup: login,
     });

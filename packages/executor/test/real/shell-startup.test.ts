@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, describe, expect, it, vi } from "vitest";
+import { afterAll, describe, expect, it } from "vitest";
 import { useRealHosts } from "../support/real-host.js";
 
 const home = mkdtempSync(join(tmpdir(), "startup-"));
@@ -23,11 +23,9 @@ describe("a login shell", () => {
     const first = await client.exec({ ...request, shellSnapshot: true });
     expect(first.result.shellStartup).toEqual({ kind: "login", reason: "the snapshot is being made" });
     expect(first.output).toBe("noise\n1 changed secret\n");
-    await vi.waitFor(async () => {
-      const { output, result } = await client.exec({ ...request, shellSnapshot: true });
-      expect(result.shellStartup).toEqual({ kind: "snapshot" });
-      expect(output).toBe("1 dumb\n");
-    });
+    await expect
+      .poll(() => client.exec({ ...request, shellSnapshot: true }))
+      .toMatchObject({ result: { shellStartup: { kind: "snapshot" } }, output: "1 dumb\n" });
   });
 
   it("reads its startup files where nobody allows anything else", async () => {

@@ -85,7 +85,7 @@ it("a message that is too long ends the server, and what it has started", async 
   const script = "read line; sleep 1000 & echo pid $! >&2; head -c 12000000 /dev/zero | tr '\\0' a; wait";
   const { connected, events, transport } = await connect(shell(script));
   await expect(connected).rejects.toThrow();
-  await expect.poll(() => events.at(-1), { timeout: 10_000 }).toBe("closed");
+  await expect.poll(() => events.at(-1)).toBe("closed");
   expect(events.join()).toMatch(/10485760 bytes|10 MiB|too long/);
   await untilGone(Number(/pid (\d+)/.exec(transport.stderr)?.[1]));
 });

@@ -4,7 +4,7 @@ import { text as readText } from "node:stream/consumers";
 import { isMainThread } from "node:worker_threads";
 import type { ExecBackend } from "@codex/exec-backend";
 import { createLocalBackend } from "@codex/process-host";
-import { afterEach, expect, it, vi } from "vitest";
+import { afterEach, expect, it } from "vitest";
 import { ENV } from "../../../process-host/test/support.js";
 import { createNative } from "../../src/native.js";
 
@@ -32,7 +32,7 @@ it.runIf(process.platform === "linux" && isMainThread)(
     expect(ends).toEqual(Array.from({ length: 12 }, (_, code) => ({ kind: "exited", code })));
     // Those of the backends that guard them remain.
     for (const backend of backends.splice(0)) await backend.close();
-    await vi.waitFor(() => expect(count()).toBe(before));
+    await expect.poll(count).toBe(before);
   },
 );
 

@@ -8,7 +8,7 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { createNative } from "@codex/native";
 import { findSmallDiskProblem, openSmallDisk } from "@codex/testkit";
-import { describe, expect, it, vi } from "vitest";
+import { describe, expect, it } from "vitest";
 import { createGuard } from "../../src/guard/guard.js";
 import { isAlive, untilGone } from "../support.js";
 
@@ -91,7 +91,7 @@ describe.each(ways)("the guard, $way,", ({ open: openGuard }) => {
       execFileSync("pgrep", ["-P", String(process.pid), "-f", `sh ${markPrefix}$`], { encoding: "utf8" }).trim();
     const first = find();
     process.kill(Number(first), "SIGKILL");
-    await vi.waitFor(() => expect(find()).not.toBe(first));
+    await expect.poll(find).not.toBe(first);
     guard.close();
     expect((await group.ended)[1]).toBe("SIGKILL");
   });

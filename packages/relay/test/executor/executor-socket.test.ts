@@ -146,9 +146,7 @@ it("registers again where it was told to, after an error as long as the answer s
   };
   place.rendezvous.forget();
   place.rendezvous.cut("executor");
-  await expect
-    .poll(() => place.rendezvous.requests.filter(({ method }) => method === "register").length, { timeout: 15_000 })
-    .toBe(4);
+  await expect.poll(() => place.rendezvous.requests.filter(({ method }) => method === "register").length).toBe(4);
   await place.rendezvous.connected();
   await place.check();
 });
