@@ -246,6 +246,7 @@ const ASKED: readonly string[] = [
     "foo --pager rm",
     "cmake -E chdir / rm x",
   ],
+  ...["/bin/r* x", "/usr/bin/r? x", "env ./[r]m x", "find . -name 'r?' -exec {} x \\;"],
   ...["npm exec -- rm x", "poetry run rm x", "own-wrapper --flag rm x", "own-wrapper 'rm x'", "kubectl exec p -- rm x"],
 ];
 
@@ -260,7 +261,7 @@ const SANDBOX_ONLY: Record<string, string[]> = {
       "make -f f",
     ],
   ],
-  "only known at run time": [...["bash f", "/bin/r* x", "/usr/bin/r? x"]],
+  "only known at run time": ["bash f"],
   "a computed argument of a program that is no shell": [
     ...["gcc -wrapper $(sed s/q/r/ <<< qm) x.c", "docker run x $(cat f)", "own-wrapper $(cat f)"],
   ],

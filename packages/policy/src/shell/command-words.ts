@@ -39,6 +39,10 @@ export function readVariants(
       add(getWordTexts(words.filter(({ isOptional }) => !isOptional)));
       const blank = { ...expansions, isBlank: true };
       add(getWordTexts(nodes.flatMap((node) => readWords(tree, node, blank))));
+      if (/[\w\\\]^-]/.test(expansions.getVariable("IFS") ?? "")) {
+        const split = { ...expansions, splitsAtLetters: true };
+        add(getWordTexts(nodes.flatMap((node) => readWords(tree, node, split))));
+      }
     }
     if (variants.size === before) break;
   }

@@ -80,6 +80,9 @@ const NOTHING: ReadonlySet<string> = new Set();
 
 const INITIAL_VARIABLES: Variables = new Map([["IFS", [" "]]]);
 
+/** A pattern in the name of a program, or what stands for a found file: `find -exec {} +`. `[` alone is a program. */
+const GLOB = /[*?]|\[.*\]|\{\}/s;
+
 const VARIABLE_BUILTINS = /^(?:export|readonly|local|declare|typeset|set|setenv)$/;
 
 /** Programs that put what they read where an argument says. */
@@ -262,7 +265,7 @@ class CommandCollector implements ScriptVisitor {
     }
     // Behind a wrapper, a name that is not known stands as it is written.
     if (/\$(?!['"])|`/.test(argv[0] ?? "") && !this.isGuessing) this.visitComputed(argv.slice(1));
-    if (/[*?[]/.test(argv[0] ?? "") && !this.isGuessing && argv.length > 0) this.ran.add(argv[0] ?? "");
+    if (GLOB.test(argv[0] ?? "")) this.setUnclear(`only the running script knows which program \`${argv[0]}\` matches`);
     if (isEvaluated(argv)) for (const arg of argv) this.visitDeferred(arg);
     if (!this.isGuessing) this.visitCode(command);
     if (input !== undefined && WRITERS.has(argv[0] ?? ""))

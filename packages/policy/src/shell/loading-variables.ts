@@ -59,7 +59,7 @@ export function listAssignments(arg: string): [name: string, value: string][] {
   const found: [string, string][] = [];
   for (let at = arg.indexOf("="); at !== -1 && found.length < 3; at = arg.indexOf("=", at + 1)) {
     const before = arg.slice(0, at);
-    const [name] = /[A-Za-z_]\w*$/.exec(before) ?? [];
+    const [name] = /(?:BASH_FUNC_[^\s=]+%%|[A-Za-z_]\w*)$/.exec(before) ?? [];
     if (name === undefined || !/^(?:|-[A-Za-z]?|-[A-Za-z]\w*|.*=)$/.test(before.slice(0, -name.length))) continue;
     const value = arg.slice(at + 1);
     found.push([name, value]);

@@ -62,6 +62,8 @@ interface Walk {
 /** An expansion, a substitution or a pattern; `$'…'` and `$"…"` are plain text. */
 const COMPUTED_NAME = /\$(?!['"])|[`*?]|\[.*\]/s;
 
+const EVALUATED: ReadonlySet<string> = new Set("raw_string string ansi_c_string word concatenation".split(" "));
+
 /** Visits nodes; a statement passes its input on to the statements in it. */
 class Walker {
   /** Values assigned by `read` and similar builtins, by variable. */
@@ -118,6 +120,11 @@ class Walker {
       case "expansion":
         this.visitExpansion(node);
         return undefined;
+      case "test_command":
+      case "subscript":
+      case "ERROR":
+        this.visitEvaluated(node);
+        return this.visitChildren(node, input);
       case "for_statement":
       case "c_style_for_statement":
       case "while_statement":
@@ -146,6 +153,14 @@ class Walker {
     this.visitChildren(node, undefined);
     const text = getText(this.tree, node);
     if (text.includes("`")) this.outputs.set(node, this.visitBackticks(text));
+  }
+
+  /** Quoted text is evaluated again as a number, a subscript or a name: `[[ 'a[$(…)]' -eq 1 ]]`, `${a['$(…)']}`. */
+  private visitEvaluated(node: SyntaxNode): void {
+    for (const child of node.children) {
+      if (EVALUATED.has(child.type)) this.visitor.visitDeferred(this.readText(child));
+      else if (/_expression$/.test(child.type)) this.visitEvaluated(child);
+    }
   }
 
   /** What redirections put in place of the input, whatever their descriptor. */

@@ -16,6 +16,8 @@ export interface Expansions {
   getOutput(substitution: SyntaxNode): string | undefined;
   /** What is not known is taken for nothing, not for what is written. */
   readonly isBlank?: boolean;
+  /** Every character of `IFS` separates words, also letters: `IFS=_; name=env_x; $name`. */
+  readonly splitsAtLetters?: boolean;
 }
 
 /** Nothing is known. */
@@ -24,7 +26,8 @@ export const NO_EXPANSIONS: Expansions = { getVariable: () => undefined, getOutp
 /** The words a node of a command's arguments expands to. */
 export function readWords(tree: SyntaxTree, node: SyntaxNode, expansions: Expansions): Word[] {
   const ifs = expansions.getVariable("IFS") ?? " ";
-  const separators = ifs === " " ? "" : ifs.replace(/[\w\\\]^-]/g, "");
+  const all = expansions.splitsAtLetters === true;
+  const separators = all ? ifs.replace(/[\\\]^-]/g, "\\$&") : ifs === " " ? "" : ifs.replace(/[\w\\\]^-]/g, "");
   const words = splitFragments(readFragments(tree, node, expansions), separators);
   if (QUOTED.has(node.type)) return words;
   return words.flatMap(({ text, isOptional }) => expandBraces(text).map((each) => ({ text: each, isOptional })));

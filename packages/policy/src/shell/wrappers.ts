@@ -171,7 +171,11 @@ const SPECIAL: ReadonlyMap<string, Unwrap> = new Map(
     source: sure(unwrapSource),
     ".": sure(unwrapSource),
     jobs: sure((args) => (args[0] === "-x" ? [toCommand(args.slice(1))] : [])),
-    hash: sure((args) => listValues(args, /^-\w*p$/).map((path) => toCommand([path]))),
+    hash: sure((args) =>
+      [...listValues(args, /^-\w*p$/), ...args.flatMap((arg) => /^\w+=(.+)/s.exec(arg)?.[1] ?? [])].map((path) =>
+        toCommand([path]),
+      ),
+    ),
     coproc: sure((args) => [0, 1, 2].map((from) => toCommand(args.slice(from)))),
     command: sure((args) => (/^-\w*[vV]/.test(args[0] ?? "") ? [] : [toCommand(withoutOptions(args, /^-p+$/))])),
     mapfile: sure((args) => listValues(args, /^-\w*C$/).map((script) => toScript(script))),

@@ -44,6 +44,11 @@ const evaluated = bash("in what is evaluated", [
   "(( $(echo 'a[$(zap x)]') ))",
   "BASH_ALIASES[q]='zap x'; shopt -s expand_aliases\nq",
   "BASH_CMDS[q]=ZAP; q x",
+  "env 'BASH_FUNC_ls%%=() { zap x; }' bash -c ls",
+  "env 'BASH_FUNC_my-fn%%=() { zap x; }' bash -c my-fn",
+  "IFS=_; z=zap_x; $z",
+  "IFS=d; z=envdzapdx; $z",
+  "IFS=-; z=env-zap-x; $z",
 ]);
 
 export const BY_COMPUTING: readonly Variant[] = [...named, ...evaluated];

@@ -60,6 +60,23 @@ const named = bash("by a name that is computed", [
   "exec {fd}<<< zqp; read -ru $fd v; ${v/q/a} x",
 ]);
 
+const matched = bash("by a pattern that matches its name", [
+  "ln -s ZAP zap; ./z?p x",
+  "ln -s ZAP zap; ./[z]ap x",
+  "ln -s ZAP zap; env ./*ap x",
+  "ln -s ZAP zap; find . -name 'z*' -exec {} x \\;",
+]);
+
+const evaluated = bash("in a quoted text that is evaluated", [
+  "[[ -v 'a[$(zap x)]' ]]",
+  "[[ ! -v 'a[$(zap x)]' && 1 ]]",
+  "[[ 'a[$(zap x)0]' -eq 1 ]]",
+  "(( 'a[$(zap x)0]' ))",
+  "for ((i='a[$(zap x)0]'; i<0;)); do :; done",
+  "a=(1); echo \"${a['$(zap x)0']}\"",
+  "z=abc; echo ${z:'a[$(zap x)0]'}",
+]);
+
 const made = bash("in a file that is made from a text", [
   "echo 'zqp x' > f; sed -i s/q/a/ f; sh f",
   "echo 'zqp x' > f; perl -pi -e s/q/a/ f; . ./f",
@@ -87,13 +104,19 @@ const dialects = [
     "z=pza; ${z[2,3]}${z[1]} x",
     "${(j::):-z a p} x; ${(j::)$(echo z a p)} x",
     "z=qZAP; ${(L)z#q} x",
+    "${${:-qzap}#q} x",
+    "${$(echo qzap)#q} x",
+    "hash q=ZAP; q x",
   ]),
   ...shell("by a name that is computed", "fish", [
     "eval (string replace q a zqp) x",
     "set z (string sub -s 2 qzap); $z x",
     "echo zqp x | string replace q a | source",
+    "set -x z z; {$z}ap x",
+    "z\\x61p x; z\\X61p x",
+    "z\\u0061p x; \\172\\141\\160 x",
   ]),
   ...shell("by a name that is computed", "dash", ["$(expr substr qzap 2 3) x", "z=qzap; ${z#?} x"]),
 ];
 
-export const BY_RUN_TIME: readonly Variant[] = [...changed, ...named, ...made, ...dialects];
+export const BY_RUN_TIME: readonly Variant[] = [...changed, ...named, ...matched, ...evaluated, ...made, ...dialects];
