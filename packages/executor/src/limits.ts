@@ -50,7 +50,8 @@ export interface ExecutorLimits {
   execServerWindowBytes: number;
   /**
    * Retention of one session's output; defaults are those of the backend. `lendsChunks`: the orchestrator is in this process and
-   * does not use output after acknowledging it; this applies to sessions that are paused when full.
+   * neither it nor its observers, such as a live view, use output after acknowledging it, since its memory is reused; this applies to
+   * sessions that are paused when full.
    */
   log: Partial<OutputLogLimits>;
 }

@@ -20,8 +20,18 @@ export const UNACKNOWLEDGED_BYTES = 1024 * 1024;
 export const UNSENT_BYTES = 256 * 1024;
 /** Output of a session kept by the view, bytes; older output is read from the executor again. */
 export const KEPT_OUTPUT_BYTES = 2 * 1024 * 1024;
+/**
+ * The same of output that is younger than `KEPT_FLOOD_MS`: a program that writes fast would otherwise use memory that is not in the
+ * processor's cache, and keep the garbage collector busy. The executor has the rest.
+ */
+export const KEPT_FLOOD_BYTES = 128 * 1024;
+export const KEPT_FLOOD_MS = 100;
+/** Received output, of all sessions, after which the kept output is bounded again, bytes. */
+export const BOUND_EVERY_BYTES = 1024 * 1024;
 /** The same, for a session that a page reads. */
 export const VIEWED_OUTPUT_BYTES = 32 * 1024 * 1024;
+/** The same from the first output that a page has skipped until the program pauses: it skips again when it is this far behind. */
+export const SAMPLED_OUTPUT_BYTES = 256 * 1024;
 /** Output read ahead for a page that is slower than the program, bytes. */
 export const AHEAD_BYTES = 24 * 1024 * 1024;
 /** How long that goes on without a page, milliseconds, and the longest wait for output meanwhile. */
@@ -40,16 +50,26 @@ export const MIN_PACED_BYTES_PER_SECOND = 128 * 1024;
 export const PACED_BURST_BYTES = 1024 * 1024;
 /** What is collected before it is sent, once that applies, bytes. */
 export const PACED_PIECE_BYTES = 256 * 1024;
+/**
+ * A program that writes more than `FLOOD_BYTES` within `FLOOD_WINDOW_MS` is faster than a page can follow. Until it is slower, pages
+ * are sent parts of this size at this rate, bytes a second, of all pages together: 6 updates a second. Nobody can read more, and
+ * drawing them takes processor time from the program.
+ */
+export const FLOOD_WINDOW_MS = 125;
+export const FLOOD_BYTES = 256 * 1024;
+export const FLOOD_PART_BYTES = 32 * 1024;
+export const FLOOD_BYTES_PER_SECOND = 192 * 1024;
 /** A program that has written nothing for this long is not busy: pages read on as fast as they can, milliseconds. */
 export const QUIET_MS = 200;
 /** Newest output that a page goes on with when what it would read next is not kept while the program writes on, bytes. */
-export const SKIPPED_TO_BYTES = 256 * 1024;
+export const SKIPPED_TO_BYTES = 128 * 1024;
 /** Longest wait of one read for new output, milliseconds; the next one follows at once. */
 export const READ_WAIT_MS = 25_000;
 /** Shortest interval between two sent changes of an entity, milliseconds. */
 export const PUBLISH_MS = 50;
-/** The same of what changes with all output: last lines, bytes. */
+/** The same of what changes with all output: last lines, bytes; and after more than `FLOOD_BYTES` of it. */
 export const PUBLISH_OUTPUT_MS = 250;
+export const PUBLISH_FLOOD_MS = 1000;
 /** Entities of each kind; beyond it the oldest is removed. */
 export const MAX_ENTITIES = {
   thread: 1,

@@ -12,29 +12,34 @@ export interface ObservedCall {
 
 /** Reports the calls that begin while somebody observes. An observer that throws is removed. */
 export class Observers {
-  readonly #observers = new Set<Observer>();
+  /** Replaced when it changes, so that an event goes to those that observed when it happened. */
+  #observers: readonly Observer[] = [];
   #calls = 0;
 
   /** Returns a function that ends the observation. */
   add(observer: Observer): () => void {
     const own: Observer = (event) => observer(event);
-    this.#observers.add(own);
-    return () => void this.#observers.delete(own);
+    this.#observers = [...this.#observers, own];
+    return () => this.#remove(own);
   }
 
   emit(event: OrchestratorEvent): void {
-    for (const observer of [...this.#observers]) {
+    for (const observer of this.#observers) {
       try {
         observer(event);
       } catch {
-        this.#observers.delete(observer);
+        this.#remove(observer);
       }
     }
   }
 
+  #remove(observer: Observer): void {
+    this.#observers = this.#observers.filter((other) => other !== observer);
+  }
+
   /** The same trail and listener where nobody observes. */
   begin(tool: string, call: ObservedCall): ObservedCall {
-    if (this.#observers.size === 0) return call;
+    if (this.#observers.length === 0) return call;
     this.#calls += 1;
     return this.#observe(this.#calls, tool, call);
   }

@@ -14,7 +14,7 @@ export type OrchestratorEvent =
       readonly verdict: "allowed" | "asked" | "refused";
       readonly decision: CallDecision;
     }
-  /** `output.bytes` must not be modified. */
+  /** `output.bytes` must not be modified. It may be kept, unless the executor is in this process and has the option `lendsChunks`. */
   | { readonly type: "output"; readonly call: number; readonly environment: string; readonly output: LiveOutput }
   | { readonly type: "call_ended"; readonly call: number; readonly result: ToolCallResult }
   | {

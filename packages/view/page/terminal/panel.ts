@@ -181,4 +181,4 @@ export class TerminalPanel {
 
 const ACK_BYTES = 128 * 1024;
 /** Interval of updating the number of bytes, milliseconds. */
-const FACTS_MS = 200;
+const FACTS_MS = 500;

@@ -31,7 +31,7 @@ export interface TerminalEvents {
 
 const SCROLLBACK = 5000;
 /** More output than this within `BURST_MS` is a burst, which nobody can read, bytes. */
-const BURST_BYTES = 256 * 1024;
+const BURST_BYTES = 128 * 1024;
 const BURST_MS = 500;
 /** Font size, pixels. A terminal that is too wide even with the smallest font is scrolled. */
 const MAX_FONT = 13;

@@ -7,15 +7,13 @@ export interface Publisher {
   drop(keys: readonly string[]): void;
 }
 
-/** Everything that is shown, bounded. Changes are published together, those that matter after `PUBLISH_MS`. */
+/** Everything that is shown, bounded. Changes are published together, after `PUBLISH_MS`. */
 export class Board {
   readonly #publisher: Publisher;
   readonly #entities = new Map<string, Entity>();
   readonly #counts = new Map<Entity["kind"], number>();
   readonly #changed = new Set<string>();
   #timer: NodeJS.Timeout | undefined;
-  /** Milliseconds after which that one was to end. */
-  #delay = 0;
 
   constructor(publisher: Publisher) {
     this.#publisher = publisher;
@@ -25,12 +23,11 @@ export class Board {
     return this.#entities.get(key);
   }
 
-  /** @param delay until it is published at the latest, milliseconds */
-  set(entity: Entity, delay = PUBLISH_MS): void {
+  set(entity: Entity): void {
     const key = keyOf(entity);
     if (!this.#entities.has(key)) this.#makeRoom(entity.kind);
     this.#entities.set(key, entity);
-    this.#publishSoon(key, delay);
+    this.#publishSoon(key);
   }
 
   drop(key: string): void {
@@ -38,7 +35,7 @@ export class Board {
     if (entity === undefined) return;
     this.#entities.delete(key);
     this.#counts.set(entity.kind, (this.#counts.get(entity.kind) ?? 1) - 1);
-    this.#publishSoon(key, PUBLISH_MS);
+    this.#publishSoon(key);
   }
 
   /** All entities, for a restarted server. */
@@ -72,11 +69,8 @@ export class Board {
     }
   }
 
-  #publishSoon(key: string, delay: number): void {
+  #publishSoon(key: string): void {
     this.#changed.add(key);
-    if (this.#timer !== undefined && this.#delay <= delay) return;
-    clearTimeout(this.#timer);
-    this.#delay = delay;
-    this.#timer = setTimeout(() => this.flush(), delay).unref();
+    this.#timer ??= setTimeout(() => this.flush(), PUBLISH_MS).unref();
   }
 }

@@ -29,6 +29,7 @@ export class Calls {
     this.#sessions = sessions;
     this.#items = items;
     this.#now = now;
+    sessions.onGrown = (session) => this.#showTail(this.#itemOf.get(session), session);
   }
 
   handle(event: Exclude<OrchestratorEvent, { type: "environments_changed" }>): void {
@@ -76,6 +77,11 @@ export class Calls {
   #output(number: number, output: LiveOutput): void {
     const call = this.#calls.get(number);
     if (call === undefined) return;
+    const known = call.session;
+    const { sessionId, offset, dropped } = output;
+    if (known?.entity.sessionId === sessionId && offset > 0 && dropped === undefined) {
+      return this.#sessions.append(known, offset, output.bytes);
+    }
     const { started } = call;
     const { command, environment, cwd, tty = false } = started;
     const session = this.#sessions.receive(
@@ -95,7 +101,6 @@ export class Calls {
       if (call.item !== undefined) this.#itemOf.set(session, call.item);
       this.#change(call.item, { session: session.entity.id });
     }
-    this.#showTail(call.item, session);
   }
 
   #end(number: number, result: ToolCallResult): void {
@@ -144,18 +149,10 @@ export class Calls {
     this.#showTail(item, session);
   }
 
-  #showTail(item: string | undefined, { feed }: ShownSession): void {
-    if (item === undefined) return;
-    const content = this.#items.get(item);
-    if (content?.type !== "command") return;
-    this.#items.setLazily(item, () => {
-      const { kept } = feed;
-      const from = kept.nextKept(Math.max(0, kept.end - TAIL_BYTES));
-      const parts = from === undefined ? undefined : kept.read(from, TAIL_BYTES);
-      const now = this.#items.get(item);
-      const tail = parts === undefined ? "" : lastLines(Buffer.concat(parts));
-      return now?.type === "command" ? { ...now, tail } : undefined;
-    });
+  #showTail(item: string | undefined, { feed: { kept } }: ShownSession): void {
+    const from = kept.nextKept(Math.max(0, kept.end - TAIL_BYTES));
+    const parts = from === undefined ? undefined : kept.read(from, TAIL_BYTES);
+    this.#change(item, { tail: parts === undefined ? "" : lastLines(Buffer.concat(parts)) });
   }
 
   #change(item: string | undefined, part: Partial<CommandContent>): void {

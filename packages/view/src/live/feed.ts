@@ -3,9 +3,13 @@ import {
   AHEAD_BYTES,
   AHEAD_MS,
   AHEAD_WAIT_MS,
+  FLOOD_BYTES,
+  FLOOD_PART_BYTES,
+  FLOOD_WINDOW_MS,
   PART_BYTES,
   QUIET_MS,
   READ_WAIT_MS,
+  SAMPLED_OUTPUT_BYTES,
   SKIPPED_TO_BYTES,
   VIEWED_OUTPUT_BYTES,
 } from "../limits.js";
@@ -41,10 +45,15 @@ export class Feed {
   /** Offset behind the newest byte that the executor has, as far as is known; milliseconds, when that changed. */
   #knownEnd = 0;
   #grewAt = Number.NEGATIVE_INFINITY;
+  /** Milliseconds, when growth was measured last; the end then, and what it had grown in the window before, bytes. */
+  #windowAt = Number.NEGATIVE_INFINITY;
+  #windowFrom = 0;
+  #windowGrowth = 0;
   /** Offset at which a page reads. */
   #wanted = 0;
   /** Milliseconds, when. */
   #wantedAt = 0;
+  #openReads = 0;
   readonly #closing = new AbortController();
   #isReadingAhead = false;
   #isComplete = false;
@@ -59,6 +68,8 @@ export class Feed {
   }
 
   append(offset: number, bytes: Uint8Array, at: number): void {
+    // A reloaded page reconnects within this time.
+    if (this.#openReads === 0 && at - this.#wantedAt > AHEAD_MS) this.kept.reading = "none";
     this.kept.append(offset, bytes, at);
     this.#grow(offset + bytes.length);
     this.#notify();
@@ -85,16 +96,26 @@ export class Feed {
 
   /** Resolves with the next part from an offset on, when there is one. Undefined if the signal aborts. */
   async read(from: number, signal: AbortSignal): Promise<OutputPart | undefined> {
-    this.kept.limit = VIEWED_OUTPUT_BYTES;
+    if (this.kept.reading === "none" || !this.#isBusy) this.kept.reading = "all";
     this.#wanted = Math.min(from, this.kept.end);
+    this.#openReads += 1;
+    const part = await this.#readNext(from, signal);
+    this.#openReads -= 1;
+    this.#wantedAt = this.#source.now();
+    return part;
+  }
+
+  async #readNext(from: number, signal: AbortSignal): Promise<OutputPart | undefined> {
     this.#wantedAt = this.#source.now();
     while (!signal.aborted) {
-      if (this.#isBusy && this.#knownEnd - from > VIEWED_OUTPUT_BYTES) {
+      const farBehind = this.kept.reading === "samples" ? SAMPLED_OUTPUT_BYTES : VIEWED_OUTPUT_BYTES;
+      if (this.#isBusy && this.#knownEnd - from > farBehind) {
         const to = this.#knownEnd - SKIPPED_TO_BYTES;
+        this.kept.reading = "samples";
         this.kept.reach(to); // what is read ahead goes on there
         return this.#gap(from, to, "skipped");
       }
-      const bytes = this.kept.read(from, PART_BYTES);
+      const bytes = this.kept.read(from, this.#isFlood ? FLOOD_PART_BYTES : PART_BYTES);
       if (bytes !== undefined && !this.#isReadingAhead) void this.#readAhead();
       if (bytes !== undefined) return this.#part(from, bytes);
       if (from >= this.kept.end && this.#isComplete) return this.#part(from, []);
@@ -160,7 +181,9 @@ export class Feed {
       return { offset, bytes: Buffer.from(data, "base64"), at: output.startedAt + at };
     });
     for (const { offset, bytes, at } of pieces) this.kept.append(offset, bytes, at);
-    this.#grow(end);
+    if (this.#knownEnd === 0)
+      this.#knownEnd = end; // written before it was read
+    else this.#grow(end);
     if (closed && outcome.kind !== "running" && output.range.to === end) this.complete(end);
     const missing = gone.find((range) => range.from <= from && from < range.to);
     if (missing !== undefined) return this.#gap(from, missing.to, "gone");
@@ -182,7 +205,13 @@ export class Feed {
   #gap(from: number, end: number, reason?: GapReason): OutputPart {
     const to = Math.max(from, end);
     const isComplete = this.#isComplete && to >= this.kept.end;
-    return { from, to, frame: undefined, gap: to === from ? undefined : reason, isBusy: this.#isBusy, isComplete };
+    const pace = this.#isFlood ? "flood" : this.#isBusy ? "busy" : "none";
+    return { from, to, frame: undefined, gap: to === from ? undefined : reason, pace, isComplete };
+  }
+
+  /** The program writes more than a page can follow. */
+  get #isFlood(): boolean {
+    return this.#isBusy && Math.max(this.#windowGrowth, this.#knownEnd - this.#windowFrom) > FLOOD_BYTES;
   }
 
   /** The program has written within `QUIET_MS`. */
@@ -192,12 +221,19 @@ export class Feed {
 
   #grow(end: number): void {
     if (end <= this.#knownEnd) return;
+    const now = this.#source.now();
+    if (now - this.#windowAt >= FLOOD_WINDOW_MS) {
+      const isNext = now - this.#windowAt < 2 * FLOOD_WINDOW_MS;
+      this.#windowGrowth = isNext ? this.#knownEnd - this.#windowFrom : 0;
+      this.#windowAt = now;
+      this.#windowFrom = this.#knownEnd;
+    }
     this.#knownEnd = end;
-    this.#grewAt = this.#source.now();
+    this.#grewAt = now;
   }
 
   #notify(): void {
-    for (const changed of [...this.#changed]) changed();
+    if (this.#changed.size > 0) for (const changed of [...this.#changed]) changed();
   }
 
   #watch(changed: () => void): () => void {

@@ -1,4 +1,10 @@
-import { KEPT_OUTPUT_BYTES } from "../limits.js";
+import {
+  KEPT_FLOOD_BYTES,
+  KEPT_FLOOD_MS,
+  KEPT_OUTPUT_BYTES,
+  SAMPLED_OUTPUT_BYTES,
+  VIEWED_OUTPUT_BYTES,
+} from "../limits.js";
 
 /** Small pieces within this time are merged into one, up to this size: bytes, milliseconds. */
 const JOINED_BYTES = 4 * 1024;
@@ -15,8 +21,8 @@ interface Piece {
 
 /** The newest output of a session, by byte offset. Pieces are referenced, not copied. */
 export class KeptOutput {
-  /** Maximum number of bytes. */
-  limit = KEPT_OUTPUT_BYTES;
+  /** How pages read it: `all`, in order; `samples` of it, because it is too much; or no page does. */
+  reading: "none" | "all" | "samples" = "none";
   readonly #pieces: Piece[] = [];
   #bytes = 0;
   #end = 0;
@@ -52,9 +58,16 @@ export class KeptOutput {
     } else this.#pieces.push(piece);
     this.#bytes += piece.bytes.length;
     this.#end = piece.offset + piece.bytes.length;
-    while ((this.#bytes > this.limit || this.#pieces.length > MAX_PIECES) && this.#pieces.length > 1) {
+    while ((this.#bytes > this.#limit(at) || this.#pieces.length > MAX_PIECES) && this.#pieces.length > 1) {
       this.dropOldest();
     }
+  }
+
+  #limit(now: number): number {
+    if (this.reading === "all") return VIEWED_OUTPUT_BYTES;
+    if (this.reading === "samples") return SAMPLED_OUTPUT_BYTES;
+    const isFlood = now - (this.#pieces[0]?.at ?? now) < KEPT_FLOOD_MS;
+    return isFlood ? KEPT_FLOOD_BYTES : KEPT_OUTPUT_BYTES;
   }
 
   dropOldest(): void {

@@ -152,6 +152,7 @@ export class LiveView {
 
   /** Looks for sessions of other orchestrators only while a page is connected. */
   #setViewers(count: number): void {
+    this.#sessions.setWatched(count > 0);
     if (count === 0) {
       clearInterval(this.#poll);
       clearInterval(this.#auditPoll);

@@ -1,6 +1,13 @@
 import type { ProcessOutcome, RecordedOutput } from "@codex/executor-protocol";
 import type { LiveOutput, Orchestrator } from "@codex/orchestrator";
-import { KEPT_OUTPUT_BYTES_IN_ALL, MAX_MARKED_CALLS, PUBLISH_OUTPUT_MS } from "../limits.js";
+import {
+  BOUND_EVERY_BYTES,
+  FLOOD_BYTES,
+  KEPT_OUTPUT_BYTES_IN_ALL,
+  MAX_MARKED_CALLS,
+  PUBLISH_FLOOD_MS,
+  PUBLISH_OUTPUT_MS,
+} from "../limits.js";
 import type { SessionEntity } from "../wire/entities.js";
 import type { Board } from "./board.js";
 import { Feed } from "./feed.js";
@@ -34,6 +41,15 @@ export class Sessions {
   readonly #pause: (ms: number, signal: AbortSignal) => Promise<void>;
   readonly #byId = new Map<number, ShownSession>();
   readonly #current = new Map<string, ShownSession>();
+  /** Sessions whose new output is not published yet. */
+  readonly #grown = new Set<ShownSession>();
+  /** Called before new output of a session is published. */
+  onGrown: (session: ShownSession) => void = () => {};
+  #growTimer: NodeJS.Timeout | undefined;
+  #growDelay = PUBLISH_OUTPUT_MS;
+  #isWatched = false;
+  /** Received since the kept output was bounded. */
+  #unbounded = 0;
   #ids = 0;
 
   constructor(
@@ -72,16 +88,41 @@ export class Sessions {
     const isNew = offset === 0 && session.entity.state !== "running" && session.feed.isComplete;
     if (isNew) session = this.#add(seen);
     if (dropped !== undefined) session.feed.kept.reach(offset);
-    session.feed.append(offset, bytes, this.#now());
-    this.#boundKept(session);
-    this.change(session, { end: session.feed.kept.end }, PUBLISH_OUTPUT_MS);
+    this.append(session, offset, bytes);
     return session;
   }
 
-  /** @param delay until it is published at the latest, milliseconds */
-  change(session: ShownSession, part: Partial<SessionEntity>, delay?: number): void {
-    session.entity = { ...session.entity, ...part };
-    this.#board.set(session.entity, delay);
+  /** Adds output of a running session. This is called for every chunk: everything else is left to a timer. */
+  append(session: ShownSession, offset: number, bytes: Uint8Array): void {
+    session.feed.append(offset, bytes, this.#now());
+    this.#unbounded += bytes.length;
+    if (this.#unbounded >= BOUND_EVERY_BYTES) this.#boundKept(session);
+    this.#grown.add(session);
+    if (this.#isWatched) this.#growTimer ??= setTimeout(() => this.#publishGrown(), this.#growDelay).unref();
+  }
+
+  /** Whether a page is connected: without one, new output is not published. */
+  setWatched(isWatched: boolean): void {
+    this.#isWatched = isWatched;
+    if (isWatched) this.#publishGrown();
+  }
+
+  #publishGrown(): void {
+    clearTimeout(this.#growTimer);
+    this.#growTimer = undefined;
+    this.#growDelay = PUBLISH_OUTPUT_MS;
+    for (const session of [...this.#grown]) {
+      if (session.feed.kept.end - session.entity.end > FLOOD_BYTES) this.#growDelay = PUBLISH_FLOOD_MS;
+      this.onGrown(session);
+      this.change(session, {});
+    }
+  }
+
+  change(session: ShownSession, part: Partial<SessionEntity>): void {
+    this.#grown.delete(session);
+    const end = Math.max(session.entity.end, session.feed.kept.end, part.end ?? 0);
+    session.entity = { ...session.entity, ...part, end };
+    this.#board.set(session.entity);
   }
 
   /** Records that a call uses the session. */
@@ -120,7 +161,7 @@ export class Sessions {
     const { size, resizes, end, outcome, command } = output;
     const known = resizes.at(-1)?.size ?? session.entity.size ?? size;
     this.change(session, {
-      end: Math.max(end, session.entity.end),
+      end,
       ...(known === undefined ? {} : { size: known }),
       ...(session.entity.command === "" ? { command: describeCommand(command) } : {}),
     });
@@ -129,6 +170,7 @@ export class Sessions {
   }
 
   close(): void {
+    this.#publishGrown();
     for (const { feed } of this.#byId.values()) feed.close();
   }
 
@@ -138,6 +180,7 @@ export class Sessions {
       if (this.#board.get(`session ${id}`) !== undefined) return;
       const { sessionId, environment } = session.entity;
       this.#byId.delete(id);
+      this.#grown.delete(session);
       const key = `${sessionId} ${environment}`;
       if (this.#current.get(key) === session) this.#current.delete(key);
     }
@@ -145,6 +188,7 @@ export class Sessions {
 
   /** Drops kept output: first of ended sessions, then of the oldest. */
   #boundKept(newest: ShownSession): void {
+    this.#unbounded = 0;
     let bytes = 0;
     for (const { feed } of this.#byId.values()) bytes += feed.kept.bytes;
     if (bytes <= KEPT_OUTPUT_BYTES_IN_ALL) return;

@@ -44,6 +44,14 @@ export class OutputFollower {
     this.#giveUp = this.#hub.read(this.#session, this.#next, (part) => this.#receive(part));
   }
 
+  /** Reads on now: the time is over, or the program has ended. */
+  endPause(): void {
+    if (this.#timer === undefined) return;
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.continue();
+  }
+
   close(): void {
     this.#isComplete = true;
     clearTimeout(this.#timer);
@@ -59,11 +67,11 @@ export class OutputFollower {
     else this.continue();
   }
 
-  #sendPart({ from, to, frame, gap, isBusy }: OutputPart): void {
+  #sendPart({ from, to, frame, gap, pace }: OutputPart): void {
     this.#next = to;
     if (frame !== undefined) {
       this.#sink.sendFrame(frame);
-      if (isBusy) this.#pause(this.#sink.pace.spend(frame.length));
+      if (pace !== "none") this.#pause(this.#sink.pace.spend(frame.length, pace));
     } else if (gap !== undefined) {
       this.#sink.send({ type: "gap", session: this.#session, from, to, reason: gap });
       // A gap needs no acknowledgement: the number of unacknowledged bytes stays the same.
@@ -72,10 +80,6 @@ export class OutputFollower {
   }
 
   #pause(ms: number): void {
-    if (ms === 0) return;
-    this.#timer = setTimeout(() => {
-      this.#timer = undefined;
-      this.continue();
-    }, ms);
+    if (ms > 0) this.#timer = setTimeout(() => this.endPause(), ms);
   }
 }

@@ -44,7 +44,7 @@ export class Viewer {
     const { rights, viewer } = admission;
     this.send({ type: "hello", rights, viewer });
     for (const key of hub.keys) this.#unsent.add(key);
-    this.#stop = hub.add({ changed: (key) => this.#mark(key), dropped: (key) => this.#mark(key) });
+    this.#stop = hub.add({ changed: (key) => this.#changed(key), dropped: (key) => this.#mark(key) });
     socket.on("message", (data, isBinary) => this.#receive(data, isBinary));
     socket.on("error", () => {}); // `close` follows
     socket.once("close", () => this.#close());
@@ -84,6 +84,12 @@ export class Viewer {
     for (const follower of this.#followers.values()) follower.close();
     this.#followers.clear();
     this.#unsent.clear();
+  }
+
+  #changed(key: string): void {
+    const entity = this.#hub.get(key);
+    if (entity?.kind === "session" && entity.state !== "running") this.#followers.get(entity.id)?.endPause();
+    this.#mark(key);
   }
 
   #mark(key: string): void {

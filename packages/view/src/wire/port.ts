@@ -27,6 +27,9 @@ export interface Admission extends Token {
   readonly viewer: string;
 }
 
+/** `busy`: the program is writing. `flood`: faster than a page can follow. */
+export type PartPace = "none" | "busy" | "flood";
+
 /** Part of the output of a session: a frame with the bytes from `from` to `to`, or the reason why they are left out. */
 export interface OutputPart {
   readonly from: number;
@@ -35,8 +38,7 @@ export interface OutputPart {
   readonly frame: Uint8Array<ArrayBuffer> | undefined;
   /** Only without a frame, and where `to` is behind `from`. */
   readonly gap: GapReason | undefined;
-  /** The program writes just now. */
-  readonly isBusy: boolean;
+  readonly pace: PartPace;
   /** The output ends at `to`. */
   readonly isComplete: boolean;
 }

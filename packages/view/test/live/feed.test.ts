@@ -1,5 +1,15 @@
 import { describe, expect, it } from "vitest";
-import { PART_BYTES, QUIET_MS, SKIPPED_TO_BYTES, VIEWED_OUTPUT_BYTES } from "../../src/limits.js";
+import {
+  AHEAD_MS,
+  FLOOD_PART_BYTES,
+  KEPT_FLOOD_BYTES,
+  KEPT_FLOOD_MS,
+  KEPT_OUTPUT_BYTES,
+  PART_BYTES,
+  QUIET_MS,
+  SKIPPED_TO_BYTES,
+  VIEWED_OUTPUT_BYTES,
+} from "../../src/limits.js";
 import { Feed } from "../../src/live/feed.js";
 import { decodeFrame } from "../../src/wire/frame.js";
 
@@ -30,27 +40,24 @@ const PARTS = VIEWED_OUTPUT_BYTES / PART_BYTES;
 
 describe("output that a page reads", () => {
   it("comes as frames with the number of the session, as long as all of it is kept", async () => {
-    const { feed } = openFeed();
+    const { feed, clock } = openFeed();
     append(feed, 0, 1);
     await feed.read(0, never);
     append(feed, PART_BYTES, PARTS - 1);
-    for (let at = 0; at < PARTS; at++) {
-      const { from, to, frame, gap, isBusy } = (await feed.read(at * PART_BYTES, never))!;
-      expect({ from, to, gap, isBusy }).toEqual({
-        from: at * PART_BYTES,
-        to: (at + 1) * PART_BYTES,
-        gap: undefined,
-        isBusy: true,
-      });
+    const sizes = new Map<string, Set<number>>();
+    let end = 0;
+    while (end < VIEWED_OUTPUT_BYTES) {
+      const { from, to, frame, gap, pace } = (await feed.read(end, never))!;
+      expect({ from, gap }).toEqual({ from: end, gap: undefined });
       const { session, offset, bytes } = decodeFrame(frame!.buffer);
-      expect([session, offset, bytes.length, bytes[0], bytes.at(-1)]).toEqual([
-        3,
-        from,
-        PART_BYTES,
-        at % 251,
-        at % 251,
-      ]);
+      expect([session, offset, bytes.length]).toEqual([3, from, to - from]);
+      expect(bytes[0]).toBe(Math.floor(from / PART_BYTES) % 251);
+      sizes.set(pace, (sizes.get(pace) ?? new Set()).add(bytes.length));
+      end = to;
     }
+    expect(sizes).toEqual(new Map([["flood", new Set([FLOOD_PART_BYTES])]]));
+    clock.now = QUIET_MS;
+    expect(await feed.read(0, never)).toMatchObject({ to: PART_BYTES, pace: "none" });
   });
 
   it("skips to the newest, with the range, when the program is too far ahead and goes on writing", async () => {
@@ -74,7 +81,29 @@ describe("output that a page reads", () => {
     await feed.read(0, never);
     append(feed, PART_BYTES, PARTS + 1);
     clock.now = QUIET_MS;
-    expect(await feed.read(0, never)).toMatchObject({ from: 0, to: 2 * PART_BYTES, gap: "gone", isBusy: false });
+    expect(await feed.read(0, never)).toMatchObject({ from: 0, to: 2 * PART_BYTES, gap: "gone", pace: "none" });
     expect(await feed.read(2 * PART_BYTES, never)).toMatchObject({ to: 3 * PART_BYTES, gap: undefined });
+  });
+});
+
+describe("output that no page reads", () => {
+  it("is kept while a program writes slowly, and in a flood only the newest of it", () => {
+    const part = new Uint8Array(KEPT_FLOOD_BYTES / 2);
+    const kept = [KEPT_FLOOD_MS, 0].map((msBetween) => {
+      const { feed } = openFeed();
+      for (let at = 0; at < 100; at++) feed.append(at * part.length, part, at * msBetween);
+      return feed.kept.bytes;
+    });
+    expect(kept).toEqual([KEPT_OUTPUT_BYTES, KEPT_FLOOD_BYTES]);
+  });
+
+  it("is no longer kept for a page that left", async () => {
+    const { feed } = openFeed();
+    append(feed, 0, 1);
+    await feed.read(0, never);
+    append(feed, PART_BYTES, PARTS - 1);
+    expect(feed.kept.bytes).toBe(VIEWED_OUTPUT_BYTES);
+    feed.append(VIEWED_OUTPUT_BYTES, new Uint8Array(1), AHEAD_MS + 1);
+    expect(feed.kept.bytes).toBeLessThanOrEqual(KEPT_OUTPUT_BYTES);
   });
 });
