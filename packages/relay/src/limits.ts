@@ -47,7 +47,7 @@ export const MAX_IN_FLIGHT_RECORDS = 48;
 export const STREAM_WINDOW_BYTES = 768 * 1024;
 
 /** An acknowledgement is sent immediately after this many records or bytes, otherwise after this many milliseconds. */
-export const ACK_RECORDS = 12;
+export const ACK_RECORDS = 24;
 export const ACK_BYTES = 192 * 1024;
 export const ACK_DELAY_MS = 100;
 

@@ -142,7 +142,7 @@ export class ExecutorSocket {
       const { message: answer, session } = handshake.respond();
       gate.noteSuccess();
       this.#send(streamId, { kind: "handshake", payload: answer });
-      const link = new NoiseLink(session.keys, (body) => this.#send(streamId, body));
+      const link = new NoiseLink(session.keys, streamId, (frame) => this.#socket.sendParts(frame));
       const peer = { key: initiator, resumption: session.resumption };
       const live: Entry = { kind: "live", link, harness: fingerprintOf(initiator), peer, stream: undefined };
       this.#entries.set(streamId, live);

@@ -123,8 +123,10 @@ const MEMBERS: Readonly<Record<FrameKind, Readonly<Record<number, Member>>>> = {
   heartbeat: {},
 };
 
+const NOTHING: Uint8Array = new Uint8Array(0);
+
 function readValues(bytes: Uint8Array, kind: FrameKind) {
-  const values = { number: 0, index: 0, count: 0, payload: new Uint8Array(0), text: "" };
+  const values = { number: 0, index: 0, count: 0, payload: NOTHING, text: "" };
   let seen = 0;
   const reader = new BinaryReader(bytes, decodeText);
   while (reader.pos < reader.len) {
@@ -152,10 +154,10 @@ function readNumber(reader: BinaryReader, wireType: WireType): number {
   return reader.uint32();
 }
 
-function readBytes(reader: BinaryReader, wireType: WireType): Uint8Array<ArrayBuffer> {
+function readBytes(reader: BinaryReader, wireType: WireType): Uint8Array {
   if (wireType !== WireType.LengthDelimited) throw new FrameProblem("bytes have no length");
   // A view into the input: the reader does not copy.
-  return reader.bytes() as Uint8Array<ArrayBuffer>;
+  return reader.bytes();
 }
 
 function readText(reader: BinaryReader, wireType: WireType, maxBytes: number): string {

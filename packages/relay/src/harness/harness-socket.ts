@@ -83,7 +83,7 @@ export async function openHarnessSocket(options: HarnessSocketOptions): Promise<
     const settle = (session: NoiseSession) => {
       cancel();
       signal?.removeEventListener("abort", onAbort);
-      link = new NoiseLink(session.keys, send);
+      link = new NoiseLink(session.keys, streamId, (frame) => socket.sendParts(frame));
       resolve({
         link,
         resumption: session.resumption,

@@ -12,6 +12,16 @@ export function seal(key: Buffer, counter: number, plaintext: Uint8Array, associ
   return Buffer.concat([cipher.update(plaintext), cipher.final(), cipher.getAuthTag()]);
 }
 
+/** The same, of a plaintext in parts: a ciphertext for each, and the tag. All are new buffers, which belong to the caller. */
+export function sealParts(key: Buffer, counter: number, plaintext: readonly Uint8Array[]): Buffer[] {
+  const cipher = createCipheriv("aes-256-gcm", key, nonceOf(counter));
+  const sealed = plaintext.map((part) => cipher.update(part));
+  // `final` returns no bytes: GCM has no padding.
+  cipher.final();
+  sealed.push(cipher.getAuthTag());
+  return sealed;
+}
+
 /** @throws Error if it was not sealed with this key, counter and associated data */
 export function open(key: Buffer, counter: number, sealed: Uint8Array, associated: Uint8Array = NOTHING): Buffer {
   const at = sealed.length - TAG_BYTES;
@@ -26,7 +36,10 @@ export function open(key: Buffer, counter: number, sealed: Uint8Array, associate
 }
 
 function nonceOf(counter: number): Buffer {
-  const nonce = Buffer.alloc(12);
-  nonce.writeBigUInt64BE(BigInt(counter), 4);
+  // Of the shared pool of small buffers: memory of its own would take longer than the writes.
+  const nonce = Buffer.allocUnsafe(12);
+  nonce.writeUInt32BE(0, 0);
+  nonce.writeUInt32BE(Math.floor(counter / 2 ** 32), 4);
+  nonce.writeUInt32BE(counter >>> 0, 8);
   return nonce;
 }

@@ -45,9 +45,9 @@ export class MessageAssembler {
   }
 }
 
-/** Prefixes a message with its length. */
-export function encodeMessage(json: Uint8Array): Buffer {
-  const length = Buffer.alloc(LENGTH_BYTES);
-  length.writeUInt32BE(json.length);
-  return Buffer.concat([length, json]);
+/** The prefix of a message of this length. */
+export function encodeLength(length: number): Buffer {
+  const bytes = Buffer.allocUnsafe(LENGTH_BYTES);
+  bytes.writeUInt32BE(length);
+  return bytes;
 }

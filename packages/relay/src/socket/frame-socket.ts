@@ -1,13 +1,14 @@
 import type { IncomingMessage } from "node:http";
 import type { Writable } from "node:stream";
 import { rootCertificates } from "node:tls";
-import { TurnCork } from "@codex/channel";
 import type { Clock } from "@codex/clock";
 import { messageOf } from "@codex/telemetry";
 import { WebSocket } from "ws";
 import { HttpFailure } from "../http-failure.js";
 import { CONNECT_TIMEOUT_MS, MAX_REFUSAL_BYTES, MAX_SPREAD_MS, PING_MS, PONG_TIMEOUT_MS } from "../limits.js";
+import { MaskedFrames } from "./masked-frame.js";
 import { readRetryAfter } from "./retry-after.js";
+import { TurnWrites } from "./turn-writes.js";
 
 /** A websocket that could not be opened. The message omits the URL's query, which may be secret. */
 export class SocketError extends HttpFailure {
@@ -42,7 +43,9 @@ export class FrameSocket {
   readonly #socket: WebSocket;
   readonly #clock: Clock;
   readonly #getPingMs: () => number;
-  readonly #cork: TurnCork;
+  readonly #wire: Writable;
+  readonly #turn: TurnWrites;
+  readonly #frames = new MaskedFrames();
   #events: SocketEvents | undefined;
   #reason: string | undefined;
   #cancelPing = () => {};
@@ -56,7 +59,8 @@ export class FrameSocket {
 
   private constructor(socket: WebSocket, wire: Writable, clock: Clock, getPingMs: () => number) {
     this.#socket = socket;
-    this.#cork = new TurnCork(wire);
+    this.#wire = wire;
+    this.#turn = new TurnWrites(wire);
     this.#clock = clock;
     this.#getPingMs = getPingMs;
     socket.pause();
@@ -100,12 +104,28 @@ export class FrameSocket {
   /** Sends one message; no effect once the socket has ended. */
   send(data: Uint8Array | string): void {
     if (this.#socket.readyState !== WebSocket.OPEN) return;
-    this.#cork.hold(data.length);
+    this.#turn.begin(data.length);
     const options = { binary: typeof data !== "string", compress: false };
-    this.#socket.send(data, options, (error) => {
-      if (!error) this.#events?.onWritten();
-    });
+    this.#socket.send(data, options, this.#onWritten);
   }
+
+  /** Sends one binary message, given in parts that belong to the socket from now on. No effect once it has ended. */
+  sendParts(parts: readonly Buffer[]): void {
+    if (this.#socket.readyState !== WebSocket.OPEN) return;
+    const wire = this.#wire;
+    const buffers = this.#frames.encode(parts);
+    const last = buffers.pop()!;
+    // Without compression ws writes each of its frames at once, so this one cannot end up within another.
+    this.#turn.begin(parts.reduce((sum, { length }) => sum + length, 0));
+    wire.cork();
+    for (const buffer of buffers) wire.write(buffer);
+    wire.write(last, this.#onWritten);
+    wire.uncork();
+  }
+
+  readonly #onWritten = (error?: Error | null): void => {
+    if (!error) this.#events?.onWritten();
+  };
 
   /** Stops reading until `resume`. */
   setPaused(isPaused: boolean): void {

@@ -1,9 +1,16 @@
-import type { FrameBody } from "../frames/frame.js";
+import { StreamFrames } from "../frames/stream-frames.js";
 import { MAX_CONTROL_BYTES } from "../limits.js";
-import { open, seal, TAG_BYTES } from "../noise/aead.js";
+import { open, sealParts, TAG_BYTES } from "../noise/aead.js";
 import type { SessionKeys } from "../noise/handshake.js";
 import { RecordOpener } from "../records/record-opener.js";
 import { type ControlMessage, encodeControl, parseControl } from "./control.js";
+
+/** Plaintext of a record, in parts. */
+export interface RecordBytes {
+  parts: readonly Buffer[];
+  /** Of all parts together. */
+  length: number;
+}
 
 /** Largest number of a record or control message. */
 const LAST_NUMBER = 0xffff_ffff;
@@ -11,15 +18,17 @@ const LAST_NUMBER = 0xffff_ffff;
 /** A Noise session on one socket: encrypts and decrypts the records of a stream. */
 export class NoiseLink {
   readonly #keys: SessionKeys;
-  readonly #send: (body: FrameBody) => void;
+  readonly #frames: StreamFrames;
+  readonly #send: (frame: Buffer[]) => void;
   readonly #opener: RecordOpener;
   #nextSeq = 0;
   #nextControl = 0;
   #lastControl = -1;
 
-  /** @param send sends a frame of this stream over the socket */
-  constructor(keys: SessionKeys, send: (body: FrameBody) => void) {
+  /** @param send sends a frame over the socket, given in parts that belong to the socket from then on */
+  constructor(keys: SessionKeys, streamId: string, send: (frame: Buffer[]) => void) {
     this.#keys = keys;
+    this.#frames = new StreamFrames(streamId);
     this.#send = send;
     this.#opener = new RecordOpener(keys.received);
   }
@@ -39,26 +48,25 @@ export class NoiseLink {
     return this.#opener.order;
   }
 
-  /** Sends a record, and returns its number. */
-  sendRecord(plaintext: Uint8Array): number {
+  /** Sends a record of at least one byte, and returns its number. */
+  sendRecord(record: RecordBytes): number {
     const seq = this.#nextSeq++;
-    this.resend(seq, plaintext);
+    this.resend(seq, record);
     return seq;
   }
 
   /** Resends a record: the same number always has the same bytes. */
-  resend(seq: number, plaintext: Uint8Array): void {
-    this.#send({ kind: "data", seq, payload: seal(this.#keys.sent, seq, plaintext) });
+  resend(seq: number, { parts, length }: RecordBytes): void {
+    const sealed = sealParts(this.#keys.sent, seq, parts);
+    this.#send([this.#frames.startData(seq, length + TAG_BYTES), ...sealed]);
   }
 
   sendControl(message: ControlMessage): void {
     if (this.#nextControl > LAST_NUMBER) return;
     const counter = this.#nextControl++;
-    this.#send({ kind: "ack", counter, payload: seal(this.#keys.sentControl, counter, encodeControl(message)) });
-  }
-
-  sendReset(reason: string): void {
-    this.#send({ kind: "reset", reason });
+    const plaintext = encodeControl(message);
+    const sealed = sealParts(this.#keys.sentControl, counter, [plaintext]);
+    this.#send([this.#frames.startAck(counter, plaintext.length + TAG_BYTES), ...sealed]);
   }
 
   /** Returns the bytes that are now in order. @throws StreamViolation */

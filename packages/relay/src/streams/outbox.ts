@@ -1,26 +1,33 @@
 import { MAX_RECORD_BYTES } from "../limits.js";
+import { encodeLength } from "../records/message-assembler.js";
 import { StreamViolation } from "../records/violation.js";
-import type { NoiseLink } from "./noise-link.js";
+import type { NoiseLink, RecordBytes } from "./noise-link.js";
 
 /** A sent record, retained until it is acknowledged. */
 interface SentRecord {
   seq: number;
   /** Offset of its first byte in the stream. */
   start: number;
-  bytes: Buffer;
+  record: RecordBytes;
   /** Time of the last transmission, by the clock. */
   sentAt: number;
 }
 
 interface Pending {
   bytes: Buffer;
+  /** Whether it is the end of a message. */
+  isLast: boolean;
   onWritten?: (() => void) | undefined;
 }
+
+/** A record up to this size, or of more parts, is copied into one buffer: each part that is sealed costs some microseconds. */
+const MAX_JOINED_BYTES = 8 * 1024;
+const MAX_PARTS = 6;
 
 /** The send buffer of a stream: unsent bytes, and records that may have to be resent. */
 export class Outbox {
   #pending: Pending[] = [];
-  /** Index of the first message that is not completely sent, and the bytes of it that are. */
+  /** Index of the first entry that is not completely sent, and the bytes of it that are. */
   #head = 0;
   #headAt = 0;
   #pendingBytes = 0;
@@ -49,9 +56,13 @@ export class Outbox {
     return this.#sent[0];
   }
 
-  push(bytes: Buffer, onWritten?: () => void): void {
-    this.#pending.push({ bytes, onWritten });
-    this.#pendingBytes += bytes.length;
+  /** Adds a message, with its length in front. Without `onWritten` its bytes are retained until they are acknowledged. */
+  push(message: Buffer, onWritten?: () => void): void {
+    const length = encodeLength(message.length);
+    // The owner of the bytes may reuse them once they are written.
+    const bytes = onWritten === undefined ? message : Buffer.from(message);
+    this.#pending.push({ bytes: length, isLast: false }, { bytes, isLast: true, onWritten });
+    this.#pendingBytes += length.length + bytes.length;
   }
 
   /**
@@ -60,10 +71,10 @@ export class Outbox {
    * @param maxBytes of the record
    */
   sendNext(link: NoiseLink, now: number, { mayJoin, maxBytes }: { mayJoin: boolean; maxBytes: number }): void {
-    const bytes = this.#cut(Math.min(MAX_RECORD_BYTES, maxBytes), mayJoin);
+    const record = this.#cut(Math.min(MAX_RECORD_BYTES, maxBytes), mayJoin);
     const start = this.#sentBytes;
-    this.#sentBytes += bytes.length;
-    this.#sent.push({ seq: link.sendRecord(bytes), start, bytes, sentAt: now });
+    this.#sentBytes += record.length;
+    this.#sent.push({ seq: link.sendRecord(record), start, record, sentAt: now });
   }
 
   /** Call when the peer has every record before `next`. */
@@ -75,11 +86,11 @@ export class Outbox {
 
   /** Resends missing records numbered below `before`, except those resent just now. */
   resendMissing(link: NoiseLink, now: number, missing: { has(seq: number): boolean; before: number; pauseMs: number }) {
-    for (const record of this.#sent) {
-      if (record.seq >= missing.before) return;
-      if (missing.has(record.seq) || now - record.sentAt < missing.pauseMs) continue;
-      record.sentAt = now;
-      link.resend(record.seq, record.bytes);
+    for (const sent of this.#sent) {
+      if (sent.seq >= missing.before) return;
+      if (missing.has(sent.seq) || now - sent.sentAt < missing.pauseMs) continue;
+      sent.sentAt = now;
+      link.resend(sent.seq, sent.record);
     }
   }
 
@@ -90,10 +101,14 @@ export class Outbox {
         `the peer has ${offset} bytes; kept are those from ${this.#keptFrom} to ${this.#sentBytes}`,
       );
     }
-    const again = this.#sent.flatMap(({ start, bytes }) => {
-      const rest = start + bytes.length <= offset ? undefined : bytes.subarray(Math.max(0, offset - start));
-      return rest === undefined ? [] : [{ bytes: rest }];
-    });
+    let at = this.#keptFrom;
+    const again = this.#sent.flatMap(({ record }) =>
+      record.parts.flatMap((bytes) => {
+        const rest = bytes.subarray(Math.max(0, offset - at));
+        at += bytes.length;
+        return rest.length === 0 ? [] : [{ bytes: rest, isLast: true }];
+      }),
+    );
     const unsent = this.#pending.slice(this.#head);
     if (unsent[0] !== undefined) unsent[0] = { ...unsent[0], bytes: unsent[0].bytes.subarray(this.#headAt) };
     this.#pending = [...again, ...unsent];
@@ -108,15 +123,15 @@ export class Outbox {
   #forget(count: number): void {
     if (count === 0) return;
     const last = this.#sent[count - 1]!;
-    this.#keptFrom = last.start + last.bytes.length;
+    this.#keptFrom = last.start + last.record.length;
     this.#sent.splice(0, count);
   }
 
-  #cut(maxBytes: number, mayJoin: boolean): Buffer {
+  #cut(maxBytes: number, mayJoin: boolean): RecordBytes {
     const parts: Buffer[] = [];
     let room = maxBytes;
     while (room > 0 && this.#head < this.#pending.length) {
-      const { bytes, onWritten } = this.#pending[this.#head]!;
+      const { bytes, isLast, onWritten } = this.#pending[this.#head]!;
       const part = bytes.subarray(this.#headAt, this.#headAt + room);
       parts.push(part);
       room -= part.length;
@@ -124,11 +139,12 @@ export class Outbox {
       if (this.#headAt < bytes.length) break;
       this.#dropHead();
       onWritten?.();
-      if (!mayJoin) break;
+      if (isLast && !mayJoin) break;
     }
-    const joined = parts.length === 1 ? parts[0]! : Buffer.concat(parts);
-    this.#pendingBytes -= joined.length;
-    return joined;
+    const length = maxBytes - room;
+    this.#pendingBytes -= length;
+    const mustJoin = parts.length > 1 && (length <= MAX_JOINED_BYTES || parts.length > MAX_PARTS);
+    return { parts: mustJoin ? [Buffer.concat(parts, length)] : parts, length };
   }
 
   #dropHead(): void {

@@ -9,7 +9,7 @@ import {
   RESEND_PAUSE_MS,
   STREAM_WINDOW_BYTES,
 } from "../limits.js";
-import { encodeMessage, MessageAssembler } from "../records/message-assembler.js";
+import { MessageAssembler } from "../records/message-assembler.js";
 import { StreamViolation } from "../records/violation.js";
 import type { Sender, SendTurns } from "../socket/send-turns.js";
 import { AckPace } from "./ack-pace.js";
@@ -204,7 +204,7 @@ export class RelayedStream implements MessageCarrier, Sender {
     this.#messagesSent += 1;
     const offers = isFirst && this.#options.role === "harness" && json.length + OFFER_BYTES <= MAX_MESSAGE_BYTES;
     if (offers) this.#offer();
-    this.#outbox.push(encodeMessage(offers ? withOffer(json) : json), onWritten);
+    this.#outbox.push(offers ? withOffer(json) : json, onWritten);
     this.#attached?.turns.request(this);
   }
 
@@ -313,7 +313,7 @@ export class RelayedStream implements MessageCarrier, Sender {
     const { oldest } = this.#outbox;
     if (oldest !== undefined) {
       oldest.sentAt = this.#options.clock.now();
-      link.resend(oldest.seq, oldest.bytes);
+      link.resend(oldest.seq, oldest.record);
     }
     this.#sendState(true);
   }

@@ -1,5 +1,6 @@
 import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 import { describe, expect, it, test } from "vitest";
+import { StreamFrames } from "../../src/frames/stream-frames.js";
 import {
   decodeFrame,
   encodeFrame,
@@ -112,4 +113,20 @@ test("acknowledgements and unknown fields are skipped", () => {
 
 test.each(["", "s".repeat(MAX_STREAM_ID_BYTES + 1)])("a stream id of %j is not sent", (streamId) => {
   expect(() => encodeFrame({ streamId, body: { kind: "heartbeat" } })).toThrow(/1 to 512 bytes/);
+});
+
+test("numbered frames of a stream are the same bytes", () => {
+  const numbers = [0, 1, 127, 128, 16_383, 16_384, 2 ** 21, 2 ** 28, 2 ** 31, 0xffff_ffff];
+  for (const streamId of ["a", "stream é 🙂", "s".repeat(MAX_STREAM_ID_BYTES)]) {
+    const frames = new StreamFrames(streamId);
+    for (const number of numbers) {
+      for (const length of [1, 16, 100, 127, 128, 16_383, 16_384, 61_456]) {
+        const payload = Buffer.alloc(length, 7);
+        const data = Buffer.concat([frames.startData(number, length), payload]);
+        const ack = Buffer.concat([frames.startAck(number, length), payload]);
+        expect(data.equals(encodeFrame({ streamId, body: { kind: "data", seq: number, payload } }))).toBe(true);
+        expect(ack.equals(encodeFrame({ streamId, body: { kind: "ack", counter: number, payload } }))).toBe(true);
+      }
+    }
+  }
 });

@@ -1,4 +1,5 @@
 // Frames and handshakes that were changed at random. `pnpm fuzz --runs N packages/relay/test/fuzz` runs as many as wanted.
+import { setImmediate } from "node:timers/promises";
 import { expect, it } from "vitest";
 import {
   createIdentity,
@@ -19,6 +20,9 @@ const RUNS = Number(process.env.FUZZ_RUNS ?? "5000");
 const SEED = Number(process.env.FUZZ_SEED ?? "1");
 /** A handshake takes as long as some hundred frames. */
 const HANDSHAKES = Math.ceil(RUNS / 100);
+
+/** Long runs let the test runner send its messages now and then. */
+const pauseAt = (run: number): Promise<void> | undefined => (run % 1_000 === 0 ? setImmediate() : undefined);
 
 type Random = () => number;
 const upTo = (random: Random, count: number): number => Math.floor(random() * count);
@@ -53,10 +57,11 @@ function mutate(random: Random, bytes: Buffer): Buffer {
   return changed;
 }
 
-it(`frames that were changed are read alike by all, or by nobody (seed ${SEED}, ${RUNS} runs)`, () => {
+it(`frames that were changed are read alike by all, or by nobody (seed ${SEED}, ${RUNS} runs)`, async () => {
   const random = createRandom(SEED);
   let accepted = 0;
   for (let run = 0; run < RUNS; run += 1) {
+    await pauseAt(run);
     const valid = encodeFrame({ streamId: "s".repeat(1 + upTo(random, 40)), body: randomBody(random) });
     const bytes = random() < 0.1 ? bytesOf(random, upTo(random, 60)) : mutate(random, valid);
     const decoded = decodeFrame(bytes);
@@ -81,6 +86,7 @@ it(`a handshake that was changed is refused (seed ${SEED}, ${HANDSHAKES} runs)`,
   const start = () =>
     new InitiatorHandshake({ context, identity: createIdentity(mlKem), mlKem, responder: identity.publicKey });
   for (let run = 0; run < HANDSHAKES; run += 1) {
+    await pauseAt(run);
     const initiator = start();
     const first = initiator.start(Buffer.from("payload"));
     const responder = new ResponderHandshake({ context, identity, mlKem });
@@ -95,9 +101,10 @@ it(`a handshake that was changed is refused (seed ${SEED}, ${HANDSHAKES} runs)`,
   }
 });
 
-it(`records in any order come out in theirs, or not at all (seed ${SEED})`, () => {
+it(`records in any order come out in theirs, or not at all (seed ${SEED})`, async () => {
   const random = createRandom(SEED);
   for (let run = 0; run < RUNS / 50; run += 1) {
+    await pauseAt(run);
     const order = new RecordOrder();
     let next = 0;
     try {
@@ -114,9 +121,10 @@ it(`records in any order come out in theirs, or not at all (seed ${SEED})`, () =
   }
 });
 
-it(`messages cut anywhere come out whole (seed ${SEED})`, () => {
+it(`messages cut anywhere come out whole (seed ${SEED})`, async () => {
   const random = createRandom(SEED);
   for (let run = 0; run < RUNS / 50; run += 1) {
+    await pauseAt(run);
     const assembler = new MessageAssembler(1_000);
     const lengths = Array.from({ length: 20 }, () => 1 + upTo(random, 1_000));
     let bytes = Buffer.concat(

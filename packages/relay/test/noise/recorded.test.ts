@@ -1,12 +1,13 @@
 // Sessions with Codex 0.169.0, and changes to them that must be refused.
 import { describe, expect, it } from "vitest";
 import { MAX_RECORD_BYTES } from "../../src/limits.js";
-import { seal } from "../../src/noise/aead.js";
 import { InitiatorHandshake, type NoiseSession, ResponderHandshake } from "../../src/noise/handshake.js";
 import { createIdentity } from "../../src/noise/keys.js";
 import { loadMlKem, loadNobleMlKem, type MlKem } from "../../src/noise/ml-kem.js";
-import { encodeMessage, MessageAssembler } from "../../src/records/message-assembler.js";
+import { MessageAssembler } from "../../src/records/message-assembler.js";
 import { RecordOpener } from "../../src/records/record-opener.js";
+import { NoiseLink } from "../../src/streams/noise-link.js";
+import { Outbox } from "../../src/streams/outbox.js";
 import { fromHex, type RecordedSession, readSessions, withChange } from "../corpus.js";
 
 interface Played {
@@ -87,9 +88,14 @@ describe.each(readSessions())("session $name", (recorded) => {
     const { session } = await playHandshake(recorded);
     expect(playTransport(recorded, session)).toEqual({ messages: recorded.received, error: undefined, hasGap: false });
     const out = recorded.frames.filter(({ dir, type }) => dir === "out" && type === "data");
-    const records = recorded.sent.flatMap((message) => cut(encodeMessage(Buffer.from(message))));
-    const sealed = records.map((record, seq) => seal(session.keys.sent, seq, record).toString("hex"));
-    expect(sealed).toEqual(out.map(({ payload }) => payload));
+    const sent: string[] = [];
+    const link = new NoiseLink(session.keys, recorded.streamId, (frame) =>
+      sent.push(Buffer.concat(frame).toString("hex")),
+    );
+    const outbox = new Outbox();
+    for (const message of recorded.sent) outbox.push(Buffer.from(message));
+    while (outbox.pendingBytes > 0) outbox.sendNext(link, 0, { mayJoin: false, maxBytes: MAX_RECORD_BYTES });
+    expect(sent).toEqual(out.map(({ raw }) => raw));
   });
 
   it.each(recorded.refusals)("refuses $name", async (refusal) => {
@@ -105,11 +111,6 @@ describe.each(readSessions())("session $name", (recorded) => {
     expect(messages).toEqual(recorded.received.slice(0, messages.length));
   });
 });
-
-function cut(bytes: Buffer): Buffer[] {
-  const count = Math.ceil(bytes.length / MAX_RECORD_BYTES);
-  return Array.from({ length: count }, (_, at) => bytes.subarray(at * MAX_RECORD_BYTES, (at + 1) * MAX_RECORD_BYTES));
-}
 
 it("agrees with itself with the ML-KEM of this Node, and each with the other", async () => {
   const implementations = [await loadMlKem(), await loadNobleMlKem()];
