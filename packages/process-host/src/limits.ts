@@ -2,17 +2,17 @@
 export const RECLAIM_BYTES = 8 * 1024 * 1024;
 export const FORGOTTEN_PROCESS_BYTES = 2 * 1024;
 
-/** Milliseconds from then until the collection, and the least time between two collections. */
+/** Delay of the collection, and the shortest interval between two collections, milliseconds. */
 export const RECLAIM_DELAY_MS = 1_000;
 export const RECLAIM_PAUSE_MS = 10_000;
 
-/** Times in a row that a family is listed and killed while new processes turn up in it. */
+/** Rounds in which a family is listed and killed while new processes appear in it. */
 export const MAX_KILL_ROUNDS = 64;
 
 /** Scans of all processes without a result, while very many are started, after which a family counts as gone. */
 export const MAX_EMPTY_SCANS = 16;
 
-/** Scans of the processes started since the last full scan, and the most that one such scan takes. */
+/** Scans of the processes started since the last full scan, and the most pids in one such scan. */
 export const MAX_LATER_SCANS = 64;
 export const MAX_LATER_PIDS = 4_096;
 
@@ -24,7 +24,7 @@ export const KILL_NEWEST_PIDS = 64;
 export const KILL_NEWEST_MS = 20;
 export const KILL_NEWEST_MISSES = 16;
 
-/** Processes that a termination receipt names, of the group and outside of it each. */
+/** Processes that a termination receipt names: at most as many within the group as outside of it. */
 export const MAX_LISTED_PROCESSES = 1_000;
 
 /** Threads of one process whose children are listed. */

@@ -23,7 +23,7 @@ export interface LocalBackendOptions {
   closeGraceMs?: number;
   /**
    * Linux: from the first start on, no program of the same user can read the memory or the environment of this process; it
-   * leaves no core dump, and no debugger attaches to it. For a process that does nothing else. Default false.
+   * leaves no core dump, and no debugger can attach to it. For a process that does nothing else. Default false.
    */
   shielded?: boolean;
   /** Called once, before the first process is started. */
@@ -55,7 +55,7 @@ export function createLocalBackend(options: LocalBackendOptions = {}): ExecBacke
   /** Processes whose group is not known to be empty. */
   const owned = new Set<LocalProcess>();
   const starting = new Set<Promise<unknown>>();
-  /** Sandboxes being released: their program has ended, their last process may not be gone yet. */
+  /** Sandboxes being released: their program has ended, but not necessarily their last process. */
   const releasing = new Set<Promise<void>>();
   const problem = findRuntimeProblem(options.versions);
   let used = false;
@@ -80,7 +80,7 @@ export function createLocalBackend(options: LocalBackendOptions = {}): ExecBacke
     sandbox,
     outputBytes: telemetry.outputBytes,
     onExit: sweep,
-    onDispose: (bytes) => reclaim?.forgot(bytes),
+    onDispose: (bytes) => reclaim?.count(bytes),
     onRelease,
   };
   const start = async (spec: ProcessSpec) => {
@@ -132,7 +132,7 @@ export function createLocalBackend(options: LocalBackendOptions = {}): ExecBacke
   };
 }
 
-/** Ends what exited commands left behind: no group is known to be theirs any more. */
+/** Ends processes that exited commands left behind, whose groups are no longer known. */
 const LEFT_BEHIND = {
   running: false,
   polite: ["SIGTERM"],

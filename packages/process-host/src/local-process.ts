@@ -45,7 +45,7 @@ export interface LocalContext {
   sandbox: CommandSandbox;
   outputBytes: Counter;
   onExit(): void;
-  /** A process was disposed of that holds so many bytes of output in memory. */
+  /** Called when a process is disposed of. `heldBytes`: its output in memory. */
   onDispose(heldBytes: number): void;
   /** The sandbox of an ended process is being released; the promise never rejects. */
   onRelease(released: Promise<void>): void;
@@ -84,8 +84,8 @@ async function startWrapped(
 }
 
 /**
- * There may be thousands, most of them ended and kept for their output. So it is a class, keeps only what it needs of its
- * spec, and drops what is of no use after its end.
+ * There may be thousands, most of them ended and retained for their output: it is a class, retains only the parts of its spec
+ * that it needs, and drops what is not needed after its end.
  */
 class LocalChild implements LocalProcess, LaunchEvents, LogHost {
   readonly #context: LocalContext;
@@ -98,18 +98,18 @@ class LocalChild implements LocalProcess, LaunchEvents, LogHost {
   readonly closed: Promise<void>;
   #resolveExited: ((outcome: ProcessOutcome) => void) | undefined;
   #resolveClosed: (() => void) | undefined;
-  /** Until it has ended. */
+  /** Undefined once it has ended. */
   #wrapped: WrappedCommand | undefined;
   #stdin: StdinWriter = closedStdin;
-  /** From the start until the output is complete. */
+  /** Undefined once the output is complete. */
   #launched: Launched | undefined;
   #target!: SignalTarget;
   #pid = 0;
-  /** First process of its sandbox, once it is guarded. */
+  /** Pid of the first process of its sandbox, once the guard has it. */
   #init: number | undefined;
   #outcome: ProcessOutcome = { kind: "running" };
   #denial: SandboxDenial | undefined;
-  /** Who asked for the end first; a death by signal is attributed to them. */
+  /** The first cause of its termination; a death by signal is attributed to it. */
   #cause: EndedBy | undefined;
   /** Signals that were sent before the end. */
   #sent: Set<string> | undefined;
@@ -134,7 +134,7 @@ class LocalChild implements LocalProcess, LaunchEvents, LogHost {
     });
   }
 
-  /** It was started. @throws StartError when it was ended again, as nobody would end it after us */
+  /** Called once it was started. @throws StartError when it had to be killed again, because the guard could not record it */
   adopt(launched: Launched): void {
     const { pid } = launched;
     this.#launched = launched;
@@ -202,7 +202,7 @@ class LocalChild implements LocalProcess, LaunchEvents, LogHost {
       ...(options.graceMs === undefined ? {} : { graceMs: options.graceMs }),
       polite: this.#isTerminal ? ["SIGHUP", "SIGTERM"] : ["SIGTERM"],
       family: target.watch(
-        // The number of a group that is gone may be somebody else's by now.
+        // The id of a group that is gone may have been reused.
         { getGroup: () => (this.checkGroup() ? undefined : target.getGroup()), marks, mark: this.#mark },
         native,
       ),
@@ -239,7 +239,7 @@ class LocalChild implements LocalProcess, LaunchEvents, LogHost {
 
   onStreamEnd(): void {
     this.#openStreams -= 1;
-    if (this.#isTerminal) this.#closeStdin(); // it went with the only stream
+    if (this.#isTerminal) this.#closeStdin(); // the terminal is its only stream
     if (this.#openStreams === 0) this.#onStreamsEnded?.();
     this.#closeIfDone();
   }
@@ -303,7 +303,7 @@ class LocalChild implements LocalProcess, LaunchEvents, LogHost {
       this.#context.guard.addProcess(init);
       this.#init = init;
     } catch {
-      signalProcess(init, "SIGKILL"); // nobody would end it after us
+      signalProcess(init, "SIGKILL"); // without the guard it could outlive this process
     }
   }
 
@@ -319,7 +319,7 @@ class LocalChild implements LocalProcess, LaunchEvents, LogHost {
     const [first] = this.#sent ?? [];
     this.#denial = status === undefined && first !== undefined ? undefined : denial;
     if (status === undefined) {
-      // A signal of ours came before the program: that is what ended it.
+      // It was signalled before the program started: that is what ended it.
       if (first !== undefined) return this.#finishPlain({ signal: first });
       return this.#finish({ kind: "failed_to_start", reason: denial?.reason ?? "in the sandbox" });
     }
@@ -351,7 +351,7 @@ class LocalChild implements LocalProcess, LaunchEvents, LogHost {
   #closeIfDone(): void {
     if (this.#openStreams > 0 || this.#isRunning) return;
     this.log.finish();
-    this.#closeStdin(); // nobody is left to read it
+    this.#closeStdin(); // no process reads it any more
     this.#launched = undefined;
     this.#resolveClosed?.();
     this.#resolveClosed = undefined;

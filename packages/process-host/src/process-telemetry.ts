@@ -79,9 +79,9 @@ function createProcessMetrics(metrics: Registry) {
       signaled: ended("signaled"),
       failed_to_start: ended("failed_to_start"),
       lost: ended("lost"),
-      running: { value: 0 }, // no outcome of an end
+      running: { value: 0 }, // never counted: not the outcome of an ended process
     } satisfies Record<ProcessOutcome["kind"], Counter>,
-    live: metrics.gauge({ name: "codex_processes_live", help: "Processes that run." }) satisfies Gauge,
+    live: metrics.gauge({ name: "codex_processes_live", help: "Running processes." }) satisfies Gauge,
     outputBytes: metrics.counter({ name: "codex_output_bytes_total", help: "Bytes that processes have written." }),
     droppedBytes: metrics.counter({
       name: "codex_output_dropped_bytes_total",
@@ -89,7 +89,7 @@ function createProcessMetrics(metrics: Registry) {
     }),
     denials: metrics.counter({
       name: "codex_sandbox_denials_total",
-      help: "Processes whose sandbox refused something, as far as it is known.",
+      help: "Processes whose sandbox is known or assumed to have refused an access.",
     }),
   };
 }

@@ -1,12 +1,12 @@
 import { FORGOTTEN_PROCESS_BYTES, RECLAIM_BYTES, RECLAIM_DELAY_MS, RECLAIM_PAUSE_MS } from "./limits.js";
 
 /**
- * Frees the memory of disposed processes. V8 collects when it allocates: an idle host would keep the output of its last hour
- * for as long as it lives.
+ * Frees the memory of disposed processes. V8 collects garbage when it allocates: an idle host would keep the output of its last
+ * hour indefinitely.
  */
 export interface Reclaim {
-  /** A process was disposed of that held this many bytes of output. */
-  forgot(bytes: number): void;
+  /** Counts a disposed process that held this many bytes of output. */
+  count(bytes: number): void;
   close(): void;
 }
 
@@ -37,7 +37,7 @@ export function createReclaim({
     after(delayMs, () => {
       forgotten = 0;
       collect();
-      // Other threads free what was collected, some time later.
+      // Other threads free the collected memory some time later.
       after(delayMs, () => {
         trim();
         after(pauseMs, () => {
@@ -48,7 +48,7 @@ export function createReclaim({
     });
   };
   return {
-    forgot(bytes) {
+    count(bytes) {
       forgotten += bytes + FORGOTTEN_PROCESS_BYTES;
       start();
     },

@@ -5,14 +5,14 @@ import type { WrappedCommand } from "@codex/sandbox";
 import { DENIAL_OUTPUT_BYTES, DENIAL_OUTPUT_MS } from "./limits.js";
 import { settledWithin } from "./settled-within.js";
 
-/** How a sandboxed command ended, reported once nothing of it runs any more. */
+/** How a sandboxed command ended, reported once none of its processes runs. */
 export interface SandboxedExit {
   /** Undefined when it was never started. */
   status: ExitStatus | undefined;
   denial: SandboxDenial | undefined;
 }
 
-/** Waits until the sandbox has ended too, after the spawned process. Never rejects. */
+/** Called when the spawned process has ended: waits until the whole sandbox has. Never rejects. */
 export async function settleSandboxedExit(
   wrapped: WrappedCommand,
   spawned: ExitStatus,
@@ -27,7 +27,7 @@ export async function settleSandboxedExit(
   return { status, denial: wrapped.findDenial({ exitCode: getCode(status), output }) };
 }
 
-/** A killed wrapper killed the command with it; one that exited has reported the status of the command. */
+/** When the wrapper is killed, the command is killed with it; when it exits, it has reported the status of the command. */
 function getStatus({ status }: WrappedCommand, spawned: ExitStatus): ExitStatus | undefined {
   if (status === undefined || "signal" in spawned) return spawned;
   return status.exitCode === undefined ? undefined : { code: status.exitCode };

@@ -2,13 +2,13 @@ import { writeSync } from "node:fs";
 import type { Writable } from "node:stream";
 import { errnoOf, WriteError } from "@codex/exec-backend";
 
-/** The writing end of a process's stdin. Writes are taken whole and in the order of the calls. */
+/** The writing end of a process's stdin. Writes are not interleaved, and are made in the order of the calls. */
 export interface StdinWriter {
-  /** Resolves when every byte is in the kernel. @throws WriteError with the bytes that were taken. */
+  /** Resolves when every byte was written. @throws WriteError with the number of bytes that were written */
   write(bytes: Uint8Array): Promise<void>;
-  /** End of input, after what was written before. Later writes fail with `stdin_closed`. */
+  /** Ends the input after pending writes. Later writes fail with `stdin_closed`. */
   end(): Promise<void>;
-  /** Rejects pending writes: the process is gone, or nobody reads any more. Returns the writer for later writes. Idempotent. */
+  /** Rejects pending writes: the process is gone, or reads no more. Returns the writer for later writes. Idempotent. */
   close(): StdinWriter;
 }
 
@@ -24,7 +24,7 @@ const goneTerminal: StdinWriter = {
   close: () => goneTerminal,
 };
 
-/** Bytes passed to a stream at a time, so that an interrupted write knows how many were taken. */
+/** Bytes passed to a stream at a time, so that a failed write can report how many were written. */
 const PIPE_SLICE_BYTES = 64 * 1024;
 
 /** Writes to a pipe or socket. Owns the stream. */
@@ -75,7 +75,7 @@ export function createPipeWriter(stream: Writable): StdinWriter {
 /** The end-of-file character of a terminal in its default settings (VEOF). */
 const END_OF_TRANSMISSION = new Uint8Array([4]);
 
-/** Bytes written to a terminal in one system call; more than its input buffer takes. */
+/** Bytes written to a terminal in one system call; more than its input buffer holds. */
 const TERMINAL_SLICE_BYTES = 64 * 1024;
 
 /** Retries in following turns of the event loop before timers take over, and the longest such timer, ms. */
@@ -98,10 +98,10 @@ interface EchoSource {
 
 /**
  * Writes to the master side of a terminal. Does not own the descriptor. The kernel has usually echoed the input by the time
- * the write returns: the echo is read immediately, and goes out together with the answer to the write.
+ * the write returns: the echo is read immediately, and sent together with the response to the write.
  *
- * libuv would spin on a terminal whose program does not read (it takes a master for a blocking stream), and Node has no event
- * for "writable again"; so a write to a full terminal is retried, immediately at first and then with growing pauses.
+ * libuv would spin on a terminal whose program does not read (it treats a master as a blocking stream), and Node has no event
+ * for "writable again"; so a write to a full terminal is retried, immediately at first and then with increasing delays.
  */
 export class TerminalWriter implements StdinWriter {
   readonly #fd: number;
@@ -118,7 +118,7 @@ export class TerminalWriter implements StdinWriter {
   }
 
   write(bytes: Uint8Array): Promise<void> {
-    if (this.#ended) return Promise.reject(new WriteError("stdin_closed", 0, "stdin was ended before"));
+    if (this.#ended) return Promise.reject(new WriteError("stdin_closed", 0, "stdin is closed"));
     return this.#write(bytes);
   }
 
@@ -180,7 +180,7 @@ export class TerminalWriter implements StdinWriter {
         }
         entry.taken += size;
         if (size > 0) this.#retries = 0;
-        // One slice a turn: a program that echoes fast must not keep everything else waiting.
+        // One slice per turn of the event loop: a program that echoes fast must not starve everything else.
         if (entry.taken < entry.bytes.length) return this.#scheduleRetry();
       }
       this.#queue.shift();

@@ -32,23 +32,23 @@ function useReclaim(onTrim: (trims: number) => void = () => {}) {
 describe("the memory of forgotten processes", () => {
   it("is collected once for all of a moment, and then given back", async () => {
     const { reclaim, untilTrims } = useReclaim();
-    for (let count = 0; count < 3; count += 1) reclaim.forgot(RECLAIM_BYTES);
+    for (let count = 0; count < 3; count += 1) reclaim.count(RECLAIM_BYTES);
     expect(await untilTrims(1)).toEqual(["collect", "trim"]);
     reclaim.close();
   });
 
   it("is counted for processes without output too", async () => {
     const { reclaim, untilTrims } = useReclaim();
-    for (let bytes = 0; bytes < RECLAIM_BYTES; bytes += FORGOTTEN_PROCESS_BYTES) reclaim.forgot(0);
+    for (let bytes = 0; bytes < RECLAIM_BYTES; bytes += FORGOTTEN_PROCESS_BYTES) reclaim.count(0);
     expect(await untilTrims(1)).toEqual(["collect", "trim"]);
     reclaim.close();
   });
 
   it("is collected again for what is forgotten meanwhile", async () => {
     const { reclaim, untilTrims } = useReclaim((trims) => {
-      if (trims === 1) reclaim.forgot(RECLAIM_BYTES);
+      if (trims === 1) reclaim.count(RECLAIM_BYTES);
     });
-    reclaim.forgot(RECLAIM_BYTES);
+    reclaim.count(RECLAIM_BYTES);
     expect(await untilTrims(2)).toEqual(["collect", "trim", "collect", "trim"]);
     reclaim.close();
   });

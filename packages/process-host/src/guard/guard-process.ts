@@ -13,7 +13,7 @@ export function openGuard(guard: Guard): void {
   }
 }
 
-/** A process that nobody would end after us is not left running. @throws StartError */
+/** Adds a process group to the guard; kills it when that fails. @throws StartError */
 export function guardGroup(pgid: number, guard: Guard): void {
   try {
     guard.add(pgid);
@@ -24,9 +24,13 @@ export function guardGroup(pgid: number, guard: Guard): void {
 }
 
 const unguarded = (cause: unknown) =>
-  new StartError("os_error", `the process was not started: its end could not be provided for: ${messageOf(cause)}`, {
-    cause,
-  });
+  new StartError(
+    "os_error",
+    `the process was not started: the guard that ends it with its host failed: ${messageOf(cause)}`,
+    {
+      cause,
+    },
+  );
 
 /** The guard removes the placeholders of a sandbox when this process is killed. */
 export function guardPlaceholders(wrapped: WrappedCommand | undefined, guard: Guard): WrappedCommand | undefined {

@@ -6,7 +6,7 @@ import { REMOVE_PLACEHOLDERS } from "./placeholder-list.js";
 
 /** The shell of a guard. Neither it nor its pipe keeps this process alive. */
 export interface GuardShell {
-  /** Ends its pipe: the shell kills what its file lists, and exits. Idempotent. */
+  /** Ends its pipe: the shell kills the processes that its file lists, and exits. Idempotent. */
   end(): void;
 }
 
@@ -22,7 +22,7 @@ export interface GuardShellStart {
   onGone(ran: boolean): void;
 }
 
-/** Searches for marks only where the pids in /proc are those that can be signalled. */
+/** Searches for marks only where /proc shows the pid namespace of the shell, so that its pids can be signalled. */
 const SCRIPT = `trap '' INT HUP TERM QUIT
 inits=
 read -r nothing
@@ -49,7 +49,7 @@ const PROGRAM = "/bin/sh";
 
 /** @throws a system error when it cannot be started; some failures are reported by `onGone` instead */
 export const startGuardShell = ({ native, ...start }: GuardShellStart): GuardShell =>
-  // The end of a worker closes only what Node opened: there the pipe has to be Node's.
+  // When a worker thread ends, only descriptors that Node opened are closed: there the pipe has to be Node's.
   native?.children !== undefined && isMainThread() ? spawnShell(start, native, native.children) : forkShell(start);
 
 type Start = Omit<GuardShellStart, "native">;

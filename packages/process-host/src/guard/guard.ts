@@ -6,38 +6,38 @@ import { type GuardShell, type ShellHost, startGuardShell } from "./guard-shell.
 import { createPlaceholderList } from "./placeholder-list.js";
 
 /**
- * Ends process groups, init processes of sandboxes, and on Linux everything that left them, when this process dies of any
- * cause, SIGKILL included.
+ * Ends process groups, init processes of sandboxes, and on Linux every process that left them, when this process ends for any
+ * reason, SIGKILL included.
  *
- * The ids of the living groups are in a file without a name. A small shell in a session of its own holds the file and the
- * reading end of a pipe from us that carries nothing. When the pipe ends, because this process closed it or died, the shell
- * kills what the file lists, and then whatever carries a mark of this owner. This costs one sleeping process, started with
- * the first group, and one small write to the page cache for each start and end.
+ * The ids of the running groups are in an unnamed file. A small shell in a session of its own holds the file and the reading end
+ * of a pipe from this process that carries no data. When the pipe is closed, explicitly or by the end of this process, the shell
+ * kills the processes that the file lists, and then all that carry a mark of this owner. This costs one sleeping process, started
+ * with the first group, and one small write to the page cache for each start and end.
  */
 export interface Guard {
-  /** Starts the shell if it does not run yet. @throws a system error when it cannot be started */
+  /** Starts the shell unless it is running. @throws a system error when it cannot be started */
   open(): void;
   /** @throws a system error when the group cannot be recorded */
   add(pgid: number): void;
   remove(pgid: number): void;
-  /** As `add`, for one process alone: the init process of a sandbox, with which all others of it end. */
+  /** Like `add`, for a single process: the init process of a sandbox, with which all processes of the sandbox end. */
   addProcess(pid: number): void;
   removeProcess(pid: number): void;
-  /** A placeholder of a sandbox, to be removed if nobody else does. Counted: call `removePlaceholder` as often. */
+  /** Adds a placeholder of a sandbox, to be removed if this process cannot. Counted: call `removePlaceholder` as often. */
   addPlaceholder(path: string): void;
   removePlaceholder(path: string): void;
   /** Kills every group and process that was not removed. Idempotent. */
   close(): void;
 }
 
-/** `p` for a process alone, a number and a line feed; numbers of processes have at most 7 digits on Linux and fewer on macOS. */
+/** `p` for a single process, an id and a line feed; process ids have at most 7 digits on Linux and fewer on macOS. */
 const SLOT_BYTES = 11;
 
-/** Slots that the file grows by, one page: they are allocated before they are used, as the disk may be full by then. */
-const SLOTS_AT_ONCE = 372;
+/** Slots by which the file grows, one page: they are allocated before they are used, as the disk may be full by then. */
+const SLOTS_PER_PAGE = 372;
 
 export interface GuardOptions {
-  /** Directories for the unnamed file; the first one that works is taken. */
+  /** Directories for the unnamed file; the first one that works is used. */
   directories?: readonly string[];
   /** `Marks.prefix` of this owner. */
   markPrefix?: string;
@@ -64,7 +64,7 @@ export function createGuard({ directories = DIRECTORIES, markPrefix = "", native
     if (file !== undefined) writeWhole(file, `${text.padStart(SLOT_BYTES - 1)}\n`, slot * SLOT_BYTES);
   };
   const grow = (slot: number) => {
-    for (; file !== undefined && size <= slot; size += SLOTS_AT_ONCE) writeBlank(file, size);
+    for (; file !== undefined && size <= slot; size += SLOTS_PER_PAGE) writeBlank(file, size);
   };
   const start = () => {
     const opened = openSlots(directories, used);
@@ -92,7 +92,7 @@ export function createGuard({ directories = DIRECTORIES, markPrefix = "", native
     try {
       if (ran && !closed) start();
     } catch {
-      // The next start tries again, and gets the error.
+      // The next start tries again, and reports the error.
     }
   };
   const open = () => {
@@ -133,7 +133,7 @@ export function createGuard({ directories = DIRECTORIES, markPrefix = "", native
   };
 }
 
-/** Opens the file with more than `used` slots, for us and for the shell, in the first directory where that works. */
+/** Opens the file with more than `used` slots, for this process and for the shell, in the first directory where that works. */
 function openSlots(directories: readonly string[], used: number): { file: number; reader: number; size: number } {
   const problems: string[] = [];
   for (const directory of directories) {
@@ -141,7 +141,7 @@ function openSlots(directories: readonly string[], used: number): { file: number
     try {
       opened = openUnnamed(directory);
       let size = 0;
-      for (; size <= used; size += SLOTS_AT_ONCE) writeBlank(opened.file, size);
+      for (; size <= used; size += SLOTS_PER_PAGE) writeBlank(opened.file, size);
       return { ...opened, size };
     } catch (error) {
       for (const fd of Object.values(opened ?? {})) closeSync(fd);
@@ -152,10 +152,10 @@ function openSlots(directories: readonly string[], used: number): { file: number
 }
 
 function writeBlank(file: number, slot: number): void {
-  writeWhole(file, `${" ".repeat(SLOT_BYTES - 1)}\n`.repeat(SLOTS_AT_ONCE), slot * SLOT_BYTES);
+  writeWhole(file, `${" ".repeat(SLOT_BYTES - 1)}\n`.repeat(SLOTS_PER_PAGE), slot * SLOT_BYTES);
 }
 
-/** A disk that fills up accepts a part and refuses the rest. */
+/** Several writes: a disk that fills up accepts only a part. */
 function writeWhole(file: number, text: string, position: number): void {
   const bytes = Buffer.from(text);
   for (let at = 0; at < bytes.length; ) at += writeSync(file, bytes, at, bytes.length - at, position + at);

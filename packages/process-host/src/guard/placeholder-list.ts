@@ -4,7 +4,7 @@ import { MARK_S } from "@codex/sandbox";
 
 /** The file that lists placeholders of sandboxes for the guard's shell, one path per line. */
 export interface PlaceholderList {
-  /** Creates the file anew. Returns a descriptor to read it, which the caller closes; undefined where no directory takes it. */
+  /** Creates a new file. Returns a descriptor to read it, which the caller closes; undefined if it cannot be created anywhere. */
   open(directories: readonly string[]): number | undefined;
   /** Counted: call `remove` as often. */
   add(path: string): void;
@@ -16,7 +16,7 @@ export interface PlaceholderList {
 const SLOT_BYTES = 4_096;
 
 /**
- * Removes the placeholders listed on descriptor 4 that nobody has locked, that are empty and that have the time of a
+ * Removes the placeholders listed on descriptor 4 that are not locked, that are empty and that have the modification time of a
  * placeholder. The processes in `$inits` have to be gone first: a path stays reserved while its sandbox runs.
  */
 export const REMOVE_PLACEHOLDERS = `for pid in $inits; do

@@ -19,14 +19,14 @@ export async function getInputWait(pid: number, stdio: ProcessStdio): Promise<In
   if (process.platform !== "linux" || calls === undefined || !isOwnProc()) return "unknown";
   const source = stdio.kind === "pty" ? findTerminal(pid) : await findPipe(pid);
   if (source === undefined) return "unknown";
-  let answer: InputWait = "busy";
+  let result: InputWait = "busy";
   for (const reader of listDescendants(pid, MAX_INSPECTED_PROCESSES)) {
     if (!source.mayRead(reader)) continue;
     const found = await inspectProcess(reader, calls, source);
     if (found === "waits") return found;
-    if (found === "listens" || answer === "busy") answer = found;
+    if (found === "listens" || result === "busy") result = found;
   }
-  return answer;
+  return result;
 }
 
 /** Where the input of a session comes from. */
@@ -54,18 +54,18 @@ async function findPipe(leader: number): Promise<InputSource | undefined> {
 }
 
 async function inspectProcess(pid: number, calls: Calls, source: InputSource): Promise<InputWait> {
-  let answer: InputWait = "busy";
+  let result: InputWait = "busy";
   for (const thread of listThreads(pid, MAX_INSPECTED_THREADS)) {
     const call = await readBlockedCall(pid, thread);
-    if (call === undefined) answer = answer === "busy" ? "unknown" : answer;
+    if (call === undefined) result = result === "busy" ? "unknown" : result;
     if (call === undefined || call === "running") continue;
     const awaited = await findAwaited(pid, call, calls);
     const targets = await Promise.all(awaited.map((fd) => readTarget(pid, fd)));
     if (!targets.some((target) => target !== undefined && source.isAt(target))) continue;
     if (targets.every((target) => target === undefined || source.isAt(target))) return "waits";
-    answer = "listens";
+    result = "listens";
   }
-  return answer;
+  return result;
 }
 
 /** The descriptors whose input a system call waits for. */
@@ -85,7 +85,7 @@ async function findAwaited(pid: number, { number, args }: BlockedCall, calls: Ca
   }
 }
 
-/** `struct pollfd`: descriptor, 4 bytes; asked and answered events, 2 bytes each. */
+/** `struct pollfd`: descriptor, 4 bytes; requested and returned events, 2 bytes each. */
 const POLLFD_BYTES = 8;
 const POLLIN = 1;
 

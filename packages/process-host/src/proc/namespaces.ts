@@ -1,6 +1,6 @@
 import { readFileSync, readlinkSync } from "node:fs";
 
-/** Where a process stands: parent, user and namespace. */
+/** Parent, user and namespace of a process. */
 export interface Place {
   ppid: number;
   /** Real user id. */

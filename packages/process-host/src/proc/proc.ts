@@ -1,10 +1,10 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { open, readFile, stat } from "node:fs/promises";
 
-// Linux's /proc. What the kernel answers immediately is read synchronously; what may block on the process, or on a file
-// system that hangs, is read on the thread pool. Undefined when the process is gone or may not be inspected.
+// Linux's /proc. Files that the kernel serves immediately are read synchronously; those that may block on the process, or on a
+// file system that hangs, are read on the thread pool. Undefined when the process is gone or may not be inspected.
 
-/** A process and those under it, at most `max` of them, parents first. */
+/** A process and its descendants, at most `max` of them, parents first. */
 export function listDescendants(pid: number, max: number): number[] {
   const found = [pid];
   for (let index = 0; index < found.length && found.length < max; index += 1) {

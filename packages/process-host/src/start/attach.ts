@@ -26,7 +26,7 @@ export interface LaunchEvents {
   mark<T>(start: () => T): T;
 }
 
-/** Attaches our ends of the pipes of a process, and owns them from then on. */
+/** Takes ownership of this process's ends of the pipes, and reads and writes them. */
 export function attachPipes(
   { stdin, stdout, stderr }: { stdin: number | undefined; stdout: number; stderr: number },
   native: Native,
@@ -45,7 +45,7 @@ export function attachPipes(
   };
 }
 
-/** Where the bytes of a stream go. */
+/** Passes the bytes of one stream on as events. */
 export class StreamSink implements ByteSink {
   readonly #stream: OutputStream;
   readonly #events: LaunchEvents;
@@ -64,7 +64,7 @@ export class StreamSink implements ByteSink {
   }
 }
 
-/** Attaches the master side of the terminal of a process, and owns it from then on. */
+/** Takes ownership of the master side of a process's terminal, and reads and writes it. */
 export function attachTerminal(master: number, native: Native, events: LaunchEvents): Attached {
   const source = readTerminal(master, native.readMemory, new StreamSink("pty", events));
   return {

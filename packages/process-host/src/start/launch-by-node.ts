@@ -10,7 +10,7 @@ import { attachTerminal, type LaunchEvents, StreamSink } from "./attach.js";
 import type { Program } from "./program.js";
 import { startError } from "./start-error.js";
 
-/** On pipes as Node makes them. @throws StartError */
+/** Starts a process on pipes that Node creates. @throws StartError */
 export async function spawnOnPipes(
   { file, argv, cwd, env, descriptors }: Program,
   openStdin: boolean,
@@ -41,7 +41,7 @@ export async function spawnOnPipes(
   };
 }
 
-/** Only the process itself can take a controlling terminal here: node-pty's helper does. @throws StartError */
+/** Starts a process on a terminal by node-pty, whose helper makes it the controlling terminal. @throws StartError */
 export async function forkOnTerminal(
   { file, argv, cwd, env: variables, descriptors }: Program,
   size: TerminalSize,

@@ -12,7 +12,7 @@ import type { Program } from "./program.js";
 import { toProgram } from "./program.js";
 import { startError } from "./start-error.js";
 
-/** `wrapped` runs in place of the program, and runs it. @throws StartError */
+/** Starts the program of a spec, or the wrapper of its sandbox, which then starts it. @throws StartError */
 export function launch(
   spec: ProcessSpec,
   file: string,
@@ -67,7 +67,7 @@ function orStartError<T>(open: () => T): T {
   try {
     return open();
   } catch (cause) {
-    throw new StartError("os_error", `no pipe could be made: ${messageOf(cause)}`, { cause });
+    throw new StartError("os_error", `no pipe could be opened: ${messageOf(cause)}`, { cause });
   }
 }
 
@@ -109,7 +109,7 @@ function start(
   }
 }
 
-/** On its own: a function made where the program is known would keep that, its environment included, until the end. */
+/** A function of its own: a closure of the caller would retain the program, its environment included, until the exit. */
 const onExitOf =
   (events: LaunchEvents, slave?: number): ChildStart["onExit"] =>
   (status) => {

@@ -4,10 +4,9 @@ import type { ProcessSpec } from "@codex/exec-backend";
 import { checkStrings, errnoOf, StartError } from "@codex/exec-backend";
 
 /**
- * The program of a spec, found as execvp would find it: `PATH` of the process's environment, else our own.
- * Checked before anything is started, so that a missing program and a missing directory are distinguished. Looked up
- * synchronously: the start that follows waits for the same file system anyway, and a turn through the thread pool
- * costs more than the look-up.
+ * Absolute path of the program of a spec, found as execvp would find it: by `PATH` of the spec's environment, else of this
+ * process. Checked before anything is started, so that a missing program and a missing directory are distinguished. Looked up
+ * synchronously: the start that follows waits for the same file system anyway, and the thread pool costs more than the look-up.
  * @throws StartError
  */
 export function resolveProgram(spec: ProcessSpec): string {
@@ -50,7 +49,7 @@ function checkExecutable(path: string, name: string): string {
   throw new StartError("program_not_found", `program \`${name}\` was not found`);
 }
 
-/** `unknown`: the directory around it cannot be searched. */
+/** `unknown`: its parent directory cannot be searched. */
 function executableState(path: string): "ok" | "directory" | "denied" | "missing" | "unknown" {
   let info: Stats | undefined;
   try {

@@ -13,7 +13,7 @@ const START_FAILURES: Readonly<Record<string, string>> = {
   EMFILE: "the limit of open files is reached (EMFILE)",
   ENOMEM: "out of memory (ENOMEM)",
   ETXTBSY: "the program is being written to (ETXTBSY)",
-  ENOEXEC: "the program has no known format (ENOEXEC)",
+  ENOEXEC: "the format of the program is not supported (ENOEXEC)",
   ENOENT: "the program or its interpreter does not exist (ENOENT)",
   EACCES: "the program may not be executed (EACCES)",
 };
