@@ -45,7 +45,7 @@ export const MAX_EVICTED_IDS = 524_288;
 /** Milliseconds an ended process stays readable after its output was complete; the figure is Codex's. */
 export const ENDED_RETENTION_MS = 80_000;
 
-/** Milliseconds a session without a connection lives; the figure is Codex's, whose client tries for 45 s. */
+/** Milliseconds for which a session without a connection is retained; the figure is Codex's, whose client retries for 45 s. */
 export const DETACHED_SESSION_MS = 80_000;
 
 /** Sessions of one server; at the limit a detached session with nothing undelivered is ended. */
@@ -54,7 +54,7 @@ export const MAX_SESSIONS = 1024;
 /** Milliseconds after a resume in which output is limited until the client has read what it missed. */
 export const CATCH_UP_MS = 10_000;
 
-/** Unanswered requests of one connection; at the limit nothing more is read from it. */
+/** Pending requests of one connection; at the limit nothing more is read from it. */
 export const MAX_HANDLED_REQUESTS = 16_384;
 
 /** Unsent error responses to malformed messages; one more ends the connection. */
@@ -63,7 +63,7 @@ export const MAX_UNSENT_PARSE_ERRORS = 1024;
 /** Milliseconds that running requests have to finish once stdin has ended. */
 export const DRAIN_MS = 5_000;
 
-/** Milliseconds that a client has to answer a ping when another connection wants its session. */
+/** Milliseconds in which a client must respond to a ping when another connection resumes its session. */
 export const LIVENESS_MS = 3_000;
 
 /** Milliseconds to flush queued messages to a client that violated the protocol. */
@@ -89,7 +89,7 @@ export const UNBUDGETED_BYTES = 256 * 1024;
 /** File calls of one connection that run or whose response is unsent. */
 export const MAX_FILE_CALLS = 16;
 
-/** Milliseconds between two pings of a client; the figure is Codex's. Missing answers are not punished, as there. */
+/** Milliseconds between two pings of a client; the figure is Codex's. As in Codex, missing pongs have no consequence. */
 export const PING_MS = 30_000;
 
 /** Largest delay of `setTimeout`, milliseconds; a longer timeout never fires. */

@@ -26,9 +26,9 @@ export function createServerTelemetry({ log = {}, metrics, tracing }: Telemetry)
   const requests = metrics === undefined ? undefined : createRequestMetrics(metrics);
   return {
     connections: gauge("connections_live", "Connections that are open."),
-    sessions: gauge("sessions_live", "Sessions, those that wait for their client included."),
-    resumes: count("sessions_resumed", "Sessions that a new connection has taken over."),
-    expiries: count("sessions_expired", "Sessions that ended because nobody resumed them."),
+    sessions: gauge("sessions_live", "Sessions, including those that wait for their client."),
+    resumes: count("sessions_resumed", "Sessions that were resumed over a new connection."),
+    expiries: count("sessions_expired", "Sessions that ended because they were not resumed."),
     malformed: count("malformed_messages", "Messages that could not be read."),
     log,
     opened(transport) {
@@ -98,7 +98,7 @@ function createRequestMetrics(metrics: Registry) {
     (["ok", "error"] as const).map((status) => {
       const counter = metrics.counter({
         name: "codex_exec_server_requests_total",
-        help: "Requests that were answered, by method and whether with an error.",
+        help: "Completed requests, by method and status.",
         labels: { method, status },
       });
       return [`${method} ${status}`, counter] as const;
@@ -108,11 +108,11 @@ function createRequestMetrics(metrics: Registry) {
   return {
     inFlight: metrics.gauge({
       name: "codex_exec_server_requests_in_flight",
-      help: "Requests that are not answered yet.",
+      help: "Requests in progress.",
     }),
     seconds: metrics.histogram({
       name: "codex_exec_server_request_duration_seconds",
-      help: "Time from a request to its answer, what it asks to wait included.",
+      help: "Time from a request to its response, including requested waits.",
     }),
     count(method: string, status: string) {
       const counter = byKind.get(`${method} ${status === "ok" ? "ok" : "error"}`);
@@ -121,7 +121,7 @@ function createRequestMetrics(metrics: Registry) {
   };
 }
 
-/** The first characters of a session id, for logs: whoever knows the whole id could take the session over. */
+/** The first characters of a session id, for logs: the whole id would be enough to resume the session. */
 export const shortId = (sessionId: string): string => sessionId.slice(0, 8);
 
 /** A logger that names the peer of a connection. */

@@ -29,7 +29,7 @@ export interface ExecServerOptions {
 export interface ExecServer {
   /** Serves one client on a channel, which it owns. Resolves when the connection and its resources are gone; never rejects. */
   serve(channel: Channel, options: { transport: Transport }): Promise<void>;
-  /** Sessions that exist, those without a connection included. */
+  /** Number of sessions, including those without a connection. */
   readonly sessionCount: number;
   /** Ends every connection, session and process. Idempotent; never rejects. */
   close(): Promise<void>;

@@ -3,7 +3,7 @@ export type Transport =
   | { kind: "stdio" }
   | { kind: "websocket" /** `IP:PORT` */; peer: string }
   /**
-   * Lines on a socket of this host, such as a bridge's. It cannot be asked whether the client is still there, so a session
-   * goes to whoever resumes it last.
+   * Lines on a socket of this host, such as a bridge's. It has no ping, so a session
+   * is attached to the connection that resumed it last.
    */
   | { kind: "socket"; peer: string };

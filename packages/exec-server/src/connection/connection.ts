@@ -63,7 +63,7 @@ export class Connection implements Holder {
   /** Reused buffers for output notifications. */
   readonly #messages = new ChunkMemory(MESSAGE_SLAB_BYTES);
   #session: Session | undefined;
-  /** The client asked for extensions that Codex 0.169.0 does not have. */
+  /** Whether the client requested extensions that Codex 0.169.0 does not have. */
   #isExtended = false;
   #unsentParseErrors = 0;
   /** Resolves when all resources of the connection are freed. Never rejects. */
@@ -136,7 +136,7 @@ export class Connection implements Holder {
       sessionId: id,
       environmentInfo: this.#context.environment.info,
       protocolVersion: FIRST_PROTOCOL_VERSION,
-      // Extensions for clients of this project: a start with a sandbox is sandboxed or refused, `http/cancel` is there.
+      // Extensions for clients of this project: a start with a sandbox is sandboxed or refused, and there is `http/cancel`.
       ...(outcomes ? { sandboxedProcess: true, httpCancel: true } : {}),
     };
   };
@@ -180,7 +180,7 @@ export class Connection implements Holder {
     const level = this.#session === undefined ? "info" : "warn";
     this.#log[level]?.("message could not be read");
     if (this.#unsentParseErrors >= MAX_UNSENT_PARSE_ERRORS) {
-      this.#violate(`${MAX_UNSENT_PARSE_ERRORS} answers to malformed messages were not read`);
+      this.#violate(`${MAX_UNSENT_PARSE_ERRORS} error responses to malformed messages were not read`);
       return;
     }
     this.#unsentParseErrors += 1;
@@ -196,7 +196,7 @@ export class Connection implements Holder {
 
   #violate(reason: string): void {
     this.#log.warn?.("connection ended for a violation", { reason });
-    // Codex ends such a connection abruptly; its client takes that for a disconnect and resumes.
+    // Codex ends such a connection abruptly; its client treats that as a disconnect and resumes.
     void this.#peer.close({ reason, deadlineMs: VIOLATION_CLOSE_MS, abrupt: true });
   }
 

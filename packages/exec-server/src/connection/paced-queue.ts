@@ -60,7 +60,7 @@ export class PacedQueue {
     await this.#channel.waitForRoom();
     const releaseTotal = await total.take(bytes, BUDGET_WAIT_MS);
     if (releaseTotal === undefined) {
-      const message = `an answer of ${bytes} bytes was not made: others hold what this server has for answers; try again`;
+      const message = `a response of ${bytes} bytes was not created: responses to other requests use all memory that this server has for responses; try again`;
       throw new RpcError(ERROR_CODES.internal, message);
     }
     releases.push(releaseTotal);

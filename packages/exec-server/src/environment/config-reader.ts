@@ -99,7 +99,7 @@ async function readTable(toml: TomlCodec, file: string): Promise<Table | undefin
 
 type Table = Record<string, unknown>;
 
-/** The values at the paths, nested in their tables; undefined if there are none. A path ends at the first value that is no table. */
+/** The values at the paths, nested in their tables; undefined if there are none. A path ends at the first value that is not a table. */
 export function selectPaths(table: Table, paths: readonly TomlPath[]): Table | undefined {
   const selected = createTable();
   for (const path of paths) selectPath(table, path, selected);
@@ -114,7 +114,7 @@ function selectPath(table: Table, [key, ...rest]: TomlPath, into: Table): boolea
     return true;
   }
   const former = into[key];
-  if (former === value) return true; // selected as a whole by another path
+  if (former === value) return true; // selected completely by another path
   const inner = isTable(former) ? former : createTable();
   const found = selectPath(value, rest, inner);
   if (found) into[key] = inner;

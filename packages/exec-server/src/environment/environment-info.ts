@@ -16,7 +16,7 @@ export interface EnvironmentInfoOptions {
   executorVersion: string;
   /** Capabilities beyond `BASE_CAPABILITIES`; all others are false. */
   capabilities?: readonly CapabilityName[];
-  /** Default: this process's. */
+  /** Default: that of this process. */
   cwd?: string;
   env?: Readonly<Record<string, string | undefined>>;
 }

@@ -120,7 +120,7 @@ class Connection implements ConnectionHttp {
     const { senders, limits } = this.#with;
     if (this.#gone) throw new RpcError(ERROR_CODES.internal, "http/request failed: the connection is gone");
     if (this.#exchanges.size >= limits.maxExchanges) {
-      const problem = `http/request was refused: ${limits.maxExchanges} are under way, which is the limit`;
+      const problem = `http/request was refused: ${limits.maxExchanges} requests are in progress, which is the limit`;
       throw new RpcError(ERROR_CODES.invalidRequest, problem);
     }
     if (streamResponse && this.#streams.has(requestId)) {

@@ -8,7 +8,7 @@ import {
 } from "@codex/exec-server-protocol";
 import type { ConnectionHttp } from "./http-client.js";
 
-/** A request with decoded params: runs on the HTTP of the connection and resolves with the result. */
+/** A request with decoded params: uses the HTTP client of the connection, and resolves with the result. */
 export type HttpRequest = (http: ConnectionHttp, signal?: AbortSignal) => Promise<unknown>;
 
 /** Decoders of the `http/*` requests by method. Each throws RpcError for bad params; the returned request rejects with RpcError. */

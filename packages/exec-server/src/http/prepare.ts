@@ -70,7 +70,7 @@ function parseUrl(text: string): URL {
 
 function checkMethod(method: string): void {
   if (!TOKEN.test(method)) throw invalidParams("method is invalid: invalid HTTP method");
-  if (method === "CONNECT") throw invalidParams("method is invalid: CONNECT makes a tunnel, which has no answer");
+  if (method === "CONNECT") throw invalidParams("method is invalid: CONNECT opens a tunnel, which has no response");
 }
 
 function prepareHeader(
@@ -102,7 +102,7 @@ function checkFraming(headers: readonly PreparedHeader[], body: Buffer | undefin
   }
   for (const coding of codings) {
     if (coding.toLowerCase() === "chunked" && codings.length === 1 && lengths.length === 0) continue;
-    throw invalidParams(`header value is invalid for transfer-encoding: ${coding}; only chunked alone is supported`);
+    throw invalidParams(`header value is invalid for transfer-encoding: ${coding}; only chunked is supported`);
   }
   if (valuesOf("host").length > 1) throw invalidParams("header host is given more than once");
 }

@@ -53,7 +53,7 @@ export function sendRequest(request: PreparedRequest, senders: Senders, signal: 
     sending.once("response", resolve);
     sending.on("error", reject);
     // A protocol switch (101) ends without either event.
-    sending.once("close", () => reject(new Error("the connection ended without an answer")));
+    sending.once("close", () => reject(new Error("the connection ended without a response")));
     // Node writes methods in upper case unless they are set afterwards.
     sending.method = method;
     for (const [name, values] of groupHeaders(headers, url, body)) sending.setHeader(name, values);

@@ -19,7 +19,7 @@ const DEFAULT_CLOCK_SKEW_SECONDS = 30;
 /** Shorter keys of HMAC-SHA-256 are weaker than the hash (RFC 7518, section 3.2). */
 const MIN_SECRET_BYTES = 32;
 
-/** Resolves the options and reads the secret files. Undefined means that everybody may connect. @throws Error that names the option or the file */
+/** Resolves the options and reads the secret files. Undefined: no authentication. @throws Error that names the option or the file */
 export function resolveAuth(options: AuthOptions): BearerAuth | undefined {
   const { wsAuth, wsTokenFile, wsTokenSha256, wsSharedSecretFile, wsIssuer, wsAudience } = options;
   const hasToken = wsTokenFile !== undefined || wsTokenSha256 !== undefined;

@@ -3,7 +3,7 @@ import type { IncomingMessage } from "node:http";
 import { lazily } from "@codex/exec-server-protocol";
 import * as z from "zod/mini";
 
-/** Who may connect, by the token of `Authorization: Bearer`. */
+/** Which tokens in `Authorization: Bearer` are accepted. */
 export type BearerAuth =
   | { kind: "capability" /** SHA-256 of the token. */; sha256: Uint8Array }
   | {

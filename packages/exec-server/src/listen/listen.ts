@@ -10,10 +10,10 @@ import type { ExecServer } from "../server.js";
 import type { Transport } from "../transport.js";
 import { authorizeBearer, type BearerAuth } from "./bearer-token.js";
 
-/** Where a server is reached: its stdio, or an address that accepts websockets. */
+/** Where a server listens: its stdio, or an address for websockets. */
 export type ListenTarget = { kind: "stdio" } | ListenPlace;
 
-/** Where websockets are accepted. */
+/** An address for websockets. */
 type ListenPlace = { kind: "websocket"; host: string; port: number } | { kind: "unix"; socketPath: string };
 
 /** `stdio`, `stdio://`, `unix:///PATH` or `ws://IP:PORT`; an IPv6 address is in brackets, port 0 is a free one. @throws Error */
@@ -35,7 +35,7 @@ const MAX_PORT = 65_535;
 
 /** Options of `listenWebSocket`. */
 export interface ListenWebSocketOptions extends ListenAddress {
-  /** Who may connect; by default everybody who can reach the address. */
+  /** Required authentication; by default none. */
   auth?: BearerAuth;
   /** Listens beyond loopback without `auth`. */
   allowInsecure?: boolean;
@@ -62,8 +62,8 @@ export async function listenWebSocket(
   if (tls !== undefined && socketPath !== undefined) throw new Error("TLS is for ws://, not for a unix socket");
   if (auth === undefined && !allowInsecure && socketPath === undefined && !isLoopback(host)) {
     throw new Error(
-      `${host} can be reached from other machines, and whoever reaches an exec-server runs programs as you: ` +
-        "give --ws-auth, or --allow-insecure-listen if something else guards it",
+      `${host} can be reached from other machines, and any client of an exec-server can run programs as you: ` +
+        "give --ws-auth, or --allow-insecure-listen if it is protected by other means",
     );
   }
   // Loaded here, so that a server on stdio starts without the websocket library.
@@ -93,8 +93,8 @@ export async function listenWebSocket(
 }
 
 /**
- * Connects a server to one client over two streams, which it owns. Resolves when that client is gone.
- * @param transport whether the client can come back; by default it cannot
+ * Connects a server to one client over two streams, which it owns. Resolves when the connection has ended.
+ * @param transport whether the client can reconnect; by default it cannot
  */
 export function serveStdio(
   server: ExecServer,
@@ -107,7 +107,7 @@ export function serveStdio(
 
 const PROBES: ReadonlySet<string> = new Set(["/readyz", "/healthz"]);
 
-/** Answers health probes, which need no token. */
+/** Responds to health probes, which need no token. */
 function answerProbe({ method, url = "" }: IncomingMessage, response: ServerResponse): boolean {
   if ((method !== "GET" && method !== "HEAD") || !PROBES.has(url.split("?", 1)[0]!)) return false;
   response.writeHead(200).end();

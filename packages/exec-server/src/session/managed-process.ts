@@ -85,7 +85,7 @@ export class ManagedProcess {
   #delivered = 0;
   #exitedDelivered = false;
   #closedDelivered = false;
-  /** It closed while nobody was attached, and has not been read since. */
+  /** Whether it closed while no connection was attached, and has not been read since. */
   #missed = false;
   #wakers: Set<() => void> | undefined;
 

@@ -10,9 +10,9 @@ import { Session, type SessionContent } from "./session.js";
 /** Limits and collaborators of a session table. */
 export interface SessionTableOptions {
   backend: ExecBackend;
-  /** Milliseconds a session without a connection lives. */
+  /** Milliseconds for which a session without a connection is retained. */
   detachedMs?: number;
-  /** The same while it has processes, those that are ended and still readable included. Default: `detachedMs`. */
+  /** The same while it has processes, including ended ones that are still readable. Default: `detachedMs`. */
   busyDetachedMs?: number;
   maxSessions?: number;
   endedRetentionMs?: number;
@@ -30,14 +30,14 @@ export interface SessionTableOptions {
 export interface Holder {
   /** Resolves false when the client does not respond to a ping in time. */
   isAlive(): Promise<boolean>;
-  /** Closes the connection, because another one takes the session over. */
+  /** Closes the connection, because the session was resumed by another one. */
   drop(reason: string): void;
 }
 
 interface Entry {
   session: Session;
   holder: Holder | undefined;
-  /** Ends the session when nobody resumes it. */
+  /** Ends the session if it is not resumed. */
   expiry: NodeJS.Timeout | undefined;
   /** Time of creation, milliseconds of `now`. */
   readonly createdAt: number;
@@ -59,7 +59,7 @@ export class SessionTable {
       maxSessions: MAX_SESSIONS,
       maxEnded: MAX_ENDED_PROCESSES,
       retention: new Retention(),
-      // An ended process stays readable as long as its client may come back for it.
+      // An ended process stays readable as long as its client may resume the session.
       endedRetentionMs: Math.max(ENDED_RETENTION_MS, options.busyDetachedMs ?? 0),
       newId: randomUUID,
       now: () => performance.now(),
@@ -84,7 +84,7 @@ export class SessionTable {
   }
 
   /**
-   * Attaches a session to a new connection, which takes over from one that does not respond.
+   * Attaches a session to a new connection, replacing one that does not respond.
    * @throws RpcError -32600 for an unknown id, -32010 while its current connection responds
    */
   async resume(sessionId: string, holder: Holder): Promise<Session> {
@@ -107,7 +107,7 @@ export class SessionTable {
     return entry.session;
   }
 
-  /** Called when a connection has ended. Does nothing if the session has another one by now. */
+  /** Called when a connection has ended. Does nothing if the session has another one. */
   release(session: Session, holder: Holder): void {
     const entry = this.#entries.get(session.id);
     if (entry?.holder !== holder) return;
@@ -152,7 +152,7 @@ export class SessionTable {
   #expire(sessionId: string): void {
     const { expiries, log } = this.#options.telemetry;
     expiries.value += 1;
-    log.warn?.("session expired: nobody resumed it", { session: shortId(sessionId) });
+    log.warn?.("session expired: it was not resumed", { session: shortId(sessionId) });
     void this.#end(sessionId);
   }
 

@@ -5,7 +5,7 @@ import { EvictedIds } from "./evicted-ids.js";
 import { ManagedProcess, type ProcessEvents, type ProcessOwner } from "./managed-process.js";
 import type { RetainingSession, Retention } from "./retention.js";
 
-/** What a session is made of. */
+/** Options and collaborators of a session. */
 export interface SessionOptions {
   id: string;
   backend: ExecBackend;
@@ -13,7 +13,7 @@ export interface SessionOptions {
   endedRetentionMs?: number;
   /** Ended processes that stay readable. */
   maxEnded?: number;
-  /** Bounds what is kept of output; without, only each process is bounded. */
+  /** Bounds the retained output; without it, only the output of each process is bounded. */
   retention?: Retention;
 }
 
@@ -29,13 +29,13 @@ export type SessionContent = "unfinished" | "delivered" | "empty";
  */
 export class Session implements RetainingSession {
   readonly id: string;
-  /** The client asked for `outcome` members, which tell signals apart from exit codes. */
+  /** Whether the client requested `outcome` members, which distinguish signals from exit codes. */
   reportsOutcomes = false;
   readonly #backend: ExecBackend;
   readonly #endedRetentionMs: number;
   readonly #maxEnded: number;
   readonly #retention: Retention | undefined;
-  /** By id, which is taken as soon as a start is requested. */
+  /** By id, which is in use as soon as a start is requested. */
   readonly #processes = new Map<string, ManagedProcess | StartingProcess>();
   /** Closed processes in order, with the time to evict them: ms of `performance.now()`. */
   readonly #ended = new Map<string, number>();
@@ -125,7 +125,7 @@ export class Session implements RetainingSession {
     return new Promise((resolve, reject) => {
       found.waiting.push((process) => {
         try {
-          // `resolve` takes a promise for its value; the type of its parameter does not say so for a generic one.
+          // `resolve` also accepts a promise of the value, which the type of its parameter does not express for a generic type.
           resolve(work(process) as Awaited<T>);
         } catch (error) {
           reject(error);

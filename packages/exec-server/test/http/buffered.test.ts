@@ -134,7 +134,7 @@ it.each([
   [{ url: "ftp://x/" }, "http/request only supports http and https URLs, got ftp"],
   [{ method: "B AD" }, "http/request method is invalid: invalid HTTP method"],
   [{ method: "" }, "http/request method is invalid: invalid HTTP method"],
-  [{ method: "CONNECT" }, "http/request method is invalid: CONNECT makes a tunnel, which has no answer"],
+  [{ method: "CONNECT" }, "http/request method is invalid: CONNECT opens a tunnel, which has no response"],
   [{ headers: [{ name: "b ad", value: "x" }] }, "http/request header name is invalid: invalid HTTP header name"],
   [{ headers: [{ name: "", value: "x" }] }, "http/request header name is invalid: invalid HTTP header name"],
   [
@@ -147,7 +147,7 @@ it.each([
   ],
   [
     { headers: [{ name: "transfer-encoding", value: "gzip" }] },
-    "http/request header value is invalid for transfer-encoding: gzip; only chunked alone is supported",
+    "http/request header value is invalid for transfer-encoding: gzip; only chunked is supported",
   ],
   [
     {
@@ -185,7 +185,7 @@ it("tells failures apart", async () => {
   });
   expect(await call({ url: switching })).toMatchObject({
     code: -32603,
-    message: expect.stringContaining("without an answer"),
+    message: expect.stringContaining("without a response"),
   });
   expect(await call({ url: closing })).toMatchObject({
     code: -32603,

@@ -172,7 +172,7 @@ it("bounds what is under way at once", async () => {
   const connection = servers.connect({ limits: { maxExchanges: 2 } });
   const abort = new AbortController();
   const waiting = [connection.call({ url: silent }, abort.signal), connection.call({ url: silent }, abort.signal)];
-  const full = { code: -32600, message: "http/request was refused: 2 are under way, which is the limit" };
+  const full = { code: -32600, message: "http/request was refused: 2 requests are in progress, which is the limit" };
   expect(await connection.call({ url: silent })).toEqual(full);
   abort.abort();
   await Promise.all(waiting);

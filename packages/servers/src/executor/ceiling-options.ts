@@ -47,7 +47,7 @@ const IS_OWN = /^\/(?:proc|dev\/fd)(?:\/|$)/;
 function readRemoteRoot(root: string): string {
   if (IS_OWN.test(posix.normalize(root))) {
     throw usage(
-      `--allowed-root ${JSON.stringify(root)}: with --exec-server it is another place for every process of that host`,
+      `--allowed-root ${JSON.stringify(root)}: with --exec-server it differs from process to process on that host`,
     );
   }
   if (isAbsolute(root)) return root;

@@ -151,8 +151,8 @@ async function serveWebSocket(
   const tls = readTlsIdentity(options);
   if (token === undefined && isOpen(place) && !options.allowInsecureListen) {
     throw new CommandError(
-      `${place.host} can be reached from other machines, and whoever reaches an executor runs programs as you: ` +
-        "give --token-file, or --allow-insecure-listen if something else guards it",
+      `${place.host} can be reached from other machines, and any client of an executor can run programs as you: ` +
+        "give --token-file, or --allow-insecure-listen if it is protected by other means",
       SERVER_EXIT.usage,
     );
   }
