@@ -30,10 +30,10 @@ it("codex executor serves files, in a sandbox as well, and tells of its host", a
 });
 
 it.each([
-  [["--no-files"], /no exec-server beside it/],
+  [["--no-files"], /it has no exec-server/],
   [["--max-sandbox", "read-only"], /a ceiling/],
   [["--allowed-root", "/"], /a ceiling/],
-])("codex executor %j serves tools alone", async (args, problem) => {
+])("codex executor %j offers tools only", async (args, problem) => {
   await withExecutor(args, async (attached) => {
     expect(attached.servesFiles).toBe(false);
     await expect(attached.openExecServer()).rejects.toMatchObject({

@@ -1,12 +1,12 @@
 import type { ToolCallOutcome } from "@codex/executor-protocol";
 
 /**
- * Thrown by a tool to answer its call with an error outcome: `message` is for the model, which should be able to act on it.
+ * Thrown by a tool to return an error outcome: `message` is for the model, which should be able to act on it.
  * `throw new ToolError("no such table", { code: "not_found", cause: error })`
  */
 export class ToolError extends Error {
   override readonly name = "ToolError";
-  /** The same for programs: a word such as `not_found`. */
+  /** For programs, such as `not_found`. */
   readonly code: string | undefined;
   constructor(message: string, { code, ...options }: ErrorOptions & { code?: string } = {}) {
     super(message, options);

@@ -27,16 +27,16 @@ export interface ExecutorTelemetry {
   readonly pruned: Counter;
   /** Messages that could not be read. */
   readonly unreadable: Counter;
-  /** A call has arrived. */
+  /** Reports that a call has arrived. */
   beginCall(message: CallMessage): CallWatch;
   /** Registers the gauge of running sessions; `count` is called when metrics are read. */
   observeSessions(count: () => number): void;
 }
 
 interface CallWatch {
-  /** What the call's work is part of. */
+  /** Parent of the spans of the call. */
   readonly trace: TraceContext | undefined;
-  /** Its outcome is known. */
+  /** Reports the outcome. */
   end(outcome: ToolCallOutcome): void;
 }
 
@@ -51,14 +51,14 @@ export function createExecutorTelemetry(
     log,
     connections: metrics.gauge({
       name: "codex_executor_connections_live",
-      help: "Orchestrators, those that lost their channel and may come back included.",
+      help: "Orchestrators, including those that lost their channel and may resume.",
     }),
-    accepted: counter("connections", "Orchestrators that have come."),
-    resumed: counter("connections_resumed", "Orchestrators that came back over another channel."),
-    expired: counter("connections_expired", "Orchestrators that did not come back in time."),
+    accepted: counter("connections", "Orchestrators that have connected."),
+    resumed: counter("connections_resumed", "Orchestrators that resumed over another channel."),
+    expired: counter("connections_expired", "Orchestrators that did not resume in time."),
     refused: counter("refusals", "Commands that were refused before anything was started."),
     pruned: counter("sessions_pruned", "Sessions that were ended to make room for others."),
-    unreadable: counter("unreadable_messages", "Messages that could not be read or made no sense."),
+    unreadable: counter("unreadable_messages", "Messages that could not be read or were invalid."),
     beginCall(message) {
       const { requestId, toolName, trace } = message;
       const startedAt = performance.now();
@@ -88,7 +88,11 @@ export function createExecutorTelemetry(
       };
     },
     observeSessions(count) {
-      metrics.observe("gauge", { name: "codex_executor_sessions_live", help: "Sessions whose process runs." }, count);
+      metrics.observe(
+        "gauge",
+        { name: "codex_executor_sessions_live", help: "Sessions with a running process." },
+        count,
+      );
     },
   };
 }
@@ -97,7 +101,7 @@ function createCallMetrics(metrics: Registry, toolNames: Iterable<string>) {
   const answered = (tool: string, status: string) =>
     metrics.counter({
       name: "codex_executor_calls_total",
-      help: "Calls that have their outcome, by tool; tools that are not for commands and sessions are `other`.",
+      help: "Completed calls, by tool; tools that are not built in are `other`.",
       labels: { tool, status },
     });
   const both = (tool: string) => ({ success: answered(tool, "success"), error: answered(tool, "error") });
@@ -105,7 +109,7 @@ function createCallMetrics(metrics: Registry, toolNames: Iterable<string>) {
   const other = both("other");
   return {
     answered: (tool: string): Record<ToolCallOutcome["status"], Counter> => byTool.get(tool) ?? other,
-    inFlight: metrics.gauge({ name: "codex_executor_calls_in_flight", help: "Calls without an outcome." }),
+    inFlight: metrics.gauge({ name: "codex_executor_calls_in_flight", help: "Calls in progress." }),
     seconds: metrics.histogram({
       name: "codex_executor_call_duration_seconds",
       help: "Time from a call to its outcome, its window included.",

@@ -17,69 +17,69 @@ import type { SessionTool } from "./tools/session-tool.js";
 import { SESSION_TOOLS } from "./tools/session-tools.js";
 import { createToolRegistry, type ExecutorTool, type ToolRegistry } from "./tools/tool-registry.js";
 
-/** What `createExecutor` is made of; only `backend` is required. */
+/** Options of `createExecutor`; only `backend` is required. */
 export interface ExecutorOptions {
   /**
-   * Where processes run. One that is handed in stays the caller's: close it after the last `serve` has ended. A function
-   * makes one for each orchestrator, closed with its channel: then nothing outlives the channel, not even what a
-   * session that has ended left running.
+   * Where processes run. A backend is owned by the caller: close it after the last `serve` has ended. A function creates one for
+   * each orchestrator, closed with its connection: then no process outlives the connection, not even one that an ended session
+   * left running.
    */
   backend: ExecBackend | (() => ExecBackend);
-  /** False: only `tools` are offered, none for commands and sessions. Default true. */
+  /** False: only `tools` are offered, no tools for commands and sessions. Default true. */
   sessionTools?: boolean;
-  /** Tools besides those for commands and sessions. */
+  /** Additional tools. */
   tools?: readonly ExecutorTool[];
   /** The host as `initialize` describes it; default: the host of this process. */
   host?: HostInfo;
   /** The executor's own environment, the base of an `envPolicy`; default: of this process. */
   env?: Readonly<Record<string, string | undefined>>;
-  /** The most that any command may do here, whatever an orchestrator sends. Default: no such bound. */
+  /** The most that any command may do here, whatever an orchestrator sends. Default: unlimited. */
   ceiling?: CeilingOptions;
-  /** How the ceiling learns where paths lead; needed where commands run on another host. Default: on this one. */
+  /** Resolves links in paths for the ceiling; required if commands run on another host. Default: resolves on this host. */
   resolvePath?: ResolvePath;
   /**
-   * Files, HTTP and processes of the same host, for orchestrators that ask for them; called once for each. Not offered
-   * where a ceiling restricts the executor, which an exec-server would not keep. Default: tools alone.
+   * Creates an exec-server (files, HTTP and processes of the same host) for an orchestrator that requests it; called once for
+   * each. Not offered if a ceiling restricts the executor, which an exec-server would not enforce. Default: no exec-server.
    */
   execServer?: CreateExecServer;
   limits?: Partial<ExecutorLimits>;
-  /** How long calls and sessions outlive a lost channel, waiting for a resume, milliseconds; default 30000, 0: not at all. */
+  /** How long calls and sessions can be resumed after a channel was lost, milliseconds; default 30000, 0: not at all. */
   resumeGraceMs?: number;
   /** Default: `createRandomIds()`. */
   ids?: Ids;
   /** Default: `systemClock` of `@codex/clock`. */
   clock?: Clock;
-  /** Logs, metrics and spans, with what no orchestrator sees: that a tool has thrown, for example. */
+  /** Logs, metrics and spans, also of events that are not sent to orchestrators, such as an exception of a tool. */
   telemetry?: Telemetry;
 }
 
-/** A running tool host: serves orchestrators over channels, each with sessions of its own. Made by `createExecutor`. */
+/** A running tool host: serves orchestrators over channels, each with sessions of its own. Created by `createExecutor`. */
 export interface Executor extends AsyncDisposable {
-  /** The tools besides those for commands and sessions; changes are announced to orchestrators that initialized. */
+  /** The additional tools; changes are announced to orchestrators that sent `initialize`. */
   readonly tools: ToolRegistry;
   /**
-   * Serves one orchestrator until it says `shutdown`, or its channel ends and it does not come back; then ends every
-   * session it has. Closes the channel. Never rejects. Each orchestrator has sessions of its own.
+   * Serves one orchestrator until it sends `shutdown`, or its channel ends and it does not resume; then ends all of its sessions.
+   * Closes the channel. Never rejects. Each orchestrator has sessions of its own.
    */
   serve(channel: Channel, options?: ServeOptions): Promise<void>;
-  /** Orchestrators that are served, those included that may still come back. */
+  /** Number of connected orchestrators, including those that may still resume. */
   readonly orchestratorCount: number;
-  /** Ends what every orchestrator has, at once, also of those that are away. Idempotent; never rejects. `await using` calls it. */
+  /** Ends the calls and sessions of all orchestrators immediately, also of those that may resume. Idempotent; never rejects. `await using` calls it. */
   close(): Promise<void>;
 }
 
 /** Options of `Executor.serve` for one channel. */
 export interface ServeOptions {
   /**
-   * Whether the orchestrator could come back over another channel. False: the end of this one ends everything. Default
-   * true, which needs `resumeGraceMs` and an orchestrator that has said `initialize`.
+   * Whether the orchestrator may resume over another channel. False: its calls and sessions end with this channel. Default
+   * true, which requires `resumeGraceMs` and an orchestrator that has sent `initialize`.
    */
   resumable?: boolean;
 }
 
 /**
- * @throws RangeError for a limit or grace that is no such number, or a root that is no absolute path.
- * @throws Error for two tools of one name.
+ * @throws RangeError for an invalid limit or grace, or a root that is not an absolute path
+ * @throws Error for two tools with the same name
  */
 export function createExecutor(options: ExecutorOptions): Executor {
   const limits = resolveLimits(options.limits);
@@ -89,7 +89,7 @@ export function createExecutor(options: ExecutorOptions): Executor {
   for (const tool of options.tools ?? []) tools.add(tool);
   const env = options.env ?? process.env;
   const { ceiling, resolvePath } = options;
-  // On another host this process does not know where temporary files go.
+  // The temporary directory of another host is not known.
   const temporaryDirectories = resolvePath === undefined && env.TMPDIR?.startsWith("/") ? [env.TMPDIR] : [];
   const telemetry = createExecutorTelemetry(options.telemetry ?? {}, sessionTools.keys());
   const clock = options.clock ?? systemClock;
@@ -143,10 +143,10 @@ export function createExecutor(options: ExecutorOptions): Executor {
 const NO_TOOLS: ReadonlyMap<string, SessionTool> = new Map();
 
 function offerExecServer({ execServer, ceiling }: ExecutorOptions): ExecServerOffer {
-  if (execServer === undefined) return { refusal: "this executor serves tools alone: it has no exec-server beside it" };
+  if (execServer === undefined) return { refusal: "this executor offers tools only: it has no exec-server" };
   const { mode = "danger-full-access", roots = [], network = mode === "danger-full-access" } = ceiling ?? {};
   if (mode === "danger-full-access" && roots.length === 0 && network) return { create: execServer };
-  return { refusal: "this executor has a ceiling, which an exec-server would not keep: it serves tools alone" };
+  return { refusal: "this executor offers tools only: it has a ceiling, which an exec-server would not enforce" };
 }
 
 const countRunning = (all: ReadonlySet<UnifiedExec>): number =>
@@ -185,11 +185,11 @@ async function serveChannel(channel: Channel, isResumable: boolean, context: Ser
   try {
     end = await receiveMessages(attachment);
   } catch (error) {
-    telemetry.log.error?.("the receive loop failed", describeFault(error)); // a defect of this package: everything is ended all the same
+    telemetry.log.error?.("the receive loop failed", describeFault(error)); // a defect of this package: the connection is ended anyway
     end = "shut down";
   }
   const { connection } = attachment;
-  // A connection that was resumed over another channel belongs to that one now.
+  // A connection that was resumed over another channel belongs to that channel.
   if (connection?.outbox.isLatest(channel)) {
     if (end === "lost" && connection.isResumable && !isClosed()) {
       connection.detach(channel);

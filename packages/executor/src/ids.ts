@@ -1,12 +1,12 @@
 import { randomUUID } from "node:crypto";
 
-/** Source of the ids that an executor mints; tests hand in `createCountingIds()`. */
+/** Source of the ids of an executor; for tests: `createCountingIds()`. */
 export interface Ids {
-  /** A session id from 1000 to 99999 that `isTaken` does not know. */
+  /** A session id from 1000 to 99999 for which `isTaken` is false. */
   session(isTaken: (id: number) => boolean): number;
-  /** Of one answer: 6 lowercase hex digits. */
+  /** Id of one result: 6 lowercase hex digits. */
   chunk(): string;
-  /** Of one connection; unguessable, as it is enough to resume the connection. */
+  /** Id of one connection; unguessable, as it is all that is needed to resume the connection. */
   connection(): string;
 }
 
@@ -14,7 +14,7 @@ const FIRST_ID = 1_000;
 const ID_COUNT = 99_000;
 const CHUNK_IDS = 0x1000000;
 
-/** @param random as `Math.random`: at least 0, below 1. */
+/** @param random like `Math.random`: at least 0, below 1 */
 export const createRandomIds = (random: () => number = Math.random): Ids => ({
   session: (isTaken) => findFree(Math.floor(random() * ID_COUNT), isTaken),
   chunk: () => toChunkId(Math.floor(random() * CHUNK_IDS)),
@@ -37,7 +37,7 @@ export function createCountingIds(): Ids {
   };
 }
 
-/** The first free id from a place on, around the end. Callers keep far fewer ids than there are. */
+/** The first free id from an offset on, wrapping around. Callers have far fewer ids than there are. */
 function findFree(start: number, isTaken: (id: number) => boolean): number {
   for (let step = 0; step < ID_COUNT; step++) {
     const id = FIRST_ID + ((start + step) % ID_COUNT);

@@ -87,20 +87,20 @@ export const DEFAULT_EXECUTOR_LIMITS: ExecutorLimits = {
 /** Ids of ended live output that are not reused; more than the positions that an orchestrator remembers. */
 export const FORMER_IDS = 4096;
 
-/** Milliseconds without output after an exit that end a wait while another process has the streams open. */
+/** Milliseconds without output after an exit, after which a wait ends although another process has the streams open. */
 export const POST_EXIT_MS = 50;
 
-/** The same where output arrives over a network, after the exit. */
+/** The same if output arrives over a network, after the exit. */
 export const REMOTE_POST_EXIT_MS = 500;
 
-/** Levels of arrays and objects in the JSON Schema of a tool; a message that lists it may have 128. */
+/** Levels of arrays and objects in the JSON Schema of a tool; a whole message may have 128. */
 export const MAX_SCHEMA_DEPTH = 100;
 
 /** Most milliseconds that the result of concurrent terminal input is delayed, so that the echo is sent first. */
 export const ECHO_MS = 1;
 
 /** Milliseconds that a call waits for the result of input to a process that has ended. */
-export const INPUT_ANSWER_MS = 1_000;
+export const INPUT_RESULT_MS = 1_000;
 
 /** Milliseconds after an exit that end a wait although output still arrives. */
 export const LONGEST_POST_EXIT_MS = 1_000;
@@ -111,7 +111,7 @@ export const DEFAULT_RESUME_GRACE_MS = 30_000;
 /** Unacknowledged live output of one session, bytes; less where less is retained. */
 export const MAX_UNACKNOWLEDGED_OUTPUT_BYTES = 4 * 1024 * 1024;
 
-/** Unacknowledged output at which a program is paused that may not lose output, bytes; less where less is retained. */
+/** Unacknowledged output at which a program is paused whose output must not be lost, bytes; less where less is retained. */
 export const MAX_PAUSED_OUTPUT_BYTES = 512 * 1024;
 
 /** Output of a tool that is retained until it is acknowledged, bytes. */
@@ -128,9 +128,9 @@ export const SHUTDOWN_GRACE_MS = 300;
 export const LAST_SESSIONS_MS = 10_000;
 
 /** Milliseconds after the end of all sessions in which calls may still complete. */
-export const LAST_ANSWERS_MS = 1_000;
+export const LAST_CALLS_MS = 1_000;
 
-/** Remembered resizes of one session; of older ones only the last size is kept. */
+/** Resizes of one session that are retained; of older ones only the last size. */
 export const MAX_RESIZES = 1024;
 
 /** Runs of one style in a screen with colors; each takes up to 200 bytes of the result. */
@@ -139,31 +139,31 @@ export const MAX_STYLED_RUNS = 40_000;
 /** Cells (rows × columns) of a terminal that is rendered; each takes 12 bytes, twice with an alternate screen. */
 export const MAX_SCREEN_CELLS = 250_000;
 
-/** Bytes of output rendered at once, and milliseconds of rendering after which other work gets a turn of the event loop. */
+/** Bytes of output rendered at a time, and milliseconds of rendering after which it yields to the event loop. */
 export const MAX_SCREEN_PIECE_BYTES = 2048;
 export const SCREEN_TURN_MS = 8;
 
 /** Most milliseconds of rendering in one call; the next call continues. A hostile program can make a screen expensive. */
 export const SCREEN_RENDER_MS = 5_000;
 
-/** Bytes and pieces of output in one result for a program that records. */
+/** Bytes and chunks of output in one result for a recording. */
 export const MAX_RECORDED_BYTES = 256 * 1024;
 export const MAX_RECORDED_CHUNKS = 4096;
 
-/** Bytes of a log read at once. */
+/** Bytes of a log read at a time. */
 export const LOG_READ_BYTES = 256 * 1024;
 
 /** Milliseconds without output before a program is checked for whether it waits for input. */
 export const PROMPT_QUIET_MS = 20;
 
-/** The same for a program that also waits for other events, and where the host cannot tell. */
+/** The same for a program that also waits for other events, and for a host on which this cannot be determined. */
 export const PROMPT_LISTENS_MS = 300;
 export const PROMPT_GUESS_MS = 1_000;
 
-/** Each further check of a silent program comes after a delay this many times the one before. */
+/** Factor by which the delay grows from one check of a silent program to the next. */
 export const PROMPT_BACKOFF = 1.5;
 
-/** Bytes of a name or command that is quoted in a message. */
+/** Maximum bytes of a name or command quoted in a message. */
 export const MAX_QUOTED_BYTES = 256;
 
 /** The given limits over the defaults. @throws RangeError naming a limit that is not a positive integer. */

@@ -86,7 +86,7 @@ describe("while an executor is away", () => {
     expect(result.text).toMatch(/was not reached again within 60 ms: no route/);
     expect(events).toEqual(["offline", "gone"]);
     await until(() => logs.length > 0);
-    expect(logs[0]?.fields).toMatchObject({ cause: "nobody came back within 60 ms", gone: true });
+    expect(logs[0]?.fields).toMatchObject({ cause: "it was not resumed within 60 ms", gone: true });
     const after = await orchestrator.callTool("write_stdin", { session_id: sessionOf(started) });
     expect(after).toMatchObject({ status: "lost", structured: { outcome: { kind: "lost" } } });
   });

@@ -191,7 +191,7 @@ export class ExecutorConnection {
     if (this.initialized) return this.#tunnels.open(signal);
     throw new ExecutorConnectionError(
       "unsupported",
-      `executor \`${this.name}\` knows only the base messages: it serves tools alone`,
+      `executor \`${this.name}\` supports only the base messages: it offers tools only`,
     );
   }
 

@@ -10,11 +10,11 @@ export interface AdmissionOptions {
   approvals: ApprovalLedger;
 }
 
-/** Decides what this executor starts at all, for any orchestrator. It never chooses a sandbox, and never omits one. */
+/** Decides which commands this executor may start, for any orchestrator. It never chooses a sandbox, and never omits one. */
 export interface Admission {
-  /** For `initialize`; undefined for an executor that knows no sandbox and has no ceiling. */
+  /** For `initialize`; undefined if the backend reports no sandbox support and there is no ceiling. */
   describe(): Promise<SandboxSupport | undefined>;
-  /** Why a request must not run here, with what would have to change; undefined when it may. Never rejects. */
+  /** Why a request must not run here, and what would have to change; undefined if it may run. Never rejects. */
   getRefusal(request: ExecCommandRequest): Promise<string | undefined>;
 }
 
@@ -38,12 +38,12 @@ export function createAdmission({ backend, ceiling, approvals }: AdmissionOption
       const excess = await ceiling?.findExcess(request);
       if (excess !== undefined) return `this executor does not allow it: ${excess}; the command was not run`;
       if (approvals.bind(request)) return undefined;
-      return "the approval it names was given for another request; the command was not run";
+      return "its approval was given for another request; the command was not run";
     },
   };
 }
 
-const NO_SUPPORT: SandboxSupport = { kind: "none", problem: "the host where it runs commands has none" };
+const NO_SUPPORT: SandboxSupport = { kind: "none", problem: "the host where it runs commands has no sandbox" };
 
 function findUnapproved({ execApprovalRequirement: requirement }: ExecCommandRequest): string | undefined {
   if ("forbidden" in requirement) {
@@ -58,10 +58,10 @@ function findNoSandbox({ sandbox, sandboxPermissions, execApprovalRequirement }:
   if (sandboxPermissions !== "with_additional_permissions") return undefined;
   const bypasses = "skip" in execApprovalRequirement && execApprovalRequirement.skip.bypassSandbox;
   if (bypasses || (sandbox !== undefined && sandbox !== null)) return undefined;
-  return "the request asks for additional permissions, which mean nothing without a sandbox, and it names none";
+  return "the request asks for additional permissions, which have no meaning without a sandbox, and it names no sandbox";
 }
 
-/** What cannot be enforced is refused, never run without. */
+/** A sandbox that cannot be enforced is refused; the command never runs without it. */
 async function findUnsupported({ sandbox }: ExecCommandRequest, getSupport: () => Promise<SandboxSupport>) {
   if (sandbox === undefined || sandbox === null || sandbox.permissions.type === "disabled") return undefined;
   const { kind, problem } = await getSupport();

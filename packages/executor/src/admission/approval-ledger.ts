@@ -3,17 +3,17 @@ import type { ExecCommandRequest } from "@codex/executor-protocol";
 import { renderBoundRequest } from "@codex/permissions";
 import { deleteOldest } from "../delete-oldest.js";
 
-/** Binds each approval to the request it was first used for; it approves nothing else. */
+/** Binds each approval to the request for which it was first used; it is refused for any other. */
 export class ApprovalLedger {
   readonly #limit: number;
   readonly #digests = new Map<string, string>();
 
-  /** @param limit approvals that are remembered; the oldest is forgotten. */
+  /** @param limit maximum number of approvals; the oldest is forgotten */
   constructor(limit: number) {
     this.#limit = limit;
   }
 
-  /** Binds the approval that a request names. False when it was used for another request before. */
+  /** Binds the approval of a request. False if it was used for another request before. */
   bind(request: ExecCommandRequest): boolean {
     const { approvalId } = request;
     if (approvalId === undefined) return true;

@@ -5,9 +5,9 @@ import { type Ceiling, findExcess, getBoundedPaths } from "@codex/permissions";
 
 import { messageOf } from "@codex/telemetry";
 
-/** The most that any orchestrator may let a command do here, whatever it sends. */
+/** The most that any command may do here, whatever an orchestrator sends. */
 export interface CeilingOptions {
-  /** Default `danger-full-access`: no sandbox has to hold a command. */
+  /** Default `danger-full-access`: commands need no sandbox. */
   mode?: SandboxMode;
   /** Absolute directories in which commands are started and, below `danger-full-access`, may write. Default any. */
   roots?: readonly string[];
@@ -15,26 +15,27 @@ export interface CeilingOptions {
   network?: boolean;
 }
 
-/** Where a path of the host leads: absolute, links followed, also of what does not exist yet. */
+/** Resolves a path of the host: absolute, links followed; it need not exist. */
 export type ResolvePath = (path: string) => Promise<string>;
 
 export interface CeilingGuard {
   /** As `initialize` describes it. */
   getCeiling(): Promise<Ceiling>;
-  /** Why a request is above the ceiling; undefined when it is not. Never rejects: a path that cannot be resolved is refused. */
+  /** Why a request exceeds the ceiling; undefined if it does not. Never rejects: a path that cannot be resolved is refused. */
   findExcess(request: Pick<ExecCommandRequest, "cwd" | "sandbox">): Promise<string | undefined>;
 }
 
-/** @throws RangeError for a root that is no absolute path, or that means another place to every process */
+/** @throws RangeError for a root that is not absolute, or that refers to a different file in every process */
 export function createCeilingGuard(
   { mode = "danger-full-access", roots = [], network = mode === "danger-full-access" }: CeilingOptions,
   temporaryDirectories: readonly string[],
   resolvePath: ResolvePath = resolveLocalPath,
 ): CeilingGuard {
-  const odd = roots.find((root) => !posix.isAbsolute(root));
-  if (odd !== undefined) throw new RangeError(`ceiling.roots: \`${odd}\` is not absolute`);
-  const own = roots.find((root) => PROCESS_OWN.test(posix.normalize(root)));
-  if (own !== undefined) throw new RangeError(`ceiling.roots: \`${own}\` is another place for every process`);
+  const relative = roots.find((root) => !posix.isAbsolute(root));
+  if (relative !== undefined) throw new RangeError(`ceiling.roots: \`${relative}\` is not absolute`);
+  const perProcess = roots.find((root) => PER_PROCESS.test(posix.normalize(root)));
+  if (perProcess !== undefined)
+    throw new RangeError(`ceiling.roots: \`${perProcess}\` differs from process to process`);
   const getCeiling = async (): Promise<Ceiling> => ({
     mode,
     roots: await Promise.all(roots.map(resolvePath)),
@@ -47,7 +48,7 @@ export function createCeilingGuard(
       try {
         // Resolved each time: the target of a link may have changed.
         const paths = new Set(getBoundedPaths(command, places).filter((path) => posix.isAbsolute(path)));
-        for (const path of paths) checkSteady(posix.normalize(path));
+        for (const path of paths) refusePerProcess(posix.normalize(path));
         const real = new Map(
           await Promise.all([...paths].map(async (path) => [path, await resolvePath(path)] as const)),
         );
@@ -60,28 +61,28 @@ export function createCeilingGuard(
   };
 }
 
-/** Links that are followed on the way to one path. */
+/** Maximum number of links followed for one path. */
 const MAX_LINKS = 40;
 
-/** Paths that mean another place in every process: this one, the one that starts a command, and the command. */
-const PROCESS_OWN = /^(?:\/proc\/(?:self|thread-self|\d+)|\/dev\/fd)(?:\/|$)/;
+/** Paths that refer to a different file in every process. */
+const PER_PROCESS = /^(?:\/proc\/(?:self|thread-self|\d+)|\/dev\/fd)(?:\/|$)/;
 
-function checkSteady(path: string): void {
-  if (PROCESS_OWN.test(path)) throw new Error(`\`${path}\` is another place for every process`);
+function refusePerProcess(path: string): void {
+  if (PER_PROCESS.test(path)) throw new Error(`\`${path}\` differs from process to process`);
 }
 
 /**
- * A path of this host, as far as it is there without links. @throws Error for one that cannot be followed, such as links
- * in a circle, and for one that leads by way of what `/proc` shows of a process.
+ * Resolves the links in a path of this host, as far as it exists. @throws Error for a path that cannot be resolved, such as one
+ * with a cycle of links, and for one through files in `/proc` that differ from process to process
  */
 export async function resolveLocalPath(path: string): Promise<string> {
   let found = "/";
   let links = 0;
   const parts = path.split("/").filter(Boolean);
   for (let part = parts.shift(); part !== undefined; part = parts.shift()) {
-    // What was found has no links: `..` is the directory above.
+    // `found` has no links, so `..` is its parent directory.
     const next = posix.join(found, part);
-    checkSteady(next);
+    refusePerProcess(next);
     const target = await readLink(next);
     if (target === undefined) return posix.join(next, ...parts);
     if (target === "") found = next;
@@ -95,7 +96,7 @@ export async function resolveLocalPath(path: string): Promise<string> {
   return found;
 }
 
-/** Where a link leads; empty for what is no link, undefined for what does not exist. */
+/** The target of a link; empty if the path is not a link, undefined if it does not exist. */
 async function readLink(path: string): Promise<string | undefined> {
   try {
     return await readlink(path);

@@ -19,7 +19,7 @@ export interface CallRecord {
 
 export type RecordLimits = Pick<ExecutorLimits, "unacknowledgedResults" | "unacknowledgedBytes">;
 
-/** The calls of one orchestrator that are in progress, or whose result it may not have received. */
+/** Calls of one orchestrator that are in progress, or whose result it may not have received. */
 export class CallRecords {
   readonly #limits: RecordLimits;
   /** Oldest first. */

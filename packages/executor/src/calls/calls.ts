@@ -22,7 +22,7 @@ import { type CallRecord, CallRecords } from "./call-records.js";
 
 type CallMessage = Extract<OrchestratorMessage, { type: "call_tool" }>;
 
-/** What an orchestrator that comes back has, and what it waits for. */
+/** What an orchestrator that resumes has received, and which results it still waits for. */
 export type ResumedState = Pick<
   Extract<OrchestratorMessage, { type: "initialize" }>,
   "received" | "unanswered" | "givenUp"
@@ -33,8 +33,8 @@ export interface Resumed {
   resend: string[];
   /** The largest number of a call that arrived. */
   lastSequence: number;
-  /** Resolves when all that can be answered at once was. */
-  answer: () => Promise<void>;
+  /** Sends the results that are available again. Resolves when they were sent. */
+  resendResults: () => Promise<void>;
 }
 
 export interface CallsOptions {
@@ -49,13 +49,13 @@ export interface CallsOptions {
   telemetry: ExecutorTelemetry;
 }
 
-/** The tool calls of one orchestrator: those that are under way, and those whose answer it may not have received. */
+/** The tool calls of one orchestrator: those in progress, and those whose result it may not have received. */
 export class Calls {
   readonly #options: CallsOptions;
   readonly #records: CallRecords;
-  /** Those without an answer. */
-  readonly #underWay = new Map<string, CallRecord>();
-  /** Those whose answer the channel has not taken yet: what an orchestrator that does not read can make grow. */
+  /** Calls without an outcome, by request id. */
+  readonly #inProgress = new Map<string, CallRecord>();
+  /** Calls whose response the channel has not accepted yet: an orchestrator that does not read can make this grow. */
   readonly #running = new Set<Promise<void>>();
   readonly #toolOutputs = new Map<number, ToolOutput>();
   /** The largest `sequence` of a call that has arrived. */
@@ -66,78 +66,78 @@ export class Calls {
     this.#records = new CallRecords(options.limits);
   }
 
-  /** Whether any is under way. */
+  /** Whether a call is in progress. */
   get isBusy(): boolean {
-    return this.#underWay.size > 0;
+    return this.#inProgress.size > 0;
   }
 
-  /** Whether there is an answer that may not have been received. */
-  get hasAnswers(): boolean {
+  /** Whether there is a result that may not have been received. */
+  get hasUnreceivedResults(): boolean {
     return this.#records.size > 0;
   }
 
   has(requestId: string): boolean {
-    return this.#underWay.has(requestId);
+    return this.#inProgress.has(requestId);
   }
 
-  /** The call has arrived before: over an earlier channel, or with a number that was there already. */
+  /** Whether the call has arrived before: over an earlier channel, or with the same sequence number. */
   isRepeat({ requestId, sequence }: UnansweredCall): boolean {
     if (sequence !== undefined) return sequence <= this.#lastSequence;
     const record = this.#records.get(requestId);
     return record !== undefined && record.epoch !== this.#options.outbox.epoch;
   }
 
-  /** Starts a call; its answer comes when it comes. Resolves when the next message may be taken. */
+  /** Starts a call, whose response is sent later. Resolves when the next message may be handled. */
   async start(message: CallMessage): Promise<void> {
-    if (this.isRepeat(message)) return this.#answerAgain(message);
+    if (this.isRepeat(message)) return this.#resendResult(message);
     this.#lastSequence = message.sequence ?? this.#lastSequence;
     const { inFlightCalls } = this.#options.limits;
     const record = this.#open(message);
     if (this.#running.size >= inFlightCalls) {
-      const problem = `too many tool calls at once: ${inFlightCalls} are under way, which is the limit; wait for one to be answered`;
+      const problem = `too many concurrent tool calls (limit ${inFlightCalls} calls); wait for one to complete`;
       return this.#finish(record, { status: "error", message: problem });
     }
     this.#track(this.#run(message, record));
   }
 
-  /** Ends the wait of a call. One that was answered meanwhile is no error. */
+  /** Ends the wait of a call. Does nothing for a call that has completed. */
   cancel(requestId: string): void {
-    this.#underWay.get(requestId)?.wait.abort();
+    this.#inProgress.get(requestId)?.wait.abort();
   }
 
   cancelAll(): void {
-    for (const { wait } of this.#underWay.values()) wait.abort();
+    for (const { wait } of this.#inProgress.values()) wait.abort();
   }
 
-  /** Resolves when every call was answered. */
+  /** Resolves when the response to every call was sent. */
   async settle(): Promise<void> {
     await Promise.all(this.#running);
   }
 
-  /** The orchestrator has these answers, and live output up to these offsets. */
-  acknowledge(answers: readonly string[], output: readonly OutputPosition[]): void {
+  /** The orchestrator has received the results of these request ids, and live output up to these offsets. */
+  acknowledge(results: readonly string[], output: readonly OutputPosition[]): void {
     for (const { processId, offset } of output) this.#toolOutputs.get(processId)?.live.acknowledge(offset);
     this.#options.unifiedExec.acknowledge(output);
-    for (const requestId of answers) {
+    for (const requestId of results) {
       const record = this.#records.get(requestId);
       if (record?.outcome !== undefined) this.#records.remove(record);
     }
   }
 
-  /** No answer will be asked for again. */
+  /** Forgets completed calls: no result will be requested again. */
   forgetAll(): void {
     for (const record of this.#records.list()) if (record.outcome !== undefined) this.#records.remove(record);
   }
 
   /**
-   * There is another channel. Live output goes on behind what was received; answers that are still waited for are given
-   * again by `answer`, which is to be called once the rest was sent.
+   * Continues over another channel. Live output continues after what was received; results that the orchestrator still waits
+   * for are sent again by `resendResults`, which is to be called after everything else was sent.
    */
   resume({ received = [], unanswered, givenUp = [] }: ResumedState): Resumed {
     const wanted = unanswered === undefined ? undefined : new Set(unanswered.map(({ requestId }) => requestId));
     const abandoned = new Set(givenUp);
     const positions = new Map(received.map(({ processId, offset }) => [processId, offset]));
-    // Newest first: an answer can be undone only while no later one was given.
+    // Newest first: a result can be undone only while there is no later one.
     for (const record of this.#records.list().reverse()) {
       if (wanted === undefined || wanted.has(record.requestId)) continue;
       if (record.outcome === undefined || abandoned.has(record.requestId)) this.#giveUp(record);
@@ -149,8 +149,8 @@ export class Calls {
     }
     const again = (unanswered ?? this.#records.list()).filter((call) => this.#hasArrived(call));
     const resend = (unanswered ?? []).filter((call) => !this.#hasArrived(call)).map(({ requestId }) => requestId);
-    const answer = async () => void (await Promise.all(again.map((call) => this.#answerAgain(call))));
-    return { resend, lastSequence: this.#lastSequence, answer };
+    const resendResults = async () => void (await Promise.all(again.map((call) => this.#resendResult(call))));
+    return { resend, lastSequence: this.#lastSequence, resendResults };
   }
 
   #hasArrived(call: UnansweredCall): boolean {
@@ -165,8 +165,8 @@ export class Calls {
     return record;
   }
 
-  /** Resolves when the answer was sent, or at once when the call is under way: then it is answered like any other. */
-  async #answerAgain({ requestId }: UnansweredCall): Promise<void> {
+  /** Resolves when the result was sent; immediately for a call in progress, whose result is sent like any other. */
+  async #resendResult({ requestId }: UnansweredCall): Promise<void> {
     const { outbox } = this.#options;
     const record = this.#records.get(requestId);
     if (record === undefined) {
@@ -180,7 +180,7 @@ export class Calls {
     await sent;
   }
 
-  /** The answer will not be received: the next one covers what it reported. */
+  /** The result will not be received: the next one covers what it reported. */
   #giveUp(record: CallRecord): void {
     record.givenUp = true;
     record.wait.abort();
@@ -195,7 +195,7 @@ export class Calls {
   }
 
   async #run(message: CallMessage, record: CallRecord): Promise<void> {
-    this.#underWay.set(record.requestId, record);
+    this.#inProgress.set(record.requestId, record);
     let resolveAnswered!: () => void;
     const answered = new Promise<void>((resolve) => {
       resolveAnswered = resolve;
@@ -203,13 +203,13 @@ export class Calls {
     const watch = this.#options.telemetry.beginCall(message);
     const outcome = await this.#call(message, record, { answered, trace: watch.trace });
     watch.end(outcome);
-    // Before the answer is sent: its reader may use the id again at once.
-    this.#underWay.delete(record.requestId);
+    // Before the response is sent: the orchestrator may reuse the id immediately.
+    this.#inProgress.delete(record.requestId);
     await this.#finish(record, outcome);
     resolveAnswered();
   }
 
-  /** The call has its outcome. Resolves when the answer was sent. */
+  /** Resolves when the outcome of the call was sent. */
   async #finish(record: CallRecord, outcome: ToolCallOutcome): Promise<void> {
     record.outcome = outcome;
     if (record.givenUp) return this.#giveUp(record);
@@ -219,8 +219,8 @@ export class Calls {
   }
 
   /**
-   * Sends an answer behind the live output that belongs to it, which may have been lost with a channel. An orchestrator that
-   * resumes meanwhile is answered again in any case.
+   * Sends a result after the live output that belongs to it, which may have been lost with a channel. When the orchestrator
+   * resumes in the meantime, the result is sent again in any case.
    */
   async #deliver(record: CallRecord, isWanted: () => boolean = () => true): Promise<void> {
     const { outbox } = this.#options;
@@ -251,7 +251,7 @@ export class Calls {
     try {
       const { idempotencyKey: key, client = "" } = message;
       if (key === undefined) return await this.#callTool(message, scope);
-      // A failure is an answer as well, which a repeat gets.
+      // A failure is a result as well, and returned to a repeat.
       const run = (signal: AbortSignal) =>
         this.#callTool(message, { ...scope, signal }).catch((error: unknown) => this.#describeFailure(message, error));
       return await ledger.run({ scope: `tool ${toolName} ${client}`, key }, scope.signal, run);
@@ -299,7 +299,7 @@ export class Calls {
       const release = () => {
         kept.release();
         this.#toolOutputs.delete(processId);
-        unifiedExec.table.leave(processId);
+        unifiedExec.table.retireId(processId);
       };
       if (keep === undefined) release();
       else keep({ ...kept, release });

@@ -11,7 +11,7 @@ import { deleteOldest } from "../delete-oldest.js";
 import type { ExecutorTelemetry } from "../executor-telemetry.js";
 import { Ledger } from "../idempotency/ledger.js";
 import type { Ids } from "../ids.js";
-import { type ExecutorLimits, LAST_ANSWERS_MS, LAST_SESSIONS_MS } from "../limits.js";
+import { type ExecutorLimits, LAST_CALLS_MS, LAST_SESSIONS_MS } from "../limits.js";
 import { Outbox, sendOn } from "../output/outbox.js";
 import { getAckBytes } from "../output/retention.js";
 import { type EndedSession, UnifiedExec } from "../sessions/unified-exec.js";
@@ -20,7 +20,7 @@ import type { ToolRegistry } from "../tools/tool-registry.js";
 import { type ExecServerOffer, Tunnels } from "./tunnels.js";
 
 export interface ConnectionOptions {
-  /** A function makes one of the connection's own, closed with it. */
+  /** A function creates a backend for this connection, closed with it. */
   backend: ExecBackend | (() => ExecBackend);
   sessionTools: ReadonlyMap<string, SessionTool>;
   registry: ToolRegistry;
@@ -34,7 +34,7 @@ export interface ConnectionOptions {
   execServer: ExecServerOffer;
   /** The sessions of every orchestrator of this executor. */
   all: Set<UnifiedExec>;
-  /** How long it outlives its channel, waiting to be resumed, milliseconds; 0: not at all. */
+  /** How long the connection can be resumed after its channel was lost, milliseconds; 0: not at all. */
   graceMs: number;
 }
 
@@ -44,11 +44,11 @@ export interface ConnectionOptions {
  */
 export type Unfinished = "work" | "results" | "nothing";
 
-/** What was agreed upon for the current channel. */
+/** What was negotiated for the current channel. */
 interface Terms {
   /** Live output waits for `ack`. */
   flowControl: boolean;
-  /** It goes in binary frames. */
+  /** Live output is sent in binary frames. */
   binary: boolean;
 }
 
@@ -56,7 +56,7 @@ type InitializeMessage = Extract<OrchestratorMessage, { type: "initialize" }>;
 
 /** One orchestrator's connection: its calls and sessions, over one channel and those that it is resumed over. */
 export class Connection {
-  /** A secret: knowing it is enough to resume the connection. */
+  /** A secret: it is all that is needed to resume the connection. */
   readonly id: string;
   /** Counts up; for logs. */
   readonly number: number;
@@ -116,7 +116,7 @@ export class Connection {
     this.#unwatch = registry.watch(() => void outbox.notify({ type: "tools_changed" }));
   }
 
-  /** Whether it outlives its channel. */
+  /** Whether it can be resumed after its channel was lost. */
   get isResumable(): boolean {
     return this.#options.graceMs > 0 && this.outbox.isLive() && this.#ending === undefined;
   }
@@ -124,11 +124,11 @@ export class Connection {
   /** What would be lost with it. */
   get unfinished(): Unfinished {
     if (this.calls.isBusy || this.#unifiedExec.isBusy || this.tunnels.wasUsed) return "work";
-    return this.calls.hasAnswers || this.#unifiedExec.wasUsed ? "results" : "nothing";
+    return this.calls.hasUnreceivedResults || this.#unifiedExec.wasUsed ? "results" : "nothing";
   }
 
-  /** Whether a newer attempt to resume has arrived before this one. An attempt without a number is never late. */
-  isLate({ attempt }: InitializeMessage): boolean {
+  /** Whether a newer attempt to resume has arrived before this one; false for an attempt without a number. */
+  isOutdated({ attempt }: InitializeMessage): boolean {
     return attempt !== undefined && attempt <= this.#lastAttempt;
   }
 
@@ -136,38 +136,38 @@ export class Connection {
     return this.#options.graceMs;
   }
 
-  /** Answers an `initialize` that begins it. Resolves when the next message may be taken. */
+  /** Responds to the first `initialize`. Resolves when the next message may be handled. */
   async initialize(message: InitializeMessage): Promise<void> {
     const { requestId, acknowledges = false } = message;
     const host = await this.describeHost();
-    // Taken into effect after the answer, so that no notification is sent before it.
-    const terms = this.#agree(message);
-    const answered = this.#introduce(requestId, host, terms);
-    this.#take(acknowledges, terms);
-    await answered;
+    // Applied after the response, so that no notification is sent before it.
+    const terms = this.#negotiate(message);
+    const sent = this.#sendInitializeResponse(requestId, host, terms);
+    this.#applyTerms(acknowledges, terms);
+    await sent;
   }
 
   /**
-   * Continues over another channel from this call on. The one before is closed, even if it seems to be open.
-   * Resolves when the next message may be taken.
+   * Continues over another channel. The previous one is closed, even if it seems to be open.
+   * Resolves when the next message may be handled.
    */
   async resume(channel: Channel, message: InitializeMessage, host: HostInfo): Promise<void> {
     const { requestId, acknowledges, attempt } = message;
     this.#lastAttempt = attempt ?? this.#lastAttempt;
     this.tunnels.drop(RESUMED);
     const before = this.outbox.attach(channel);
-    if (before !== undefined) leave(before);
-    const terms = this.#agree(message);
-    this.#take(acknowledges ?? this.outbox.acknowledges, terms);
-    const { answer, ...resumed } = this.calls.resume(message);
+    if (before !== undefined) closeReplaced(before);
+    const terms = this.#negotiate(message);
+    this.#applyTerms(acknowledges ?? this.outbox.acknowledges, terms);
+    const { resendResults, ...resumed } = this.calls.resume(message);
     const lastAttempt = this.#lastAttempt;
-    const answered = this.#introduce(requestId, host, terms, { ...resumed, lastAttempt });
-    // After the answers: one of them may be the first to name the session.
-    void answer().then(() => this.#repeatExits());
-    await answered;
+    const sent = this.#sendInitializeResponse(requestId, host, terms, { ...resumed, lastAttempt });
+    // After the results: one of them may be the first to name the session.
+    void resendResults().then(() => this.#repeatExits());
+    await sent;
   }
 
-  /** The channel has ended; another may come. */
+  /** The channel has ended; the connection may be resumed over another. */
   detach(channel: Channel): void {
     this.tunnels.drop("the channel to the orchestrator was lost");
     this.outbox.detach(channel);
@@ -189,12 +189,12 @@ export class Connection {
     this.outbox.end();
     this.calls.cancelAll();
     this.calls.forgetAll();
-    // A tool may ignore that it was cancelled, and a remote host that it was asked.
+    // A tool may ignore its cancellation, and a remote host the request to end a session.
     const tunnels = waitAtMost(clock, LAST_SESSIONS_MS, this.tunnels.close());
     const ended = (await waitAtMost(clock, LAST_SESSIONS_MS, this.#unifiedExec.close(note))) ?? [];
     await tunnels;
     if (typeof this.#options.backend === "function") await this.#backend.close();
-    await waitAtMost(clock, LAST_ANSWERS_MS, this.calls.settle());
+    await waitAtMost(clock, LAST_CALLS_MS, this.calls.settle());
     this.calls.forgetAll();
     await this.outbox.close();
     return ended;
@@ -206,17 +206,17 @@ export class Connection {
     return sandbox === undefined ? host : { ...host, sandbox };
   }
 
-  /** Only what was asked for is given, and binary frames only over a channel that can carry them. */
-  #agree({ flowControl = false, binaryOutput = false }: InitializeMessage): Terms {
+  /** Grants only what was requested, and binary frames only over a channel that can carry them. */
+  #negotiate({ flowControl = false, binaryOutput = false }: InitializeMessage): Terms {
     return { flowControl, binary: binaryOutput && this.outbox.canSendBinary };
   }
 
-  /** An orchestrator acknowledges only when it was asked to. */
-  #take(acknowledges: boolean, { flowControl, binary }: Terms): void {
+  /** An orchestrator acknowledges only if this was negotiated. */
+  #applyTerms(acknowledges: boolean, { flowControl, binary }: Terms): void {
     this.outbox.initialize({ acknowledges: flowControl || (acknowledges && this.#options.graceMs > 0), binary });
   }
 
-  async #introduce(
+  async #sendInitializeResponse(
     requestId: string,
     host: HostInfo,
     { flowControl, binary }: Terms,
@@ -256,7 +256,7 @@ export class Connection {
 
   #repeatExits(): void {
     for (const [processId, outcome] of this.#exits) {
-      if (this.#unifiedExec.table.peek(processId)?.process.outcome.kind === "running") continue; // another one of this id
+      if (this.#unifiedExec.table.peek(processId)?.process.outcome.kind === "running") continue; // a later session with the same id
       void this.outbox.notify({ type: "session_exited", processId, outcome });
     }
   }
@@ -264,8 +264,8 @@ export class Connection {
 
 const RESUMED = "the connection was resumed over another channel";
 
-/** Usually nothing listens there any more; a client that still does learns why its channel ends. */
-function leave(channel: Channel): void {
+/** Closes a replaced channel. Usually its peer is gone; one that is not receives the reason. */
+function closeReplaced(channel: Channel): void {
   void sendOn(channel, { type: "error", requestId: null, message: RESUMED, code: "taken_over" });
   void channel.close();
 }

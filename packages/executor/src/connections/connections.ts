@@ -8,23 +8,23 @@ import type { Connection, Unfinished } from "./connection.js";
 
 export interface ConnectionsOptions {
   clock: Clock;
-  /** Those without a channel at once, of each `Unfinished`. */
+  /** Maximum number of connections without a channel, for each kind of `Unfinished`. */
   maxLost: number;
   telemetry: Pick<ExecutorTelemetry, "log" | "connections" | "accepted" | "resumed" | "expired">;
 }
 
 /** A connection without a channel. */
 interface Lost {
-  /** Another channel has come, or it was ended. */
+  /** Called when it was resumed or ended. */
   resolve: () => void;
   stopClock: () => void;
 }
 
-/** The connections of an executor: those with a channel, and those that wait for one. */
+/** The connections of an executor, with a channel or waiting to be resumed. */
 export class Connections {
   readonly #options: ConnectionsOptions;
   readonly #all = new Set<Connection>();
-  /** Lost first, first. */
+  /** In the order in which their channels were lost. */
   readonly #lost = new Map<Connection, Lost>();
 
   constructor(options: ConnectionsOptions) {
@@ -43,7 +43,7 @@ export class Connections {
     telemetry.log.info?.("orchestrator connected", { connection: connection.number });
   }
 
-  /** The one with this id that can be resumed. How long it takes says nothing about the ids there are. */
+  /** The resumable connection with this id. Takes constant time, so that timing reveals nothing about existing ids. */
   find(id: string): Connection | undefined {
     const wanted = digest(id);
     let found: Connection | undefined;
@@ -53,7 +53,7 @@ export class Connections {
     return found;
   }
 
-  /** It has a channel again. */
+  /** Reports that a connection has a channel again. */
   reclaim(connection: Connection): void {
     const lost = this.#lost.get(connection);
     this.#lost.delete(connection);
@@ -64,20 +64,20 @@ export class Connections {
     log.info?.("orchestrator came back", { connection: connection.number });
   }
 
-  /** Its channel was lost. Resolves when it was resumed over another, or has expired and was ended. */
+  /** Reports that the channel was lost. Resolves when the connection was resumed over another, or has expired and was ended. */
   async keep(connection: Connection): Promise<void> {
     const { clock, telemetry } = this.#options;
     telemetry.log.info?.("channel lost", { connection: connection.number });
     const over = new Promise<void>((resolve) => {
       const { graceMs } = connection;
-      const expire = () => void this.end(connection, `nobody came back within ${graceMs} ms`).then(resolve);
+      const expire = () => void this.end(connection, `it was not resumed within ${graceMs} ms`).then(resolve);
       this.#lost.set(connection, { resolve, stopClock: clock.after(graceMs, expire) });
     });
     this.#makeRoom();
     await over;
   }
 
-  /** Those with less to lose never push out those with more: the limit is for those alike. */
+  /** The limit applies to each kind separately: connections with less to lose never displace those with more. */
   #makeRoom(): void {
     const { maxLost } = this.#options;
     const counts = { work: 0, results: 0, nothing: 0 } satisfies Record<Unfinished, number>;
@@ -86,11 +86,11 @@ export class Connections {
       const { unfinished } = connection;
       counts[unfinished] += 1;
       if (counts[unfinished] <= maxLost) continue;
-      void this.end(connection, `${maxLost} others wait for their orchestrators, which is the limit`);
+      void this.end(connection, `${maxLost} other connections wait to be resumed, which is the limit`);
     }
   }
 
-  /** Ends a connection with everything it has. Idempotent; never rejects. */
+  /** Ends a connection with its calls and sessions. Idempotent; never rejects. */
   async end(connection: Connection, cause?: string): Promise<void> {
     const lost = this.#lost.get(connection);
     this.#lost.delete(connection);
@@ -121,7 +121,7 @@ export class Connections {
     });
   }
 
-  /** Ends all of them at once. */
+  /** Ends all connections. */
   async endAll(): Promise<void> {
     await Promise.all([...this.#all].map((connection) => this.end(connection)));
   }

@@ -8,33 +8,33 @@ import type { SessionTool } from "../tools/session-tool.js";
 import type { ToolRegistry } from "../tools/tool-registry.js";
 import type { Connection } from "./connection.js";
 
-/** A channel, and the connection it serves once its first message says which. */
+/** A channel, and its connection, which the first message determines. */
 export interface Attachment {
   readonly channel: Channel;
   connection: Connection | undefined;
   readonly sessionTools: ReadonlyMap<string, SessionTool>;
   readonly registry: ToolRegistry;
-  /** A new one, over this channel. */
+  /** Opens a new connection over this channel. */
   open(): Connection;
-  /** One that can be resumed, by its id. */
+  /** Finds a connection that can be resumed. */
   find(id: string): Connection | undefined;
-  /** It was resumed. */
+  /** Reports that a connection was resumed. */
   reclaim(connection: Connection): void;
   readonly telemetry: Pick<ExecutorTelemetry, "unreadable" | "log">;
 }
 
-type Handled = "go on" | "shut down";
+type Handled = "continue" | "shut down";
 type InitializeMessage = Extract<OrchestratorMessage, { type: "initialize" }>;
 
 /**
- * Takes messages until `shutdown`, which is answered, or the end of the channel. What cannot be read is answered with an
- * `error` and changes nothing. An answer that the orchestrator does not take holds the loop back.
+ * Handles messages until `shutdown` or the end of the channel. The response to an invalid message is an `error`; it changes
+ * nothing. A response that the orchestrator does not read blocks the loop.
  */
 export async function receiveMessages(attachment: Attachment): Promise<"shut down" | "lost"> {
   const { channel } = attachment;
   for (let count = 1; ; count++) {
     const received = await channel.receive();
-    // What had arrived before another channel took over was sent again over that one, or is not wanted any more.
+    // Messages that arrived here before another channel replaced this one were sent again over that one, or are obsolete.
     if (received === undefined || attachment.connection?.outbox.isLatest(channel) === false) return "lost";
     if ((await handleReceived(received, attachment)) === "shut down") return "shut down";
     // A burst of messages must not keep timers and processes waiting.
@@ -42,7 +42,7 @@ export async function receiveMessages(attachment: Attachment): Promise<"shut dow
   }
 }
 
-/** Messages handled before everything else gets its turn. */
+/** Messages handled in one turn of the event loop. */
 const MESSAGES_PER_TURN = 64;
 
 async function handleReceived(received: Received, attachment: Attachment): Promise<Handled> {
@@ -68,42 +68,42 @@ async function handleMessage(
   switch (message.type) {
     case "ack":
       connection.acknowledge(message.answers, message.output);
-      return "go on";
+      return "continue";
     case "exec_server":
     case "exec_server_ack":
     case "exec_server_closed": {
       const problem = connection.tunnels.handle(message);
-      return problem === undefined ? "go on" : refuse(attachment, null, problem);
+      return problem === undefined ? "continue" : refuse(attachment, null, problem);
     }
   }
   const { requestId } = message;
   const isRepeat = message.type === "call_tool" && calls.isRepeat(message);
   if (message.type !== "cancel_tool" && calls.has(requestId) && !isRepeat) {
-    return refuse(attachment, requestId, `request id \`${quote(requestId)}\` belongs to a call that is under way`);
+    return refuse(attachment, requestId, `request id \`${quote(requestId)}\` belongs to a call in progress`);
   }
   switch (message.type) {
     case "list_tools": {
       const tools = [...attachment.sessionTools.values(), ...attachment.registry.list()].map(({ spec }) => spec);
       const problem = await outbox.send({ type: "list_tools_response", requestId, tools });
       return problem === undefined
-        ? "go on"
+        ? "continue"
         : refuse(attachment, requestId, `the tools could not be listed: ${problem}`);
     }
     case "call_tool":
       await calls.start(message);
-      return "go on";
+      return "continue";
     case "cancel_tool":
       calls.cancel(requestId);
-      return "go on";
+      return "continue";
     case "initialize":
-      if (outbox.isLive()) return refuse(attachment, requestId, "`initialize` was answered before");
+      if (outbox.isLive()) return refuse(attachment, requestId, "`initialize` was already sent on this channel");
       await connection.initialize(message);
-      return "go on";
+      return "continue";
     case "open_exec_server": {
-      const answer = outbox.isLive() ? connection.tunnels.open(message) : "`initialize` has to come first";
+      const answer = outbox.isLive() ? connection.tunnels.open(message) : "`initialize` must be sent first";
       if (typeof answer === "string") return refuse(attachment, requestId, answer);
       await outbox.send(answer);
-      return "go on";
+      return "continue";
     }
     case "shutdown":
       // Not awaited: an orchestrator that does not read must not keep its sessions alive.
@@ -114,27 +114,28 @@ async function handleMessage(
 
 async function resume(message: InitializeMessage, attachment: Attachment): Promise<Handled> {
   const { requestId, resumeSessionId } = message;
-  if (attachment.connection?.outbox.isLive()) return refuse(attachment, requestId, "`initialize` was answered before");
+  if (attachment.connection?.outbox.isLive())
+    return refuse(attachment, requestId, "`initialize` was already sent on this channel");
   if (attachment.connection !== undefined) {
     return refuse(attachment, requestId, "`resumeSessionId` must come with the first message of a channel");
   }
   const connection = attachment.find(resumeSessionId ?? "");
   const host = await connection?.describeHost();
-  // It may have been ended meanwhile.
+  // It may have ended in the meantime.
   if (connection === undefined || host === undefined || !connection.isResumable) {
     const problem = `unknown resumeSessionId \`${quote(resumeSessionId ?? "")}\`: there are no sessions to resume`;
     return refuse(attachment, requestId, problem);
   }
-  if (connection.isLate(message)) {
+  if (connection.isOutdated(message)) {
     return refuse(attachment, requestId, "a newer attempt to resume came before this one", "late_attempt");
   }
   attachment.connection = connection;
   attachment.reclaim(connection);
   await connection.resume(attachment.channel, message, host);
-  return "go on";
+  return "continue";
 }
 
-/** Answers what could not be read or done as a request; the channel stays open. */
+/** Responds with an error; the channel stays open. */
 async function refuse(
   { channel, telemetry }: Attachment,
   requestId: string | null,
@@ -144,5 +145,5 @@ async function refuse(
   telemetry.unreadable.value += 1;
   telemetry.log.warn?.("message refused", { requestId: requestId === null ? undefined : quote(requestId) });
   await sendOn(channel, { type: "error", requestId, message, ...(code === undefined ? {} : { code }) });
-  return "go on";
+  return "continue";
 }

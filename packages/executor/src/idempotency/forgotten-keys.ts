@@ -5,12 +5,12 @@ export interface ForgottenKeysLimits {
   keySeries: number;
 }
 
-/** What is known of a key whose call is not remembered. `unknowable`: the memory is full, so it may have been used. */
+/** State of a key whose call is no longer retained. `unknowable`: the memory is full, so the key may have been used. */
 export type KeyMemory = "new" | "used" | "unknowable";
 
 /**
- * Keys whose calls are forgotten, in little memory: that they were used stays known. A key `SERIES#NUMBER` counts up
- * within its series, of which one number is kept; of any other key, a digest.
+ * Remembers in little memory that keys were used whose calls are no longer retained. Keys `SERIES#NUMBER` count up within a
+ * series, of which only the largest number is retained; of any other key, a digest.
  */
 export class ForgottenKeys {
   readonly #limits: ForgottenKeysLimits;
@@ -42,7 +42,7 @@ export class ForgottenKeys {
     return this.#digests.size >= this.#limits.forgottenKeys ? "unknowable" : "new";
   }
 
-  /** Whether the series has a place, or can get one. */
+  /** Whether the series is known, or can be added. */
   #hasSeries(series: string): boolean {
     return this.#series.has(series) || this.#series.size < this.#limits.keySeries;
   }
@@ -53,7 +53,7 @@ function parseNumbered(key: string): { series: string; number: number } | undefi
   return match === null ? undefined : { series: match[1]!, number: Number(match[2]) };
 }
 
-/** 96 bits: two of a million keys are alike once in 10^17 times. */
+/** 96 bits: a collision among a million keys has a probability of about 10^-17. */
 const digest = (scope: string, key: string): string =>
   createHash("sha256")
     .update(JSON.stringify([scope, key]))

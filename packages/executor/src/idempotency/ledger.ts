@@ -63,7 +63,7 @@ export class Ledger {
     if (memory === "used") throw new ToolError(REPEATED);
     const { forgottenKeys } = this.#limits;
     throw new ToolError(
-      `this call was not made: it is unknown whether it was made before, as the limit of ${forgottenKeys} remembered keys is reached; number keys as SERIES#NUMBER`,
+      `this call was not made: it is unknown whether it was made before, as the limit of ${forgottenKeys} remembered keys is reached; use numbered keys such as SERIES#NUMBER`,
     );
   }
 

@@ -1,11 +1,11 @@
-/** The output that an answer covers, kept until the answer was received. */
+/** The output that a result covers, retained until the result was received. */
 export interface KeptOutput {
   /** Bytes in memory. */
   readonly bytes: number;
-  /** Sends the live output of the call once more, as far as it was not received. Never rejects. */
+  /** Sends the live output of the call again, unless it was received. Never rejects. */
   replay(): Promise<void>;
-  /** The answer will never be received: the next one covers what it did. */
+  /** The result will never be received: the next one covers the same output. */
   undo(): void;
-  /** The answer was received. */
+  /** The result was received. */
   release(): void;
 }

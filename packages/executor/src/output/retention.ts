@@ -3,18 +3,18 @@ import type { WhenFull } from "@codex/executor-protocol";
 import { MAX_PAUSED_OUTPUT_BYTES, MAX_UNACKNOWLEDGED_OUTPUT_BYTES } from "../limits.js";
 import type { LiveReceiver } from "./live-output.js";
 
-/** What is kept of one session's output, bytes. */
+/** How much of one session's output is retained, bytes. */
 export interface Retention {
   log: OutputLogLimits;
-  /** What of it differs from the backend's own default. */
+  /** The limits that differ from the defaults of the backend. */
   chosen: Partial<OutputLogLimits>;
-  /** Live output that may be on its way: all of it is retained. */
+  /** Maximum live output in flight; all of it is retained. */
   windowBytes: number;
-  /** The same when the disk takes nothing. */
+  /** The same when nothing can be written to disk. */
   memoryWindowBytes: number;
-  /** How far the program may be ahead of the receiver of its output; undefined where it is not paused for that. */
+  /** Output not yet received at which the program is paused; undefined if it is not paused for that. */
   pauseBytes: number | undefined;
-  /** The memory of output is reused once the channel has written it. */
+  /** Whether the memory of output is reused once the channel has written it. */
   pinsUnwritten: boolean;
 }
 
@@ -24,7 +24,7 @@ export function getRetention(
   whenFull: WhenFull = "spill",
   { acknowledges, reportsWritten }: Pick<LiveReceiver, "acknowledges" | "reportsWritten"> = NO_RECEIVER,
 ): Retention {
-  // In this process a session that is paused holds all output that is not acknowledged, so none of that is overwritten.
+  // In this process, a session that is paused when full retains all unacknowledged output, so none of it is overwritten.
   const lendsChunks = reportsWritten || (lendsInProcess && acknowledges && whenFull === "pause");
   const lends = lendsChunks ? { lendsChunks } : {};
   const chosen = { ...limits, ...lends, ...(whenFull === "drop" ? { spillBytes: 0 } : {}) };
@@ -37,13 +37,13 @@ export function getRetention(
 
 const NO_RECEIVER = { acknowledges: false, reportsWritten: false };
 
-/** How often an orchestrator has to acknowledge so that no window closes, bytes. */
+/** Output after which an orchestrator has to acknowledge, so that no window becomes full, bytes. */
 export function getAckBytes(limits: Partial<OutputLogLimits>): number {
   const { pauseBytes = 0, windowBytes } = getRetention({ ...limits, spillBytes: 0 }, "pause");
   return Math.max(1, Math.floor(Math.min(pauseBytes, windowBytes) / 2));
 }
 
-/** Why output of a session was evicted, as the end of a sentence. `spillProblem` is why the disk took no more. */
+/** Why output of a session was evicted, as the end of a sentence. `spillProblem`: why no more could be written to disk. */
 export function explainEviction(
   retention: Retention,
   whenFull: WhenFull = "spill",

@@ -2,27 +2,27 @@ import type { OutputChunk, OutputLog } from "@codex/exec-backend";
 import type { ByteRange, OmittedRange } from "@codex/executor-protocol";
 import { getContinuation, getIncompleteTail } from "./utf8.js";
 
-/** What of a range of output is shown. */
+/** The part of a range of output that is shown. */
 export interface Slice {
   range: ByteRange;
   /** The shown bytes, in order; where an offset jumps, bytes were left out. */
   chunks: OutputChunk[];
   omitted: OmittedRange[];
-  /** Lines of the whole range, where some of it was left out and all of it was read. */
+  /** Lines of the whole range, if some of it was left out but all of it was read. */
   lines: number | undefined;
 }
 
 export interface SliceBudget {
-  /** Bytes shown at most. */
+  /** Maximum number of bytes shown. */
   bytes: number;
-  /** Up to this many bytes a range is read whole, to count its lines. */
+  /** Ranges of up to this many bytes are read completely, to count their lines. */
   countedBytes: number;
 }
 
-/** Bytes of a half within which a cut moves to the end of a line, unless that would cost more than a quarter of the half. */
+/** Distance in bytes within which a cut moves to the end of a line; at most a quarter of the head or tail. */
 const NEAR_BYTES = 512;
 
-/** Reads a range, or its two ends where it is larger than the budget: never much more than is shown. */
+/** Reads a range, or its beginning and end if it is larger than the budget: never much more than is shown. */
 export async function readSlice(log: OutputLog, range: ByteRange, budget: SliceBudget): Promise<Slice> {
   const evicted = log.getEvicted(range.from, range.to);
   if (range.to - range.from - sizeOf(evicted) <= budget.bytes) {
@@ -45,7 +45,7 @@ export async function readSlice(log: OutputLog, range: ByteRange, budget: SliceB
   return { range, chunks, omitted, lines: whole === undefined ? undefined : countLines(whole) };
 }
 
-/** Where output that is not complete is cut for now, so that a character is not torn: `end`, or up to 3 bytes before. */
+/** Where incomplete output is cut so that a character is not split: `end`, or up to 3 bytes before. */
 export async function findCharacterEnd(log: OutputLog, from: number, end: number): Promise<number> {
   const { chunks } = await log.read(Math.max(from, end - 3), end);
   const stream = chunks.at(-1)?.stream;
@@ -82,7 +82,7 @@ export function getGaps(chunks: readonly OutputChunk[], range: ByteRange): ByteR
   return gaps;
 }
 
-/** Splits a gap into what can still be read and what was evicted. */
+/** Splits a gap into ranges that can still be read and evicted ones. */
 function classify(log: OutputLog, gap: ByteRange): OmittedRange[] {
   const parts: OmittedRange[] = [];
   let from = gap.from;
@@ -95,7 +95,7 @@ function classify(log: OutputLog, gap: ByteRange): OmittedRange[] {
   return parts;
 }
 
-/** The end of the head: after a line where one ends near, else before a character that would be torn. */
+/** The end of the head: after a line if one ends nearby, else before a character that would be split. */
 function snapBack(chunks: readonly OutputChunk[], from: number, to: number): number {
   const near = getNear(to - from);
   const edge = joinRun(cutChunks(chunks, Math.max(from, to - Math.max(near, 3)), to), to);
@@ -104,7 +104,7 @@ function snapBack(chunks: readonly OutputChunk[], from: number, to: number): num
   return to - getIncompleteTail(edge);
 }
 
-/** The beginning of the tail: a line where one begins near, else after a character that would be torn. */
+/** The beginning of the tail: a line if one begins nearby, else after a character that would be split. */
 function snapForward(chunks: readonly OutputChunk[], from: number, to: number): number {
   const near = getNear(to - from);
   const stop = Math.min(to, from + Math.max(near, 3));
@@ -139,7 +139,7 @@ function cutChunks(chunks: readonly OutputChunk[], from: number, to: number): Ou
 
 const joinBytes = (chunks: readonly OutputChunk[]): Buffer => Buffer.concat(chunks.map((chunk) => chunk.bytes));
 
-/** The bytes in front of `to` as far as they have no gap. */
+/** The contiguous bytes before `to`. */
 function joinRun(chunks: readonly OutputChunk[], to: number): Buffer {
   let start = to;
   let first = chunks.length;

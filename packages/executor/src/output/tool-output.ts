@@ -5,9 +5,9 @@ import type { KeptOutput } from "./kept-output.js";
 import { type LiveFollower, LiveOutputSender, type LiveReceiver } from "./live-output.js";
 import { getRetention } from "./retention.js";
 
-/** Live output of one call of a tool that has no sessions. What was sent is retained until it was received. */
+/** Live output of one call of a tool without sessions, retained until it was received. */
 export class ToolOutput {
-  /** Names it on the wire. */
+  /** Its id on the wire. */
   readonly processId: number;
   readonly live: LiveOutputSender;
   readonly #requestId: string;
@@ -30,7 +30,7 @@ export class ToolOutput {
     this.#follower = this.live.follow(requestId);
   }
 
-  /** In order, also for a tool that does not await. Resolves when there is room for more; never rejects. */
+  /** Sends output in order, also for a tool that does not await. Resolves when there is room for more; never rejects. */
   emit(bytes: Buffer, stream: OutputStream): Promise<void> {
     this.#emitted = this.#emitted.then(async () => {
       for (let at = 0; at < bytes.length && !this.#finished; at += CHUNK_BYTES) {
@@ -41,7 +41,7 @@ export class ToolOutput {
     return this.#emitted;
   }
 
-  /** Nothing more is taken. Resolves with what may have to be sent again, once all of it was sent or never can be. */
+  /** Ends the output. Resolves with the output that may have to be sent again, once all of it was sent or cannot be sent. */
   async finish(): Promise<KeptOutput> {
     await this.#emitted;
     this.#finished = true;
@@ -65,5 +65,5 @@ export class ToolOutput {
   }
 }
 
-/** Small beside what is retained, so that nothing in flight is evicted. */
+/** Small compared with the retained output, so that nothing in flight is evicted. */
 const CHUNK_BYTES = 4 * MAX_DELTA_BYTES;

@@ -5,14 +5,14 @@ interface Part {
   isWritten: boolean;
 }
 
-/** Keeps the memory of live output from being reused while a channel is writing it. */
+/** Prevents memory of live output from being reused while a channel writes it. */
 export class Unwritten {
   readonly #log: OutputLog;
   #pin: LogPin | undefined;
   #isFollowing = false;
-  /** What was sent and may not be written yet, in order. */
+  /** Parts that were sent and may not be written yet, in order. */
   #parts: Part[] = [];
-  /** Where the next part begins. */
+  /** Offset of the next part. */
   #end = 0;
 
   constructor(log: OutputLog) {
@@ -26,7 +26,7 @@ export class Unwritten {
     this.#pin ??= this.#log.pin?.(offset);
   }
 
-  /** A part of the output is being sent. Call the result once it is written; it may never be. */
+  /** A part of the output is being sent. Returns a function to call once it is written, which may never happen. */
   add(from: number, to: number): () => void {
     const part = { from, isWritten: false };
     this.#parts.push(part);
@@ -43,12 +43,12 @@ export class Unwritten {
     this.#advance();
   }
 
-  /** It will not be known what is written. */
+  /** Retains everything: the channel does not report what it has written. */
   keepAll(): void {
     this.#pin?.keepAll();
   }
 
-  /** The channel was lost: what it has not written it may still read. */
+  /** The channel was lost: it may still read parts that it has not written. */
   rewind(offset: number): void {
     if (this.#parts.length > 0) this.#pin?.keepAll();
     this.#parts = [];

@@ -1,4 +1,4 @@
-/** How many bytes at the end begin a character without completing it: 0 to 3. */
+/** Number of bytes at the end that belong to an incomplete character: 0 to 3. */
 export function getIncompleteTail(bytes: Uint8Array): number {
   for (let back = 1; back <= Math.min(3, bytes.length); back++) {
     const byte = bytes[bytes.length - back]!;
@@ -8,7 +8,7 @@ export function getIncompleteTail(bytes: Uint8Array): number {
   return 0;
 }
 
-/** How many bytes at the beginning belong to a character that began before: 0 to 3. */
+/** Number of bytes at the beginning that continue a previous character: 0 to 3. */
 export function getContinuation(bytes: Uint8Array): number {
   let count = 0;
   while (count < 3 && count < bytes.length && isContinuation(bytes[count]!)) count++;

@@ -8,32 +8,32 @@ import type { HeadlessTerminal, ScreenContent } from "./terminal.js";
 
 export interface ScreenView extends ScreenContent {
   size: TerminalSize;
-  /** It shows what the output up to this byte made of it. */
+  /** Offset up to which output was rendered. */
   upTo: number;
-  /** Output that was not retained: what it would have changed is not on the screen. */
+  /** Output that was not retained, and is therefore missing on the screen. */
   gone: ByteRange[];
 }
 
-/** Evicted ranges that are listed apart. */
+/** Maximum number of separate evicted ranges; further ones are joined. */
 const MAX_GONE = 16;
 
-/** The terminal of one session, made from its output: from all that is retained, then from what came since. */
+/** The screen of one session, rendered incrementally from its retained output. */
 export class Screen {
   readonly #terminal: HeadlessTerminal;
   readonly #log: OutputLog;
   readonly #sizes: SizeHistory;
   #position = 0;
   #gone: ByteRange[] = [];
-  /** Bytes given to the terminal at once: as many as it takes in a short time. */
+  /** Bytes written to the terminal at a time, adapted to the time that they take. */
   #pieceBytes = MAX_SCREEN_PIECE_BYTES;
-  /** Bytes are missing in front of the next ones. */
-  #torn = false;
-  /** When everything else gets its turn, milliseconds of `performance.now`. */
-  #turnEnd = 0;
-  /** When the present read gives up, milliseconds of `performance.now`. */
+  /** Whether the next bytes follow a gap. */
+  #isAfterGap = false;
+  /** When to yield to the event loop, milliseconds of `performance.now`. */
+  #yieldAt = 0;
+  /** When the current read stops, milliseconds of `performance.now`. */
   #deadline = 0;
-  /** Reads come one after the other. */
-  #turn: Promise<unknown> = Promise.resolve();
+  /** Reads are serialized. */
+  #lastRead: Promise<unknown> = Promise.resolve();
 
   constructor(terminal: HeadlessTerminal, log: OutputLog, sizes: SizeHistory) {
     this.#terminal = terminal;
@@ -42,15 +42,15 @@ export class Screen {
   }
 
   /**
-   * The screen after the output that there is now. Undefined when the time is over, or the signal aborts, before all of
-   * it was rendered; the next call goes on from there. `styled`: with colors. @throws Error when the terminal is of no use any more.
+   * The screen after all output so far. Undefined if `ms` milliseconds have passed or the signal aborts before all of it was
+   * rendered; the next call continues there. `styled`: with colors. @throws Error when the terminal cannot be used any more
    */
   read(signal: AbortSignal, ms: number, styled = false): Promise<ScreenView | undefined> {
-    const view = this.#turn.then(() => {
+    const view = this.#lastRead.then(() => {
       this.#deadline = performance.now() + ms;
       return this.#read(signal, styled);
     });
-    this.#turn = view.catch(() => {}); // reported by `view`
+    this.#lastRead = view.catch(() => {}); // reported by `view`
     return view;
   }
 
@@ -61,7 +61,7 @@ export class Screen {
   async #read(signal: AbortSignal, styled: boolean): Promise<ScreenView | undefined> {
     const { end } = this.#log;
     const size = this.#sizes.at(end);
-    this.#turnEnd = performance.now() + SCREEN_TURN_MS;
+    this.#yieldAt = performance.now() + SCREEN_TURN_MS;
     while (this.#position < end) {
       const { chunks, to } = await this.#load(end);
       for (const { offset, bytes } of chunks) {
@@ -74,20 +74,20 @@ export class Screen {
     return { ...this.#terminal.read(styled), size, upTo: end, gone: [...this.#gone] };
   }
 
-  /** The next retained output that falls under one size, which the terminal has then. */
+  /** Reads the next retained output with one terminal size, and resizes the terminal. */
   async #load(end: number) {
     const [gap] = this.#log.getEvicted(this.#position, end);
     if (gap?.from === this.#position) this.#skipTo(gap.to);
     const from = this.#position;
     const size = this.#sizes.at(from);
-    // A size too large to render is passed over: it is not the present one.
+    // A size too large to render is skipped: it is not the current one.
     if (size.rows * size.cols <= MAX_SCREEN_CELLS) this.#terminal.resize(size);
     const to = Math.min(end, this.#sizes.nextAfter(from) ?? end, from + LOG_READ_BYTES);
     const { chunks } = await this.#log.read(from, to);
     return { chunks, to };
   }
 
-  /** What lies between was not retained. */
+  /** Records that the output up to an offset was not retained. */
   #skipTo(offset: number): void {
     if (offset <= this.#position) return;
     const last = this.#gone.at(-1);
@@ -96,13 +96,13 @@ export class Screen {
     else this.#gone.push({ from: this.#position, to: offset });
     this.#terminal.skip();
     this.#position = offset;
-    this.#torn = true;
+    this.#isAfterGap = true;
   }
 
-  /** False when the read gave up first; `position` is how far it came. */
+  /** False if the read stopped early, at `position`. */
   async #feed(bytes: Uint8Array, signal: AbortSignal): Promise<boolean> {
-    let at = this.#torn ? getContinuation(bytes) : 0;
-    this.#torn = false;
+    let at = this.#isAfterGap ? getContinuation(bytes) : 0;
+    this.#isAfterGap = false;
     this.#position += at;
     while (at < bytes.length) {
       if (signal.aborted || performance.now() >= this.#deadline) return false;
@@ -110,9 +110,9 @@ export class Screen {
       this.#write(piece);
       at += piece.length;
       this.#position += piece.length;
-      if (performance.now() < this.#turnEnd) continue;
+      if (performance.now() < this.#yieldAt) continue;
       await nextTurn();
-      this.#turnEnd = performance.now() + SCREEN_TURN_MS;
+      this.#yieldAt = performance.now() + SCREEN_TURN_MS;
     }
     return true;
   }

@@ -6,29 +6,29 @@ import { Screen, type ScreenView } from "./screen.js";
 import type { SizeHistory } from "./size-history.js";
 import { type HeadlessTerminal, loadTerminal } from "./terminal.js";
 
-/** What has a screen: a session on a terminal. */
+/** A session that may have a screen. */
 export interface ScreenOwner {
   readonly id: number;
   readonly process: { readonly log: OutputLog };
   /** The sizes of its terminal; undefined on pipes. */
   readonly sizes: SizeHistory | undefined;
-  /** Its screen while one is kept. */
+  /** Its screen, while it is retained. */
   screen: Screen | undefined;
 }
 
-/** The screens of one orchestrator's sessions: made when they are asked for, kept up to date while they are. */
+/** The screens of one orchestrator's sessions, rendered when they are read. */
 export class Screens {
   readonly #limit: number;
-  /** Sessions with a screen, the one asked for longest ago first. Weak: a screen is dropped with its session. */
+  /** Sessions with a screen, least recently read first. Weak: a screen is dropped with its session. */
   #kept: WeakRef<ScreenOwner>[] = [];
   #create: Promise<(size: TerminalSize) => HeadlessTerminal> | undefined;
 
-  /** @param limit screens kept at once. */
+  /** @param limit maximum number of retained screens */
   constructor(limit: number) {
     this.#limit = limit;
   }
 
-  /** What the terminal of a session shows now. @param styled with colors. @throws ToolError */
+  /** The current screen of a session. @param styled with colors @throws ToolError */
   async read(session: ScreenOwner, signal: AbortSignal, styled: boolean): Promise<ScreenView> {
     const { sizes, process, id } = session;
     if (sizes === undefined) {
@@ -61,9 +61,9 @@ export class Screens {
       throw error;
     }
     const { end } = session.process.log;
-    const why = signal.aborted ? "the call was cancelled" : `it takes more than ${SCREEN_RENDER_MS} ms`;
+    const why = signal.aborted ? "the call was cancelled" : `rendering takes more than ${SCREEN_RENDER_MS} ms`;
     throw new ToolError(
-      `the screen of session ${session.id} was rendered up to byte ${screen.position} of ${end}: ${why}; ask again to go on from there`,
+      `the screen of session ${session.id} was rendered up to byte ${screen.position} of ${end}: ${why}; call again to continue from there`,
     );
   }
 

@@ -1,7 +1,7 @@
 import type { TerminalSize } from "@codex/executor-protocol";
 import { MAX_RESIZES } from "../limits.js";
 
-/** From byte `offset` of the output on the terminal has this size. */
+/** A change of the size of a terminal, effective from byte `offset` of its output. */
 export interface Resize {
   /** Counts from 1. */
   seq: number;
@@ -11,7 +11,7 @@ export interface Resize {
   size: TerminalSize;
 }
 
-/** The sizes that a terminal has had, by where in its output they began. */
+/** The sizes that a terminal has had, by offset in its output. */
 export class SizeHistory {
   #first: TerminalSize;
   #resizes: Resize[] = [];
@@ -21,7 +21,7 @@ export class SizeHistory {
     this.#first = first;
   }
 
-  /** The size at the beginning, or of the time before what is remembered. */
+  /** The initial size, or the one before the oldest resize that is retained. */
   get first(): TerminalSize {
     return this.#first;
   }
@@ -41,12 +41,12 @@ export class SizeHistory {
     if (this.#resizes.length > MAX_RESIZES) this.#first = this.#resizes.shift()!.size;
   }
 
-  /** The size at a byte of the output. */
+  /** The size at an offset of the output. */
   at(offset: number): TerminalSize {
     return this.#resizes.findLast((resize) => resize.offset <= offset)?.size ?? this.#first;
   }
 
-  /** Where the next size begins after a byte of the output; undefined when none does. */
+  /** Offset of the next resize after an offset; undefined if there is none. */
   nextAfter(offset: number): number | undefined {
     return this.#resizes.find((resize) => resize.offset > offset)?.offset;
   }

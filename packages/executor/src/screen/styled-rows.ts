@@ -4,7 +4,7 @@ import { MAX_STYLED_RUNS } from "../limits.js";
 
 type Style = Omit<StyledRun, "text" | "cells">;
 
-/** A run while it is collected; `key` is equal for cells of the same style and width. */
+/** A run in progress; `key` is equal for cells of the same style and width. */
 interface Collected {
   readonly key: string;
   readonly run: StyledRun;

@@ -3,11 +3,11 @@ import { messageOf } from "@codex/telemetry";
 import type { IModes, Terminal } from "@xterm/headless";
 import { readStyledRows } from "./styled-rows.js";
 
-/** A terminal without a display. Nothing that a program writes to it is answered, and nothing of it reaches the host. */
+/** A terminal without a display. It never responds to a program, and has no effect on the host. */
 export interface HeadlessTerminal {
-  /** Takes output at once. @throws Error when it cannot go on; the terminal is of no use then. */
+  /** Processes output synchronously. @throws Error when rendering failed; the terminal cannot be used any more */
   write(bytes: Uint8Array): void;
-  /** Bytes are missing here: a sequence or character that was begun does not go on behind them. */
+  /** Marks a gap in the output: an incomplete sequence or character does not continue after it. */
   skip(): void;
   resize(size: TerminalSize): void;
   /** @param styled with `styledRows` */
@@ -27,17 +27,17 @@ export interface ScreenContent {
   styledRows?: StyledRun[][];
 }
 
-/** What of xterm.js is used beyond its public interface, and checked when a terminal is made. */
+/** The internals of xterm.js that are used here, checked when a terminal is created. */
 interface Core {
   writeSync(text: string): void;
-  /** The handlers get the real parameters, and those of later registration come first. */
+  /** Handlers can modify the parameters; the last registered handler is called first. */
   registerCsiHandler(
     id: { prefix?: string; final: string },
     handler: (params: { length: number; params: Int32Array }) => boolean,
   ): void;
 }
 
-/** Loads xterm.js: only with the first terminal. */
+/** Loads xterm.js, with the first terminal. */
 export async function loadTerminal(): Promise<(size: TerminalSize) => HeadlessTerminal> {
   const [{ default: xterm }, { default: unicode }] = await Promise.all([
     import("@xterm/headless"),
@@ -45,7 +45,7 @@ export async function loadTerminal(): Promise<(size: TerminalSize) => HeadlessTe
   ]);
   return (size) => {
     const terminal = new xterm.Terminal({ ...size, ...OPTIONS });
-    // By itself xterm.js gives emoji one column; programs and their libraries give them two.
+    // By default, an emoji has one column in xterm.js, but two in programs and their libraries.
     terminal.loadAddon(new unicode.Unicode11Addon());
     terminal.unicode.activeVersion = "11";
     return createTerminal(terminal);
@@ -62,7 +62,7 @@ function createTerminal(terminal: Terminal): HeadlessTerminal {
   const core = coreOf(terminal);
   limitRepeats(terminal, core);
   const state = watchState(terminal, core);
-  // Not left to xterm.js: its own decoder loses some characters that are split, such as those with a byte 0x80.
+  // The decoder of xterm.js loses some characters that are split, such as those with a byte 0x80.
   let decoder = new TextDecoder("utf-8", { ignoreBOM: true });
   const write = (text: string) => {
     try {
@@ -86,7 +86,7 @@ function createTerminal(terminal: Terminal): HeadlessTerminal {
         const text = active.getLine(active.baseY + row)?.translateToString(true) ?? "";
         return text.slice(0, terminal.cols * MAX_CELL_LENGTH).trimEnd();
       });
-      // Behind the last column, where a character would wrap, it is shown on that column.
+      // After the last column, before a wrap, the cursor is shown on the last column.
       const col = Math.min(active.cursorX + 1, terminal.cols);
       return {
         rows,
@@ -108,12 +108,12 @@ function coreOf(terminal: Terminal): Core {
   const isFunction = (name: string) =>
     typeof core === "object" && core !== null && typeof Reflect.get(core, name) === "function";
   if (isFunction("writeSync") && isFunction("registerCsiHandler")) return core as Core; // as checked
-  throw new Error("this version of @xterm/headless is not the one this package is made for");
+  throw new Error("this version of @xterm/headless is not supported");
 }
 
 /**
- * Sequences that do something n times, which xterm.js does one by one for any n up to 2^31: nothing changes any more
- * after as many times as the terminal has rows, columns or, for a repeated character, cells.
+ * Final bytes of sequences that repeat an action n times, which xterm.js does one by one for any n up to 2^31. More repetitions
+ * than rows, columns or, for a repeated character, cells have no further effect.
  */
 const REPEATING = ["I", "L", "M", "S", "T", "Z", "b"];
 
@@ -122,7 +122,7 @@ function limitRepeats(terminal: Terminal, core: Core): void {
     core.registerCsiHandler({ final }, ({ length, params }) => {
       const most = final === "b" ? terminal.rows * terminal.cols : Math.max(terminal.rows, terminal.cols);
       if (length > 0 && params[0]! > most) params[0] = most;
-      return false; // and on to what does it
+      return false; // the handler of xterm.js follows
     });
   }
 }

@@ -17,13 +17,13 @@ export function applyBounds(
   const notices: string[] = [];
   if (request.yieldTimeMs > limits.windowMs) {
     notices.push(
-      `the window of ${request.yieldTimeMs} ms was cut to ${limits.windowMs} ms, the longest of this executor`,
+      `the window of ${request.yieldTimeMs} ms was cut to ${limits.windowMs} ms, the limit of this executor`,
     );
   }
   const mostTokens = Math.floor(limits.budgetBytes / BYTES_PER_TOKEN);
   if (request.maxOutputTokens > mostTokens) {
     notices.push(
-      `the budget of ${request.maxOutputTokens} tokens was cut to ${mostTokens} tokens, what this executor retains in memory`,
+      `the budget of ${request.maxOutputTokens} tokens was cut to ${mostTokens} tokens, the limit of this executor`,
     );
   }
   return {

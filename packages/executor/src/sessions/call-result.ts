@@ -2,10 +2,10 @@ import type { Clock } from "@codex/clock";
 import { getExitCode, type SandboxDenial } from "@codex/exec-backend";
 import type { ToolCallOutcome, UnifiedExecResult, WaitEnded } from "@codex/executor-protocol";
 import type { Ids } from "../ids.js";
-import { type ExecutorLimits, INPUT_ANSWER_MS, PROMPT_GUESS_MS } from "../limits.js";
+import { type ExecutorLimits, INPUT_RESULT_MS, PROMPT_GUESS_MS } from "../limits.js";
 import { findCharacterEnd, readSlice, type Slice } from "../output/slice.js";
 import type { Bounds } from "./bounds.js";
-import { waitForRest, waitForWindow } from "./collect.js";
+import { waitForLastOutput, waitForWindow } from "./collect.js";
 import type { SentInput } from "./input.js";
 import { estimateTokens, renderResult } from "./render.js";
 import type { Session, SessionState } from "./session.js";
@@ -20,9 +20,9 @@ export interface ResultContext {
 
 export interface Poll {
   requestId: string;
-  /** Any of them ends the wait now. */
+  /** Each ends the wait when it aborts. */
   signals: readonly AbortSignal[];
-  /** Milliseconds on the clock; the wall time counts from here. */
+  /** Start of the wall time, milliseconds on the clock. */
   startedAt: number;
   bounds: Bounds;
   /** Ends the wait at the first byte at or after this offset. */
@@ -34,13 +34,13 @@ export interface Poll {
 
 /**
  * Waits for the window of a call, then returns the output that no result has covered yet. Live output of the same bytes is
- * sent before. @throws ToolError when input could not be delivered; nothing counts as returned then.
+ * sent before. @throws ToolError when input could not be delivered; then no output counts as returned.
  */
 export async function waitForResult(session: Session, poll: Poll, context: ResultContext): Promise<ToolCallOutcome> {
   const follower = context.isLive() ? session.live.follow(poll.requestId) : undefined;
   try {
     const { input, bounds } = poll;
-    // An orchestrator with live output takes it as it comes.
+    // With live output, a paused program is resumed by acknowledgements.
     const { outputFrom = follower === undefined ? session.pausedAt : undefined, untilPrompt = false } = poll;
     const waitEnded = await waitForWindow(session, context.clock, {
       ms: bounds.windowMs,
@@ -48,8 +48,8 @@ export async function waitForResult(session: Session, poll: Poll, context: Resul
       outputFrom,
       untilPrompt,
     });
-    await waitForRest(session, context.clock);
-    if (session.process.outcome.kind !== "running") await input?.settleWithin(INPUT_ANSWER_MS, context.clock);
+    await waitForLastOutput(session, context.clock);
+    if (session.process.outcome.kind !== "running") await input?.settleWithin(INPUT_RESULT_MS, context.clock);
     const notices = [...bounds.notices, ...(input?.getNotices() ?? []), ...describeWait(waitEnded)];
     const { log } = session.process;
     const state = session.state;
@@ -68,7 +68,7 @@ export async function waitForResult(session: Session, poll: Poll, context: Resul
   }
 }
 
-/** The result of a call that did not wait for output: none counts as returned. */
+/** The result of a call that does not return output. */
 export function createEmptyResult(
   session: Session,
   { startedAt, notices, waitEnded }: { startedAt: number; notices: readonly string[]; waitEnded: WaitEnded },
@@ -79,7 +79,7 @@ export function createEmptyResult(
   return createResult(session, { state: session.state, slice, notices, startedAt, waitEnded }, context);
 }
 
-/** The result of a command of which it is not known whether it was started. */
+/** The result of a command that may or may not have been started. */
 export function createLostResult(reason: string, startedAt: number, { clock, ids }: ResultContext): ToolCallOutcome {
   const structured: UnifiedExecResult = {
     chunkId: ids.chunk(),
@@ -96,7 +96,7 @@ export function createLostResult(reason: string, startedAt: number, { clock, ids
   return { status: "success", content: [{ type: "input_text", text }], structured };
 }
 
-/** In a result without a session. */
+/** The session id in a result without a session. */
 const NO_SESSION = 0;
 
 function createResult(
@@ -130,7 +130,7 @@ function createResult(
   return { status: "success", content: [{ type: "input_text", text }], structured };
 }
 
-/** A guess is marked as one. */
+/** A guess is reported as one. */
 function describeDenial(denial: SandboxDenial | undefined): string[] {
   if (denial === undefined) return [];
   return [denial.certain ? denial.reason : `going by the output alone: ${denial.reason}`];
@@ -140,15 +140,15 @@ function describeWait(waitEnded: WaitEnded): string[] {
   if (waitEnded === "prompt") return ["the program seems to wait for input"];
   if (waitEnded !== "quiet") return [];
   return [
-    `there was no output for ${PROMPT_GUESS_MS} ms; whether the program waits for input cannot be seen on this host`,
+    `there was no output for ${PROMPT_GUESS_MS} ms; whether the program waits for input cannot be determined on this host`,
   ];
 }
 
 function describeEnd(session: Session, { outcome, closed }: SessionState, to: number): string[] {
   if (outcome.kind === "running") return [];
-  // Seen only where it runs on this host: elsewhere the end of its output may be on its way.
+  // Known only for this host: from another one, the end of the output may still be in transit.
   const isHeld = !session.isRemote && session.quietEnd === session.process.log.end;
-  const why = isHeld ? "a process that it left behind holds its output open" : "its output may not be complete yet";
-  const open = `${why}; read_output with session_id ${session.id} and from ${to} reads what comes later`;
+  const why = isHeld ? "a process that it left behind has its output open" : "its output may not be complete yet";
+  const open = `${why}; read_output with session_id ${session.id} and from ${to} reads later output`;
   return [...(session.endNote === undefined ? [] : [session.endNote]), ...(closed ? [] : [open])];
 }

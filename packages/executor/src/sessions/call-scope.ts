@@ -1,17 +1,17 @@
 import type { TraceContext } from "@codex/telemetry";
 import type { KeptOutput } from "../output/kept-output.js";
 
-/** The call on whose behalf something is done. */
+/** The call that a session operation belongs to. */
 export interface CallScope {
   requestId: string;
-  /** Ends the wait of the call; what it started lives on. */
+  /** Ends the wait of the call; the process that it started keeps running. */
   signal: AbortSignal;
-  /** Resolves once the answer was sent. */
+  /** Resolves once the response was sent. */
   answered: Promise<void>;
-  /** On whose behalf, where one orchestrator has several clients. */
+  /** The client that called, where one orchestrator has several. */
   client?: string | undefined;
-  /** What the call is part of. */
+  /** The span that the call is part of. */
   trace?: TraceContext | undefined;
-  /** Takes the output that belongs to the answer, which may have to be sent again; undefined on a channel that cannot resume. */
+  /** Called with the output that belongs to the result, which may have to be sent again; undefined on a channel that cannot resume. */
   keep?: ((kept: KeptOutput) => void) | undefined;
 }

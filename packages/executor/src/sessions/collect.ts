@@ -7,7 +7,7 @@ import type { Session } from "./session.js";
 export interface Window {
   /** Milliseconds. */
   ms: number;
-  /** Any of them ends the wait now; with the reason `WRITTEN` because of the input. */
+  /** Each ends the wait when it aborts; reason `WRITTEN`: because of the input. */
   signals: readonly AbortSignal[];
   /** Ends the wait at the first byte at or after this offset. */
   outputFrom: number | undefined;
@@ -15,17 +15,17 @@ export interface Window {
   untilPrompt: boolean;
 }
 
-/** Why a wait is aborted whose call was only for the input: it was taken, or never will be. */
+/** Abort reason of a call that only sends input: the input was read by the program, or never will be. */
 export const WRITTEN = "written";
 
-/** An abort reason: creating the default one, with its stack, would cost more than the wait it ends. */
-const ENOUGH = "enough";
+/** An abort reason: creating the default one, with its stack, would cost more than the wait. */
+const DONE = "done";
 
 /**
- * Waits until the process has exited and its output is complete, or the window is over; never because output paused.
- * After an exit, output that another process holds open is waited for until it is quiet for a moment, also past the
- * deadline: the last bytes of a process must not miss the answer that reports its end. A call that comes later and asks
- * for output waits for such a moment as well. One timer at a time, and one more for a prompt.
+ * Waits until the process has exited and its output is complete, or until the end of the window; a pause in the output does not
+ * end the wait. After an exit, output that another process has open is read until there is none for a short time, also past the
+ * deadline: the result that reports the end of a process must contain its last bytes. A later call with `until: "output"` waits
+ * in the same way. One timer at a time, and one more for a prompt.
  */
 export async function waitForWindow(session: Session, clock: Clock, window: Window): Promise<WaitEnded> {
   const over = isOver(session, window);
@@ -44,7 +44,7 @@ export async function waitForWindow(session: Session, clock: Clock, window: Wind
       if (session.exitedAt + postExitMs <= clock.now() && window.outputFrom === undefined) return resolve("exit");
       waitForQuiet(session.process.log.end, 0, clock.now() + LONGEST_POST_EXIT_MS);
     };
-    /** In two halves: what the kernel holds is read between two timers, however late a busy host lets them come. */
+    /** In two halves: output in kernel buffers is read between the two timers, however late they fire on a busy host. */
     const waitForQuiet = (seen: number, quietHalves: number, deadline: number) => {
       cancelTimer = clock.after(postExitMs / 2, () => {
         const { end, isPaused } = session.process.log;
@@ -59,7 +59,7 @@ export async function waitForWindow(session: Session, clock: Clock, window: Wind
       if (session.process.outcome.kind === "running") resolve("window");
     });
     unwatch = session.watch(check);
-    // `AbortSignal.any` would make a further one, and hold on to those that live longer than this call.
+    // `AbortSignal.any` would create another signal, and be retained by signals that outlive this call.
     for (const signal of window.signals) {
       signal.addEventListener("abort", () => resolve(getAbortCause(signal)), { once: true, signal: done.signal });
     }
@@ -71,7 +71,7 @@ export async function waitForWindow(session: Session, clock: Clock, window: Wind
     }
     check();
   });
-  done.abort(ENOUGH);
+  done.abort(DONE);
   cancelTimer();
   unwatch();
   return ended;
@@ -86,8 +86,8 @@ function isOver(session: Session, { signals, outputFrom }: Window): WaitEnded | 
 
 const getAbortCause = (signal: AbortSignal): WaitEnded => (signal.reason === WRITTEN ? "written" : "cancelled");
 
-/** Before an answer reports an end for the first time: waits for the last bytes, whatever ended the wait before. */
-export async function waitForRest(session: Session, clock: Clock): Promise<void> {
+/** To be called before a result first reports the end of a process: waits for its last output, whatever ended the previous wait. */
+export async function waitForLastOutput(session: Session, clock: Clock): Promise<void> {
   if (session.outcomeReported || session.exitedAt === undefined || session.quietEnd !== undefined) return;
   await waitForWindow(session, clock, { ms: 0, signals: [], outputFrom: undefined, untilPrompt: false });
 }

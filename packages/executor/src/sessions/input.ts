@@ -7,15 +7,15 @@ import { ToolError } from "../errors.js";
 import { WRITTEN } from "./collect.js";
 import type { Session } from "./session.js";
 
-/** Input being written to a program, which may take longer than the call that sent it. */
+/** Input being written to a program. The write may take longer than the call. */
 export interface SentInput {
-  /** One aborts when a part of it can never be delivered. */
+  /** One of them aborts when some of the input can never be delivered. */
   readonly failures: readonly AbortSignal[];
-  /** Resolves when the program has taken all of it, or never will. Never rejects. */
+  /** Resolves when the program has read all of the input, or never will. Never rejects. */
   readonly settled: Promise<void>;
-  /** Waits until it has settled, but no longer than so many milliseconds. */
+  /** Waits until it has settled, for at most `ms` milliseconds. */
   settleWithin(ms: number, clock: Clock): Promise<void>;
-  /** What became of it by now, one sentence each. @throws ToolError when nothing of it was taken and nothing will be. */
+  /** Problems so far, one sentence each. @throws ToolError when none of the input was read and none will be */
   getNotices(): string[];
 }
 
@@ -26,10 +26,10 @@ const SIGNALS = {
   hangup: "SIGHUP",
 } satisfies Record<SessionSignal, ProcessSignal>;
 
-/** The byte that Ctrl-C types. */
+/** The byte that a terminal sends for Ctrl-C. */
 const INTERRUPT = 3;
 
-/** Does what a request asks of a session, in the order size, input, end of input, signal. @throws ToolError */
+/** Applies a request to a session, in the order size, input, end of input, signal. @throws ToolError */
 export async function sendInput(session: Session, request: WriteStdinRequest, maxWaiting: number): Promise<SentInput> {
   const notices: string[] = [];
   const bytes = decodeInput(request);
@@ -43,10 +43,10 @@ export async function sendInput(session: Session, request: WriteStdinRequest, ma
   } else if (bytes.length > 0) {
     written = writeInput(session, bytes, maxWaiting);
   }
-  const isAll = bytes.length === 0 && request.resize === undefined && request.signal === undefined;
+  const isOnlyAction = bytes.length === 0 && request.resize === undefined && request.signal === undefined;
   let closed = NO_INPUT;
   if (request.closeStdin === true && !ended) {
-    if (hasStdin(session)) closed = closeInput(session, isAll);
+    if (hasStdin(session)) closed = closeInput(session, isOnlyAction);
     else notices.push("stdin of this session was never open");
   }
   if (request.signal !== undefined && !(await session.process.signal(SIGNALS[request.signal]))) {
@@ -93,7 +93,7 @@ function writeInput(session: Session, bytes: Buffer, maxWaiting: number): SentIn
   const waiting = session.waitingInput;
   if (waiting + bytes.length > maxWaiting) {
     throw new ToolError(
-      `input of ${bytes.length} bytes was not taken: ${waiting} bytes still wait for the program to read them, and the limit is ${maxWaiting} bytes`,
+      `input of ${bytes.length} bytes was refused: the program has not read ${waiting} bytes yet, and the limit is ${maxWaiting} bytes`,
     );
   }
   const failure = new AbortController();
@@ -118,7 +118,7 @@ function writeInput(session: Session, bytes: Buffer, maxWaiting: number): SentIn
     getNotices() {
       if (state === "done") return [];
       if (state === "waiting" && session.process.outcome.kind !== "running") {
-        return [`the process has ended; whether it took all of the ${bytes.length} bytes of input is not known`];
+        return [`the process has ended; whether it read all of the ${bytes.length} bytes of input is not known`];
       }
       if (state === "waiting") {
         return [
@@ -130,12 +130,12 @@ function writeInput(session: Session, bytes: Buffer, maxWaiting: number): SentIn
   };
 }
 
-/** A host that cannot end input is reported: by an error where the call asks for nothing else, by a notice otherwise. */
-function closeInput(session: Session, isAll: boolean): SentInput {
+/** A host that cannot end input is reported: by an error if the call requests nothing else, otherwise by a notice. */
+function closeInput(session: Session, isOnlyAction: boolean): SentInput {
   const failure = new AbortController();
   let problem: ProcessError | undefined;
   const settled = session.process.closeStdin().catch((error: unknown) => {
-    // Any other failure is the end of the program or of its connection, which the outcome reports.
+    // Any other failure is caused by the end of the program or its connection, which the outcome reports.
     if (!(error instanceof ProcessError) || error.code !== "unsupported") return;
     problem = error;
     failure.abort(WRITTEN);
@@ -147,7 +147,7 @@ function closeInput(session: Session, isAll: boolean): SentInput {
     getNotices() {
       if (problem === undefined || session.process.outcome.kind !== "running") return [];
       const notice = `the end of input was not sent: ${problem.message}; the program may wait for it`;
-      if (isAll) throw new ToolError(notice, { code: problem.code, cause: problem });
+      if (isOnlyAction) throw new ToolError(notice, { code: problem.code, cause: problem });
       return [notice];
     },
   };

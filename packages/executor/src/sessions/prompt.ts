@@ -3,12 +3,12 @@ import type { Clock } from "@codex/clock";
 import { PROMPT_BACKOFF, PROMPT_GUESS_MS, PROMPT_LISTENS_MS, PROMPT_QUIET_MS } from "../limits.js";
 import type { Session } from "./session.js";
 
-/** `prompt`: seen. `quiet`: it cannot be seen here, and there was no output for a while. */
+/** `prompt`: the program waits for input. `quiet`: this cannot be determined on this host, and there was no output for a while. */
 export type PromptSeen = "prompt" | "quiet";
 
 /**
  * Resolves when the program of a session seems to wait for input, or when the signal aborts. A program is checked when
- * its output pauses, and then ever more rarely until there is output again: no timer ticks at a fixed rate.
+ * its output pauses, and then at increasing intervals until there is output again.
  */
 export async function waitForPrompt(
   session: Session,
@@ -22,7 +22,7 @@ export async function waitForPrompt(
     if (signal.aborted) break;
     if (log.end === end) {
       const seen = await checkPrompt(session, clock.now() - quietSince);
-      // Output that was on its way belongs in front of the prompt.
+      // Output in transit belongs before the prompt.
       await nextTurn();
       if (typeof seen === "string" && log.end === end) return seen;
       delay = typeof seen === "number" ? seen : delay * PROMPT_BACKOFF;
@@ -36,7 +36,7 @@ export async function waitForPrompt(
   return undefined;
 }
 
-/** A short wait is not cut short by output: while there is much of it, it would be for each piece. */
+/** A short wait is not ended by output: with much output, every piece would end one. */
 async function untilOutput(
   session: Session,
   end: number,
@@ -55,9 +55,9 @@ async function untilOutput(
   done.abort();
 }
 
-/** What was seen; or milliseconds of silence until it can be said; or nothing. */
+/** A result, or the milliseconds of silence after which there will be one, or undefined while the program is busy. */
 async function checkPrompt(session: Session, quietMs: number): Promise<PromptSeen | number | undefined> {
-  // It has not read what it was given before.
+  // It has not read its previous input.
   if (session.waitingInput > 0) return undefined;
   const wait = (await session.process.getInputWait?.()) ?? "unknown";
   if (wait === "waits") return "prompt";

@@ -7,8 +7,8 @@ export const BYTES_PER_TOKEN = 4;
 export const estimateTokens = (bytes: number): number => Math.ceil(bytes / BYTES_PER_TOKEN);
 
 /**
- * The result of a poll as the model reads it: one field a line, then the output, verbatim. `evictionReason` is why the
- * session does not have output any more.
+ * The result of a poll as text for the model: one field per line, then the output, verbatim. `evictionReason`: why evicted output
+ * was not retained.
  */
 export function renderResult(
   sessionId: number,
@@ -43,7 +43,7 @@ export function renderOutcome(outcome: ProcessOutcome, sessionId: number): strin
   }
 }
 
-/** What is said in front of output of which some was left out. */
+/** The warning before output of which some was left out. */
 function renderCut(sessionId: number, tokens: number, { omitted, lines }: Slice, evictionReason?: string): string {
   if (omitted.length === 0) return "";
   const bytes = omitted.reduce((sum, { from, to }) => sum + to - from, 0);
@@ -56,7 +56,7 @@ function renderCut(sessionId: number, tokens: number, { omitted, lines }: Slice,
   return [`Warning: truncated output (original token count: ${tokens})`, size, ...ranges, "", ""].join("\n");
 }
 
-/** Says that a range was evicted, and why. */
+/** Reports that a range was evicted, and why. */
 export const renderGone = ({ from, to }: ByteRange, reason?: string): string =>
   `Bytes ${from}-${to} are gone: they were not retained${reason === undefined ? "" : `; ${reason}`}`;
 
@@ -78,7 +78,7 @@ export function renderOutput({ chunks, range }: Pick<Slice, "chunks" | "range">)
   return text;
 }
 
-/** Each stream by itself: a character may go on after bytes of the other stream. */
+/** Decodes each stream separately: a character may continue after bytes of the other stream. */
 function decode(chunks: readonly OutputChunk[]): string {
   const [first] = chunks;
   if (first === undefined) return "";

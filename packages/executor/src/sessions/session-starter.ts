@@ -13,23 +13,23 @@ import { Session } from "./session.js";
 import { ShellStartups } from "./shell-startup.js";
 export interface SessionStarterOptions {
   backend: ExecBackend;
-  /** The executor's own environment, of which an `envPolicy` makes a base. */
+  /** The executor's own environment, which an `envPolicy` filters. */
   env: Readonly<Record<string, string | undefined>>;
   clock: Clock;
   limits: Pick<ExecutorLimits, "log">;
   telemetry: Pick<ExecutorTelemetry, "log">;
-  /** Who live output of the sessions goes to. */
+  /** Receives the live output of the sessions. */
   receiver: LiveReceiver;
 }
 
-/** Whether the command was started is not known. */
+/** It is unknown whether the command was started. */
 export class UnknownStart extends Error {
   constructor(cause: unknown) {
-    super(`whether it was started is not known: ${messageOf(cause)}`, { cause });
+    super(`it is unknown whether it was started: ${messageOf(cause)}`, { cause });
   }
 }
 
-/** Turns requests into processes of a backend, each as a session. Owns the shell snapshots it starts from until `close`. */
+/** Starts the process of a request as a session. Owns the shell snapshots until `close`. */
 export class SessionStarter {
   readonly #options: SessionStarterOptions;
   readonly #shellStartups: ShellStartups;
@@ -40,9 +40,9 @@ export class SessionStarter {
   }
 
   /**
-   * @param id of the session.
-   * @throws ToolError when the command was not run.
-   * @throws UnknownStart when it may have been.
+   * @param id of the session
+   * @throws ToolError when the command was not run
+   * @throws UnknownStart when it may have been run
    */
   async start(
     id: number,
@@ -70,14 +70,14 @@ export class SessionStarter {
   async #spawn(request: ExecCommandRequest, given: Pick<ProcessSpec, "stdio" | "log" | "trace">) {
     const { backend, env: own } = this.#options;
     const { command: argv, cwd } = request;
-    // A remote host makes environments of its own; what is here would be the wrong one.
+    // A remote host applies the policy to its own environment.
     const environment =
       backend.appliesEnvPolicy && request.envPolicy !== undefined
         ? { env: request.env, envPolicy: request.envPolicy }
         : { env: createEnvironment(request.envPolicy, own, request.env) };
-    const held = isHeld(request) ? { sandbox: request.sandbox } : {};
-    const asked: ProcessSpec = { argv, cwd, ...environment, ...held, ...given };
-    const { spec, note } = await this.#shellStartups.apply(request, asked);
+    const sandboxed = hasSandbox(request) ? { sandbox: request.sandbox } : {};
+    const requested: ProcessSpec = { argv, cwd, ...environment, ...sandboxed, ...given };
+    const { spec, note } = await this.#shellStartups.apply(request, requested);
     try {
       return { process: await backend.start(spec), startup: note };
     } catch (error) {
@@ -89,8 +89,8 @@ export class SessionStarter {
   }
 }
 
-/** Permissions `disabled` ask for nothing that a host would have to be able to do. */
-const isHeld = (request: ExecCommandRequest): request is ExecCommandRequest & { sandbox: Sandbox } =>
+/** With the permissions `disabled` no sandbox is needed. */
+const hasSandbox = (request: ExecCommandRequest): request is ExecCommandRequest & { sandbox: Sandbox } =>
   request.sandbox !== undefined && request.sandbox !== null && request.sandbox.permissions.type !== "disabled";
 
 function getStdio({ tty, size, stdin }: ExecCommandRequest): ProcessStdio {
@@ -98,7 +98,7 @@ function getStdio({ tty, size, stdin }: ExecCommandRequest): ProcessStdio {
   return size === undefined ? { kind: "pty" } : { kind: "pty", size };
 }
 
-/** What to do about a failure to start. */
+/** Advice for the model after a failure to start. */
 const getStartHint = ({ code, message }: StartError): string =>
   message.endsWith("is a directory") ? "; name a program" : (START_HINTS[code] ?? "");
 

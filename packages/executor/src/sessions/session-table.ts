@@ -8,21 +8,21 @@ import type { Session } from "./session.js";
 
 export type TableLimits = Pick<ExecutorLimits, "sessions" | "newestSessions" | "recentSessions" | "retainedLogs">;
 
-/** An ended session that gave its place up. */
+/** An ended session that no longer occupies a place. */
 interface Recent {
   /** Undefined once its output was dropped. */
   session: Session | undefined;
-  /** Of the session when its output was dropped. */
+  /** State of the session when its output was dropped. */
   last: { outcome: ProcessOutcome; unread: number; hasSent: boolean } | undefined;
-  /** On whose behalf it was started. */
+  /** The client that started it. */
   client: string | undefined;
-  /** It was ended to make room, and no answer has reported that yet. */
+  /** It was ended to make room, and no result has reported that yet. */
   unreported: boolean;
 }
 
 /**
- * The sessions of one orchestrator. A place is taken from before the start of a process until its end was answered;
- * when all are taken, the least recently used one gives its place up.
+ * The sessions of one orchestrator. A session occupies a place from before the start of its process until its end was reported;
+ * when all places are occupied, the least recently used session is ended.
  */
 export class SessionTable {
   readonly #limits: TableLimits;
@@ -31,11 +31,11 @@ export class SessionTable {
   readonly #live = new Map<number, Session | undefined>();
   /** Oldest first. */
   readonly #recent = new Map<number, Recent>();
-  /** Ids of output that belongs to no session. */
+  /** Ids of live output that does not belong to a session. */
   readonly #outputs = new Set<number>();
   /**
-   * Ids that live output was sent under and that name nothing any more, oldest first. An orchestrator may remember how far
-   * it received that output, and would claim the same of a new session of this id: what a lost channel dropped of that one
+   * Ids of ended live output that must not be reused yet, oldest first. An orchestrator may remember how far it received that
+   * output, and would report this offset for a new session with the same id: output of that session that was lost with a channel
    * would not be sent again.
    */
   readonly #former = new Set<number>();
@@ -46,9 +46,9 @@ export class SessionTable {
   }
 
   /**
-   * Takes a place under a new id. `pruned` is the session that gave up its place and has to be ended: one of the client
-   * with the most places.
-   * @throws ToolError when no place can be made.
+   * Reserves a place under a new id. `pruned` is the session that lost its place and has to be ended: one of the client with the
+   * most sessions.
+   * @throws ToolError when no place can be freed
    */
   reserve(client?: string): { id: number; pruned: Session | undefined } {
     const pruned = this.#live.size < this.#limits.sessions ? undefined : this.#pickLeastUsed(client);
@@ -61,7 +61,7 @@ export class SessionTable {
     return { id, pruned };
   }
 
-  /** For a client: whether the session is one of its own. */
+  /** Whether there is such a session. `client`: only its own sessions count. */
   has(id: number, client?: string): boolean {
     const live = this.#live.get(id);
     if (live !== undefined) return isOf(live, client);
@@ -69,15 +69,15 @@ export class SessionTable {
     return recent === undefined ? this.#live.has(id) && client === undefined : isOf(recent, client);
   }
 
-  /** Takes an id for output that belongs to no session, until `leave`. */
+  /** Reserves an id for live output that does not belong to a session, until `retireId`. */
   reserveOutput(): number {
     const id = this.#mintId();
     this.#outputs.add(id);
     return id;
   }
 
-  /** Retires an id that live output was sent under. */
-  leave(id: number): void {
+  /** Frees an id of live output, which is not reused for a while. */
+  retireId(id: number): void {
     this.#outputs.delete(id);
     this.#former.delete(id);
     this.#former.add(id);
@@ -93,12 +93,12 @@ export class SessionTable {
     this.#live.set(session.id, session);
   }
 
-  /** Gives up a place whose process was not started. */
+  /** Frees a reserved place whose process was not started. */
   release(id: number): void {
     this.#live.delete(id);
   }
 
-  /** The end of a session was answered, with all of its output. */
+  /** Frees the place of a session whose end was reported with all of its output. */
   retire(session: Session): void {
     if (this.#live.delete(session.id)) return this.#remember(session, false);
     const recent = this.#recent.get(session.id);
@@ -107,7 +107,7 @@ export class SessionTable {
     if (!session.wasCut) drop(recent);
   }
 
-  /** The answer that reported the end of a session was never received: it can be requested once more. */
+  /** The result that reported the end of a session was never received: it can be requested again. */
   unreport(session: Session): void {
     session.outcomeReported = false;
     const recent = this.#recent.get(session.id);
@@ -117,14 +117,14 @@ export class SessionTable {
     recent.unreported = true;
   }
 
-  /** Of those that have a place, the least recently used first. For a client: its own. */
+  /** Sessions that occupy a place, the least recently used first. `client`: only its own. */
   list(client?: string): Session[] {
     return [...this.#live.values()]
       .filter((session) => session !== undefined)
       .filter((session) => isOf(session, client));
   }
 
-  /** Those that have a place, and those whose output is still readable. */
+  /** Sessions that occupy a place, and those whose output is still readable. */
   listAll(): Session[] {
     const retained = [...this.#recent.values()].flatMap(({ session }) => session ?? []);
     return [...this.list(), ...retained];
@@ -136,8 +136,8 @@ export class SessionTable {
     this.#live.set(session.id, session);
   }
 
-  /** The session that a call means. @throws ToolError when it cannot be called, and for one of another client. */
-  contact(id: number, client?: string): Session {
+  /** A session that can be called. @throws ToolError when there is none, and for one of another client */
+  require(id: number, client?: string): Session {
     const session = this.#live.get(id);
     if (session !== undefined && isOf(session, client)) return session;
     const recent = this.#recentOf(id, client);
@@ -150,7 +150,7 @@ export class SessionTable {
     return this.#live.get(id) ?? this.#recent.get(id)?.session;
   }
 
-  /** A session whose output can be read, ended or not. @throws ToolError when there is none, and for one of another client. */
+  /** A session whose output can be read, also when it has ended. @throws ToolError when there is none, and for one of another client */
   find(id: number, client?: string): Session {
     const recent = this.#recentOf(id, client);
     const session = this.#live.get(id) ?? recent?.session;
@@ -164,15 +164,15 @@ export class SessionTable {
   }
 
   #explain(id: number, recent: Recent | undefined): string {
-    if (recent === undefined) return `unknown session ${id}; list_sessions lists those there are`;
+    if (recent === undefined) return `unknown session ${id}; list_sessions lists the sessions`;
     const { outcome, unread } = recent.last ?? { outcome: recent.session?.process.outcome, unread: 0 };
     const ended = outcome === undefined ? "" : `: ${renderOutcome(outcome, id)}`;
-    if (!recent.unreported) return `unknown session ${id}; it has ended and its end was answered${ended}`;
+    if (!recent.unreported) return `unknown session ${id}; it has ended, and its end was reported${ended}`;
     recent.unreported = false;
     return `session ${id} was ended to make room for another; ${describePlaces(this.#limits)}${ended}; ${unread} bytes of its output were dropped unread`;
   }
 
-  /** Ended ones first; never one whose first call is under way, and one that a call waits for counts as just used. */
+  /** Ended sessions first; never one whose first call is in progress. One that a call waits for counts as just used. */
   #pickLeastUsed(client: string | undefined): Session {
     const sessions = this.list();
     const idle = sessions.filter(({ users }) => users === 0);
@@ -190,7 +190,7 @@ export class SessionTable {
     );
   }
 
-  /** The client that has the most sessions; this one where none has more. */
+  /** The client with the most sessions; this one if no other has more. */
   #findLargestShare(client: string | undefined): string | undefined {
     const sessions = this.list();
     const count = (one: string | undefined) => sessions.filter((session) => session.client === one).length;
@@ -208,12 +208,12 @@ export class SessionTable {
       if (this.#recent.size <= this.#limits.recentSessions) break;
       drop(entry);
       this.#recent.delete(id);
-      if (entry.last?.hasSent) this.leave(id);
+      if (entry.last?.hasSent) this.retireId(id);
     }
   }
 }
 
-/** Whether a session concerns a call for this client; a call for nobody in particular sees all. */
+/** Whether a call of this client has access to a session; undefined: of an orchestrator without several clients, to all. */
 const isOf = (session: { client: string | undefined }, client: string | undefined): boolean =>
   client === undefined || session.client === client;
 

@@ -22,7 +22,7 @@ export interface SessionStart {
   startup?: StartupNote | undefined;
 }
 
-/** What is known of a session at one moment. */
+/** The state of a session at one moment. */
 export interface SessionState {
   outcome: ProcessOutcome;
   /** The output is complete: `end` is final. */
@@ -31,32 +31,32 @@ export interface SessionState {
   end: number;
 }
 
-/** A process and what its calls have seen of it. */
+/** A process, and how much of it calls have reported. */
 export class Session {
   readonly id: number;
   readonly process: ExecProcess;
   readonly command: readonly string[];
   readonly cwd: string;
   readonly stdio: ProcessStdio;
-  /** On whose behalf it was started; undefined where an orchestrator has one client. */
+  /** The client that started it; undefined for an orchestrator without several clients. */
   readonly client: string | undefined;
   /** How its shell was started; undefined when the request did not ask for a snapshot. */
   readonly startup: StartupNote | undefined;
   readonly live: LiveOutputSender;
-  /** Of its terminal; undefined on pipes. */
+  /** Sizes of its terminal; undefined on pipes. */
   readonly sizes: SizeHistory | undefined;
   readonly turns = new TurnQueue();
-  /** Offset up to which output was answered. */
+  /** Offset up to which output was returned by a result. */
   cursor = 0;
-  /** Where the log ended when it was last answered. */
+  /** End of the log at the time of the last result. */
   seenEnd = 0;
-  /** Calls under way that use it. */
+  /** Number of calls in progress that use it. */
   users = 0;
-  /** It has outlived its first call. */
+  /** Its first call has completed. */
   established = false;
-  /** An answer has reported how it ended. */
+  /** A result has reported how it ended. */
   outcomeReported = false;
-  /** An answer has left out output that can still be read. */
+  /** A result has left out output that can still be read. */
   wasCut = false;
   /** Why this executor ended it. */
   endNote: string | undefined;
@@ -64,11 +64,11 @@ export class Session {
   timedOut = false;
   /** Bytes of input that the program has not read yet. */
   waitingInput = 0;
-  /** End of the log once it was quiet for a while after the exit, with the output still held open. */
+  /** End of the log when there was no output for a while after the exit, with the output still open. */
   quietEnd: number | undefined;
-  /** Milliseconds, when its end was seen. */
+  /** Time of its exit, milliseconds on the clock. */
   exitedAt: number | undefined;
-  /** Its rendered terminal, while it is kept. */
+  /** Its rendered terminal, while it is retained. */
   screen: Screen | undefined;
   readonly #explainEviction: () => string;
   readonly #clock: Clock;
@@ -77,7 +77,7 @@ export class Session {
   readonly #pauseBytes: number | undefined;
   readonly #receiver: LiveReceiver;
   readonly #memoryBytes: number;
-  /** Answers that may have to be given again, with their output. */
+  /** Number of results that may have to be sent again, with their output. */
   #retained = 0;
   #disposing = false;
   readonly #listeners = new Set<() => void>();
@@ -113,12 +113,12 @@ export class Session {
     void this.process.closed.then(() => this.#notify());
   }
 
-  /** It runs on another host: what is known of it comes over a network. */
+  /** Whether it runs on another host. */
   get isRemote(): boolean {
     return this.process.pid === undefined;
   }
 
-  /** Why evicted output was not kept, as the end of a sentence. */
+  /** Why evicted output was not retained, as the end of a sentence. */
   get evictionReason(): string {
     return this.#explainEviction();
   }
@@ -128,12 +128,12 @@ export class Session {
     return { outcome, closed: log.complete && outcome.kind !== "running", end: log.end };
   }
 
-  /** Bytes that no answer has covered. */
+  /** Bytes of output that no result has covered. */
   get unread(): number {
     return this.process.log.end - this.cursor;
   }
 
-  /** Offset where the program is paused until an answer takes its output: waiting for more is no use there. */
+  /** Offset at which the program is paused until a result returns its output; a call need not wait beyond it. */
   get pausedAt(): number | undefined {
     return this.#pauseBytes === undefined ? undefined : this.cursor + this.#pauseBytes;
   }
@@ -147,12 +147,12 @@ export class Session {
     return this.#retained > 0;
   }
 
-  /** Of its output. */
+  /** Bytes of its output in memory. */
   get bytesInMemory(): number {
     return Math.min(this.process.log.end, this.#memoryBytes);
   }
 
-  /** Keeps the output readable until the answer that covers it was received. Returns a function that releases it. */
+  /** Keeps the output readable until the result that covers it was received. Returns a function that releases it. */
   retain(): () => void {
     this.#retained += 1;
     let isRetained = true;
@@ -164,7 +164,7 @@ export class Session {
     };
   }
 
-  /** Releases what is held for reading, once no answer retains it. Output in memory stays readable. */
+  /** Releases the output, once no result retains it. Output in memory stays readable. */
   dispose(): void {
     this.screen = undefined;
     this.#disposing = true;
@@ -177,7 +177,7 @@ export class Session {
     return () => this.#listeners.delete(listener);
   }
 
-  /** The terminal has this size from here on. */
+  /** Records the new size of the terminal. */
   resized(size: TerminalSize): void {
     this.sizes?.add({ offset: this.process.log.end, at: Math.floor(this.#clock.now()), size });
   }

@@ -15,7 +15,7 @@ export class ShellStartups {
     this.#env = env;
   }
 
-  /** The spec to start, with a note for the result; unchanged for a request that does not ask for a snapshot. */
+  /** The spec to start, with a note for the result; unchanged for a request without `shellSnapshot`. */
   async apply(request: ExecCommandRequest, spec: ProcessSpec): Promise<{ spec: ProcessSpec; note?: StartupNote }> {
     if (request.shellSnapshot !== true) return { spec };
     if (this.#backend.appliesEnvPolicy) {

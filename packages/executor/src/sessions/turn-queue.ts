@@ -1,10 +1,10 @@
-/** Lets calls on one session go one at a time, in the order in which they asked. */
+/** Runs calls on one session one at a time, in the order of `take`. */
 export class TurnQueue {
   #last: Promise<void> = Promise.resolve();
 
   /**
-   * Takes a place in the queue within this call. Resolves when its turn has come with the function that ends it, or
-   * with undefined when `signal` aborts before; the place is given up then.
+   * Joins the queue synchronously. When its turn comes, resolves with the function that ends the turn; with undefined when
+   * `signal` aborts before, which leaves the queue.
    */
   take(signal?: AbortSignal): Promise<(() => void) | undefined> {
     const before = this.#last;

@@ -26,25 +26,25 @@ import { SessionStarter, UnknownStart } from "./session-starter.js";
 import { SessionTable } from "./session-table.js";
 
 export interface UnifiedExecOptions {
-  /** Not owned: what sessions left behind outside of their lives is ended by its `close`. */
+  /** Not owned: its `close` ends processes that sessions left behind. */
   backend: ExecBackend;
   admission: Admission;
-  /** The executor's own environment, of which an `envPolicy` makes a base. */
+  /** The executor's own environment, which an `envPolicy` filters. */
   env: Readonly<Record<string, string | undefined>>;
   clock: Clock;
   ids: Ids;
   limits: ExecutorLimits;
   telemetry: Pick<ExecutorTelemetry, "log" | "refused" | "pruned">;
   events: SessionEvents;
-  /** Calls with a key are made once. */
+  /** Runs calls with an idempotency key once. */
   ledger: Ledger;
-  /** Those of every orchestrator of this executor; this one adds itself until it is closed. */
+  /** The instances of all orchestrators of this executor; each adds itself, and removes itself when closed. */
   all: Set<UnifiedExec>;
 }
 
 /** Notifications to the orchestrator. */
 interface SessionEvents {
-  /** Whether it asked for live output. */
+  /** Whether it requested live output. */
   isLive(): boolean;
   receiver: LiveReceiver;
   sendExit(processId: number, outcome: ProcessOutcome): void;
@@ -53,20 +53,20 @@ interface SessionEvents {
 /** How a session ended that was closed with its connection. */
 export interface EndedSession {
   session: Session;
-  /** Undefined when its host could not be asked. */
+  /** Undefined when its host could not be reached. */
   receipt: TerminationReceipt | undefined;
 }
 
 /** Commands and their sessions, for one orchestrator. Owns the processes it starts until `close`. */
 export class UnifiedExec {
   readonly #options: UnifiedExecOptions;
-  /** Of the sessions that have a terminal. */
+  /** Screens of the sessions that have a terminal. */
   readonly screens: Screens;
   readonly #table: SessionTable;
-  readonly #answers: ResultContext;
-  /** Those whose output an answer may have to be given again with, by id. */
+  readonly #resultContext: ResultContext;
+  /** Sessions by id whose output may have to be sent again. */
   readonly #kept = new Map<number, Session>();
-  /** Starts and terminations under way. */
+  /** Starts and terminations in progress. */
   readonly #pending = new Set<Promise<unknown>>();
   readonly #starter: SessionStarter;
   #closing = false;
@@ -77,12 +77,12 @@ export class UnifiedExec {
     this.#options = options;
     this.#table = new SessionTable(limits, ids);
     this.screens = new Screens(limits.screens);
-    this.#answers = { clock, ids, limits, isLive: () => events.isLive() };
+    this.#resultContext = { clock, ids, limits, isLive: () => events.isLive() };
     this.#starter = new SessionStarter({ ...options, receiver: events.receiver });
     options.all.add(this);
   }
 
-  /** Those of every orchestrator, this one first. */
+  /** The instances of all orchestrators, this one first. */
   get all(): UnifiedExec[] {
     return [this, ...[...this.#options.all].filter((other) => other !== this)];
   }
@@ -95,12 +95,12 @@ export class UnifiedExec {
     return this.#options.clock;
   }
 
-  /** Whether a program runs or is being started, or something holds the output of one. */
+  /** Whether a program runs or is being started, or a process has the output of one open. */
   get isBusy(): boolean {
     return this.#pending.size > 0 || this.#table.list().some(({ state }) => !state.closed);
   }
 
-  /** Whether a program was ever started here: it may have left something behind, on purpose. */
+  /** Whether a program was ever started here: it may have left background processes, on purpose. */
   get wasUsed(): boolean {
     return this.#wasUsed;
   }
@@ -117,27 +117,27 @@ export class UnifiedExec {
 
   /** Runs a command and waits for its first window. @throws ToolError */
   async execCommand(request: ExecCommandRequest, call: CallScope): Promise<ToolCallOutcome> {
-    // Before the key counts: the same call may come again once it was approved.
+    // Before the key is used: the same call may be repeated once it was approved.
     const refusal = await this.#options.admission.getRefusal(request);
     if (refusal !== undefined) throw this.#refuse(refusal, call.requestId);
     return this.#once("exec_command", request.idempotencyKey, call, (scope) => this.#exec(request, scope));
   }
 
-  /** Acts on a session and waits for a window. Calls on one session take turns, but for concurrent ones. @throws ToolError */
+  /** Acts on a session and waits for a window. Calls on one session run one at a time, except `concurrent` ones. @throws ToolError */
   async writeStdin(request: WriteStdinRequest, call: CallScope): Promise<ToolCallOutcome> {
     const scope = `write_stdin ${request.processId}`;
     const write = (scope: CallScope) =>
-      request.concurrent === true ? this.#writeBeside(request, scope) : this.#write(request, scope);
+      request.concurrent === true ? this.#writeConcurrently(request, scope) : this.#write(request, scope);
     return this.#once(scope, request.writeId, call, write);
   }
 
-  /** Ends a session with its group, past calls that wait for it. @throws ToolError */
+  /** Ends a session with its group, without waiting for calls in progress on it. @throws ToolError */
   async kill(id: number, client?: string): Promise<{ session: Session; receipt: TerminationReceipt }> {
-    const session = this.#table.contact(id, client);
+    const session = this.#table.require(id, client);
     return this.#use(session, async () => ({ session, receipt: await this.#terminate(session, { by: "terminate" }) }));
   }
 
-  /** Another channel has taken the place of the one before: live output goes on behind what was received. */
+  /** Continues live output over another channel, after what was received. `received`: offsets by session id. */
   resume(received: ReadonlyMap<number, number>): void {
     const sessions = new Set([...this.#table.listAll(), ...this.#kept.values()]);
     for (const session of sessions) session.live.rewind(received.get(session.id));
@@ -149,7 +149,7 @@ export class UnifiedExec {
     }
   }
 
-  /** Ends every session, and waits for what is being started. Tells how those ended that were running. Idempotent. */
+  /** Ends every session, and waits for those being started. Resolves with how the running ones ended. Idempotent. */
   async close(note = "the executor is shutting down"): Promise<EndedSession[]> {
     this.#closing = true;
     void this.#track(this.#starter.close());
@@ -176,7 +176,7 @@ export class UnifiedExec {
     return new ToolError(refusal);
   }
 
-  /** With a key: a repeat gets the first answer, also when that was an error. */
+  /** With a key, a repeat gets the first result, also when that was an error. */
   #once(name: string, key: string | undefined, call: CallScope, run: (call: CallScope) => Promise<ToolCallOutcome>) {
     if (key === undefined) return run(call);
     const scope = call.client === undefined ? name : `${name} ${call.client}`;
@@ -191,12 +191,12 @@ export class UnifiedExec {
   }
 
   async #exec(request: ExecCommandRequest, call: CallScope): Promise<ToolCallOutcome> {
-    const askedAt = this.now();
+    const requestedAt = this.now();
     const session = await this.#track(this.#start(request, call)).catch((error: unknown) => {
       if (error instanceof UnknownStart) return error;
       throw error;
     });
-    if (session instanceof UnknownStart) return createLostResult(session.message, askedAt, this.#answers);
+    if (session instanceof UnknownStart) return createLostResult(session.message, requestedAt, this.#resultContext);
     const { requestId, signal } = call;
     const { startedAt } = session.process;
     return this.#use(session, async () => {
@@ -205,7 +205,7 @@ export class UnifiedExec {
         const until = getUntil(request, 0);
         const poll = { requestId, signals: [signal], startedAt, bounds: this.bound(request), ...until };
         const from = session.cursor;
-        const answer = await waitForResult(session, poll, this.#answers);
+        const answer = await waitForResult(session, poll, this.#resultContext);
         call.keep?.(this.#keep(session, requestId, from));
         if (!session.outcomeReported) this.#announceExit(session, call.answered);
         return answer;
@@ -219,12 +219,12 @@ export class UnifiedExec {
   async #write(request: WriteStdinRequest, call: CallScope): Promise<ToolCallOutcome> {
     const { clock, limits } = this.#options;
     const startedAt = clock.now();
-    const session = this.#table.contact(request.processId, call.client);
+    const session = this.#table.require(request.processId, call.client);
     return this.#use(session, async () => {
       const endTurn = await session.turns.take(call.signal);
       if (endTurn === undefined) {
         const notices = ["the call was cancelled before its turn; nothing was written"];
-        return createEmptyResult(session, { startedAt, notices, waitEnded: "cancelled" }, this.#answers);
+        return createEmptyResult(session, { startedAt, notices, waitEnded: "cancelled" }, this.#resultContext);
       }
       try {
         const acts = request.input !== "" || request.closeStdin === true || request.signal !== undefined;
@@ -235,7 +235,7 @@ export class UnifiedExec {
         const signals = request.until === "written" ? [abortWhen(input.settled), call.signal] : [call.signal];
         const poll = { requestId, signals, startedAt, bounds: this.bound(request), input, ...until };
         const covered = session.cursor;
-        const answer = await waitForResult(session, poll, this.#answers);
+        const answer = await waitForResult(session, poll, this.#resultContext);
         call.keep?.(this.#keep(session, requestId, covered));
         return answer;
       } finally {
@@ -244,11 +244,11 @@ export class UnifiedExec {
     });
   }
 
-  /** Without a turn, and without output: a call that waits on the session goes on. Begun within this call, to keep the order. */
-  async #writeBeside(request: WriteStdinRequest, call: CallScope): Promise<ToolCallOutcome> {
+  /** Neither waits for calls in progress on the session nor returns output. Started synchronously, to keep the order. */
+  async #writeConcurrently(request: WriteStdinRequest, call: CallScope): Promise<ToolCallOutcome> {
     const { clock, limits } = this.#options;
     const startedAt = clock.now();
-    const session = this.#table.contact(request.processId, call.client);
+    const session = this.#table.require(request.processId, call.client);
     return this.#use(session, async () => {
       const { sentPieces } = session.live;
       const input = await sendInput(session, request, limits.waitingInputBytes);
@@ -258,13 +258,13 @@ export class UnifiedExec {
         outputFrom: undefined,
         untilPrompt: false,
       });
-      // The echo of a key is waited for, this answer is not.
+      // A user waits for the echo of a key, not for this response.
       if (session.stdio.kind === "pty") await session.live.waitForNext(clock, ECHO_MS, sentPieces);
-      return createEmptyResult(session, { startedAt, notices: input.getNotices(), waitEnded }, this.#answers);
+      return createEmptyResult(session, { startedAt, notices: input.getNotices(), waitEnded }, this.#resultContext);
     });
   }
 
-  /** The output that the answer just made covers, from an offset on. */
+  /** The output covered by the result just created, from an offset on. */
   #keep(session: Session, requestId: string, from: number): KeptOutput {
     const to = session.cursor;
     const stopRetaining = session.retain();
@@ -273,7 +273,7 @@ export class UnifiedExec {
       bytes: session.bytesInMemory,
       replay: () => session.live.replay(requestId, to),
       undo: () => {
-        if (session.cursor !== to) return; // a later answer was given
+        if (session.cursor !== to) return; // there is a later result
         session.cursor = from;
         this.#table.unreport(session);
       },
@@ -312,7 +312,7 @@ export class UnifiedExec {
       if (session.process.outcome.kind !== "running") return;
       session.timedOut = true;
       session.endNote ??= `the time limit of ${timeoutMs} ms was reached, and the session was ended`;
-      // A host that cannot be reached has lost the process: its outcome says so.
+      // If the host cannot be reached, the outcome of the process is `lost`.
       this.#terminate(session, { by: "timeout" }).catch(() => {});
     });
     session.watch(cancel);
@@ -339,7 +339,7 @@ export class UnifiedExec {
     }
   }
 
-  /** Gives up the place of a session whose end was answered with all of its output. */
+  /** Frees the place of a session whose end was reported with all of its output. */
   #settle(session: Session): void {
     const isDone = session.outcomeReported && session.state.closed && session.unread === 0;
     if (isDone && session.users === 0) this.#table.retire(session);
@@ -355,7 +355,7 @@ export class UnifiedExec {
   }
 }
 
-/** What besides the end of the process ends a wait; `from` is the offset of new output. */
+/** Events other than the end of the process that end a wait; `from`: offset of new output. */
 const getUntil = ({ until }: ExecCommandRequest | WriteStdinRequest, from: number) => ({
   outputFrom: until === "output" ? from : undefined,
   untilPrompt: until === "prompt",

@@ -12,7 +12,7 @@ export function restorePrototypes<T>(value: T): T {
   if (typeof value !== "object" || value === null) return value;
   const prototype: unknown = Object.getPrototypeOf(value);
   if (prototype === null) Object.setPrototypeOf(value, Object.prototype);
-  // What a schema made of other classes is its own affair.
+  // Instances of other classes were created by the schema, and are left alone.
   if (prototype === null || prototype === Object.prototype || Array.isArray(value)) {
     for (const member of Object.values(value)) restorePrototypes(member);
   }

@@ -5,10 +5,10 @@ import { restorePrototypes, withoutPrototypes } from "./bare-objects.js";
 import { toInputSchema } from "./input-schema.js";
 import type { ExecutorTool, ToolCallContext } from "./tool-registry.js";
 
-/** What a tool answers: text for the model, and the same for programs where there is more to it. */
+/** The result of a tool: text for the model, and optionally structured data for programs. */
 export type ToolResult = string | { text: string; structured?: Record<string, unknown> };
 
-/** A tool as its author writes it, for `defineTool`. */
+/** Definition of a tool for `defineTool`. */
 export interface ToolDefinition<Schema extends z.core.$ZodObject> {
   /** Unique within an executor, as a model writes it: `disk_usage`. */
   name: string;
@@ -18,15 +18,15 @@ export interface ToolDefinition<Schema extends z.core.$ZodObject> {
   inputSchema: Schema;
   /**
    * Handles one call. It should end soon after `context.signal` aborts.
-   * @throws ToolError for what the model should know and can act on; anything else counts as a fault of the tool, is logged,
-   * and is an error for the model as well.
+   * @throws ToolError for errors that the model can act on; any other exception counts as a defect of the tool: it is logged, and
+   * also reported to the model as an error
    */
   execute(args: z.output<Schema>, context: ToolCallContext): ToolResult | Promise<ToolResult>;
 }
 
 /**
- * Makes a tool whose arguments are validated before `execute` sees them. A call whose arguments do not fit is answered
- * with an error that names the first field, its value and the rule; `execute` is not called.
+ * Creates a tool whose arguments are validated before `execute` is called. A call with invalid arguments returns an error that
+ * names the first invalid field, its value and the rule.
  *
  * ```ts
  * const diskUsage = defineTool({
@@ -56,13 +56,13 @@ async function validate<Schema extends z.core.$ZodObject>(
   args: unknown,
   toolName: string,
 ): Promise<z.output<Schema>> {
-  // What is inherited, such as `toString`, was not sent.
+  // Inherited members, such as `toString`, were not sent.
   const result = await z.safeParseAsync(schema, withoutPrototypes(args), PARSE_CONTEXT);
   if (result.success) return restorePrototypes(result.data);
   throw new ToolError(`arguments of \`${toolName}\`: ${formatArgumentProblem(result.error, args)}`);
 }
 
-/** @throws Error for what is no `ToolResult`, which authors without types can return. */
+/** @throws Error for a value that is not a `ToolResult`, which tools written in JavaScript can return */
 function toOutcome(result: unknown): ToolCallOutcome {
   const { text, structured } = typeof result === "string" ? { text: result } : parseResult(result);
   const content = [{ type: "input_text" as const, text }];

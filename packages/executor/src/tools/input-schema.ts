@@ -3,7 +3,7 @@ import * as z from "zod/mini";
 import { MAX_SCHEMA_DEPTH } from "../limits.js";
 
 /**
- * The JSON Schema of what a model may send, before defaults are filled in.
+ * The JSON Schema of a tool's arguments, before defaults are filled in.
  * @throws Error naming the tool and the field.
  */
 export function toInputSchema(toolName: string, schema: z.core.$ZodObject): Record<string, unknown> {
@@ -27,7 +27,7 @@ function convert(toolName: string, schema: z.core.$ZodObject): z.core.JSONSchema
   }
 }
 
-/** A schema in the middle of its conversion, as zod hands it to `override`. */
+/** A schema during its conversion, as zod passes it to `override`. */
 interface Converted {
   zodSchema: z.core.$ZodTypes;
   jsonSchema: z.core.JSONSchema.BaseSchema;
@@ -36,7 +36,7 @@ interface Converted {
 
 class ProtoField extends Error {
   constructor(readonly field: string) {
-    super("a member of this name cannot be told from the prototype of an object");
+    super("a member of this name cannot be distinguished from the prototype of an object");
   }
 }
 
@@ -60,7 +60,7 @@ function findField(schema: z.core.$ZodObject): string {
   return found;
 }
 
-/** `a.b[]` of the path `properties`, `a`, `properties`, `b`, `items`. */
+/** The name of a field: `a.b[]` for the path `properties`, `a`, `properties`, `b`, `items`. */
 function toField(path: readonly (string | number)[]): string {
   let field = "";
   for (let index = 0; index < path.length; index += 1) {
@@ -73,7 +73,7 @@ function toField(path: readonly (string | number)[]): string {
   return field;
 }
 
-/** Whether arrays and objects are nested deeper than so many levels. */
+/** Whether arrays and objects are nested deeper than `levels`. */
 function isDeeper(value: unknown, levels: number): boolean {
   if (typeof value !== "object" || value === null) return false;
   return levels === 0 || Object.values(value).some((member) => isDeeper(member, levels - 1));

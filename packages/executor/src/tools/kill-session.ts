@@ -39,7 +39,7 @@ export const killSession: SessionTool = {
   },
 };
 
-/** Processes that are named, of the group and outside of it each. */
+/** Processes that are named: at most as many within the group as outside of it. */
 const MAX_MEMBERS = 64;
 
 function renderReceipt(session: Session, receipt: TerminationReceipt): string {
@@ -50,7 +50,7 @@ function renderReceipt(session: Session, receipt: TerminationReceipt): string {
     `Processes of its group: ${renderProcesses(members)}`,
     ...(strays?.length === 0 ? [] : [`Processes that had left its group: ${renderProcesses(strays)}`]),
     `Signals sent: ${signals.join(", ") || "none"}`,
-    gone ? "All of them are gone." : "Not all of them are gone: something that it started is still there.",
+    gone ? "All of them are gone." : "Not all of them are gone: a process that it started still exists.",
   ];
   if (session.unread > 0) {
     lines.push(

@@ -20,7 +20,7 @@ export const listSessions: SessionTool = {
   },
 };
 
-/** Bytes of a command that are shown, as words of a shell. */
+/** Maximum bytes of a command line in the list. */
 const MAX_COMMAND_BYTES = 512;
 
 function describe(session: Session, now: number) {
@@ -31,7 +31,7 @@ function describe(session: Session, now: number) {
     command: quoteWords(session.command, MAX_COMMAND_BYTES),
     cwd: quote(session.cwd),
     tty: session.stdio.kind === "pty",
-    /** How long it has run, or did run. */
+    /** How long it has been running, or was. */
     seconds: ((running ? now : (session.exitedAt ?? now)) - session.process.startedAt) / 1000,
     unreadBytes: session.unread,
     outcome,

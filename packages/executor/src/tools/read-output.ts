@@ -33,11 +33,11 @@ const toRecordedRequest = (given: Readonly<Record<string, unknown>>, budgetBytes
 
 type Part = Awaited<ReturnType<typeof readPart>>;
 
-/** What is retained from an offset on, up to a budget of bytes, and what of it was evicted. */
-async function readPart(session: Session, asked: number, budgetBytes: number) {
+/** Retained output from an offset on, up to a budget of bytes, and its evicted ranges. */
+async function readPart(session: Session, requestedFrom: number, budgetBytes: number) {
   const { log } = session.process;
   const { end, closed, outcome } = session.state;
-  const from = Math.min(asked, end);
+  const from = Math.min(requestedFrom, end);
   const wanted = Math.min(end, skipForward(from, budgetBytes, log.getEvicted(from, end)));
   const to = wanted === end && closed ? end : await findCharacterEnd(log, from, wanted);
   const { chunks } = await log.read(from, to);

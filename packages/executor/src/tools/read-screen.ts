@@ -36,13 +36,13 @@ function renderHeader(session: Session, { size, cursor, title, alternate, modes,
     ...(title === "" ? [] : [`Title: ${quote(title)}`]),
     `Cursor: row ${cursor.row}, column ${cursor.col}${cursor.visible ? "" : ", hidden"}`,
     ...(set.length === 0 ? [] : [`Modes: ${set.join(", ")}`]),
-    ...gone.map(({ from, to }) => `Bytes ${from}-${to} of its output are gone: what they drew is missing here`),
+    ...gone.map(({ from, to }) => `Bytes ${from}-${to} of its output are gone: their effect on the screen is missing`),
     "Screen:",
   ];
   return lines.join("\n");
 }
 
-/** Modes that change what has to be typed. */
+/** Modes that change the input that a program expects. */
 const MODE_NAMES = [
   ["bracketedPasteMode", "bracketed paste"],
   ["applicationCursorKeysMode", "application cursor keys"],

@@ -9,12 +9,12 @@ import type { SessionCallScope } from "./session-tool.js";
 export interface RecordedRequest {
   /** Byte offset. */
   from: number;
-  /** Milliseconds to wait for output where there is none yet, and after the last of it for the exit. */
+  /** Milliseconds to wait for output if there is none yet, and after the end of the output for the exit. */
   waitMs: number;
   budgetBytes: number;
 }
 
-/** `read_output` for a program that records: bytes, with when they were read and the sizes of the terminal. */
+/** `read_output` for recordings: bytes, the times at which they were read, and the sizes of the terminal. */
 export async function readRecorded(
   session: Session,
   request: RecordedRequest,

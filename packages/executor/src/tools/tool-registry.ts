@@ -4,25 +4,25 @@ import type { ExecutorToolSpec, OutputStream, ToolCallOutcome } from "@codex/exe
 export interface ExecutorTool {
   spec: ExecutorToolSpec;
   /**
-   * Handles one call. `args` is what the model sent: not validated. What it throws becomes an error outcome.
+   * Handles one call. `args` is what the model sent, not validated. An exception becomes an error outcome.
    * It should end soon after `context.signal` aborts.
    */
   call(args: unknown, context: ToolCallContext): Promise<ToolCallOutcome>;
 }
 
-/** What a tool knows of the call that it handles. */
+/** The call that a tool handles. */
 export interface ToolCallContext {
   readonly requestId: string;
   /** Aborts when the orchestrator cancels the call, and when the executor ends. */
   readonly signal: AbortSignal;
   /**
    * Sends live output of the call, in order; does nothing for an orchestrator that did not send `initialize`, or has
-   * disconnected. Never rejects. Await it: a slow orchestrator holds the tool back instead of filling memory.
+   * disconnected. Never rejects. Await it: a slow orchestrator then slows down the tool instead of filling memory.
    */
   emitOutput(bytes: Uint8Array, stream?: OutputStream): Promise<void>;
 }
 
-/** The tools of an executor besides those for commands and sessions. Changes are announced as `tools_changed`. */
+/** The additional tools of an executor. Changes are announced as `tools_changed`. */
 export interface ToolRegistry {
   /** Adds a tool. Returns a function that removes it. @throws Error when the name is taken or empty. */
   add(tool: ExecutorTool): () => void;
@@ -33,7 +33,7 @@ export interface ToolRegistry {
   watch(listener: () => void): () => void;
 }
 
-/** @param reserved names that no tool may take. */
+/** @param reserved names that no tool may have */
 export function createToolRegistry(reserved: ReadonlySet<string> = new Set()): ToolRegistry {
   const tools = new Map<string, ExecutorTool>();
   const listeners = new Set<() => void>();

@@ -63,7 +63,7 @@ describe("what an executor runs", () => {
       { execApprovalRequirement: { needsApproval: { reason: null, proposedExecPolicyAmendment: ["ls"] } } },
       /needs approval.*not run/,
     ],
-    [{ sandbox: HELD }, /cannot apply: the host where it runs commands has none; .*not run/],
+    [{ sandbox: HELD }, /cannot apply: the host where it runs commands has no sandbox; .*not run/],
     [{ sandbox: HELD }, /cannot apply: user namespaces are off; .*not run/, { support: NONE }],
     [{ sandbox: { permissions: { type: "external", network: "enabled" } } }, /cannot apply/, { support: NONE }],
     [{ sandboxPermissions: "with_additional_permissions" }, /additional permissions.*not run/, { support: BUBBLEWRAP }],
@@ -134,9 +134,9 @@ describe("a ceiling, on real directories", () => {
     ["in/deep/../../out", /started in/],
     ["in/circle", /cannot be resolved/],
     ["in/around", /started in/],
-    ["in/own", /cannot be resolved: `\/proc\/self` is another place for every process/],
-    ["in/own/x", /another place for every process/],
-    ["in/descriptor", /another place for every process/],
+    ["in/own", /cannot be resolved: `\/proc\/self` differs from process to process/],
+    ["in/own/x", /differs from process to process/],
+    ["in/descriptor", /differs from process to process/],
   ])("a start in %s", async (name, expected) => {
     const found = await refusal({ cwd: `${base}/${name}` }, { ceiling: { roots: [`${base}/alias`] } });
     if (expected === undefined) expect(found).toBeUndefined();
@@ -176,13 +176,13 @@ describe("a ceiling, on real directories", () => {
     "/dev/fd/3",
     "/proc//self/./cwd",
   ])("refuses %s, which leads elsewhere in the command", async (path) => {
-    const expected = /cannot be resolved: `.*` is another place for every process/;
+    const expected = /cannot be resolved: `.*` differs from process to process/;
     expect(await refusal({ cwd: path }, { ceiling: { roots: ["/"] } })).toMatch(expected);
     const sandbox = { ...writing(path), cwd: base, workspaceRoots: [base] };
     const ceiling: CeilingOptions = { mode: "workspace-write", roots: [base] };
     expect(await refusal({ cwd: base, sandbox }, { support: BUBBLEWRAP, ceiling })).toMatch(expected);
     const create = () => createExecutor({ backend: () => ({}) as never, ceiling: { roots: [path] } });
-    expect(create).toThrow(/ceiling\.roots: `.*` is another place for every process/);
+    expect(create).toThrow(/ceiling\.roots: `.*` differs from process to process/);
   });
 
   it("has absolute roots", () => {

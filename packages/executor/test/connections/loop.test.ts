@@ -107,7 +107,9 @@ describe.each(TRANSPORTS)("an executor over $name", ({ open }) => {
       host: { os: process.platform, cwd: process.cwd() },
     });
     await client.send({ type: "initialize", requestId: "again", clientName: "x", protocolVersion: "1" });
-    expect(await client.ofType("error", "again")).toMatchObject({ message: "`initialize` was answered before" });
+    expect(await client.ofType("error", "again")).toMatchObject({
+      message: "`initialize` was already sent on this channel",
+    });
   });
 
   it("goes on after whatever a hostile orchestrator sends", async () => {

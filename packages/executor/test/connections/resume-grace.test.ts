@@ -22,7 +22,7 @@ describe("the grace", () => {
       fields: {
         sessionId: id,
         program: "sh",
-        cause: "nobody came back within 1 ms",
+        cause: "it was not resumed within 1 ms",
         outcome: expect.stringMatching(/^Process was killed by SIGKILL /) as string,
         signals: "SIGTERM SIGKILL",
         gone: true,
@@ -90,7 +90,7 @@ describe("the grace", () => {
     }
     await gone[0]!.client.served;
     expect(gone.map(({ pid }) => isAlive(pid))).toEqual([false, true, true]);
-    expect(JSON.stringify(logs)).toMatch(/2 others wait for their orchestrators, which is the limit/);
+    expect(JSON.stringify(logs)).toMatch(/2 other connections wait to be resumed, which is the limit/);
     expect(await connect().refusedInitialize({ resumeSessionId: gone[0]!.sessionId })).toMatch(/unknown/);
     await connect().initialize({ resumeSessionId: gone[1]!.sessionId });
   });

@@ -29,8 +29,8 @@ describe("tool calls", () => {
     await client.send({ type: "list_tools", requestId: "twin" });
     await client.call("list_sessions", {});
     expect(client.all("error").map(({ requestId, message }) => [requestId, message])).toEqual([
-      ["twin", "request id `twin` belongs to a call that is under way"],
-      ["twin", "request id `twin` belongs to a call that is under way"],
+      ["twin", "request id `twin` belongs to a call in progress"],
+      ["twin", "request id `twin` belongs to a call in progress"],
     ]);
     process.end(9);
     expect((await first).result.exitCode).toBe(9);
@@ -63,7 +63,7 @@ describe("tool calls", () => {
     const calls = [client.exec({ command: ["scripted"] }), client.exec({ command: ["scripted"] })];
     await backend.started(1);
     expect(errorOf(await client.call("list_sessions", {}))).toBe(
-      "too many tool calls at once: 2 are under way, which is the limit; wait for one to be answered",
+      "too many concurrent tool calls (limit 2 calls); wait for one to complete",
     );
     for (const process of backend.processes) process.end(0);
     await Promise.all(calls);

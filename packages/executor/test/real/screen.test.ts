@@ -124,7 +124,7 @@ describe("the screen of", () => {
     }
     const { screen, text } = await readScreen(client, id);
     expect(screen.rows.slice(-2)).toEqual(["2500000", "the end"]);
-    expect(text).toMatch(/\nBytes \d+-\d+ of its output are gone: what they drew is missing here\nScreen:\n/);
+    expect(text).toMatch(/\nBytes \d+-\d+ of its output are gone: their effect on the screen is missing\nScreen:\n/);
   });
 });
 

@@ -142,7 +142,7 @@ describe("input", () => {
     await first;
     const second = await host.client.call("write_stdin", writeRequest({ processId: id, input: "éééé" }));
     expect(errorOf(second)).toBe(
-      "input of 8 bytes was not taken: 6 bytes still wait for the program to read them, and the limit is 10 bytes",
+      "input of 8 bytes was refused: the program has not read 6 bytes yet, and the limit is 10 bytes",
     );
     process.takeWrites();
     const third = host.client.write({ processId: id, input: "78901234", ...POLL });
@@ -251,16 +251,16 @@ describe("input", () => {
     expect(process.events).toEqual(["write a"]);
   });
 
-  it("for no session, or one whose end was answered, is an error", async () => {
+  it("for no session, or one whose end was reported, is an error", async () => {
     const host = open();
     const unknown = await host.client.call("write_stdin", writeRequest({ processId: 4711 }));
-    expect(errorOf(unknown)).toBe("unknown session 4711; list_sessions lists those there are");
+    expect(errorOf(unknown)).toBe("unknown session 4711; list_sessions lists the sessions");
     const { id, process } = await startSession(host);
     process.end(0);
     await host.client.write({ processId: id });
     const ended = await host.client.call("write_stdin", writeRequest({ processId: id }));
     expect(errorOf(ended)).toBe(
-      "unknown session 1000; it has ended and its end was answered: Process exited with code 0",
+      "unknown session 1000; it has ended, and its end was reported: Process exited with code 0",
     );
   });
 

@@ -43,7 +43,7 @@ describe("what is known only a moment after the end of a process", () => {
     await clock.untilWaiting();
     clock.advance(1_000);
     const { result } = await answer;
-    expect(result.notices).toEqual(["the process has ended; whether it took all of the 5 bytes of input is not known"]);
+    expect(result.notices).toEqual(["the process has ended; whether it read all of the 5 bytes of input is not known"]);
     process.takeWrites();
   });
 
@@ -80,7 +80,7 @@ describe("what is known only a moment after the end of a process", () => {
     clock.advance(250);
     const { result } = await answer;
     expect(result.notices).toEqual([
-      "its output may not be complete yet; read_output with session_id 1000 and from 0 reads what comes later",
+      "its output may not be complete yet; read_output with session_id 1000 and from 0 reads later output",
     ]);
   });
 });

@@ -41,7 +41,7 @@ describe("a command that fails to start", () => {
     expect(result).toMatchObject({ outcome: { kind: "lost", lastSeq: 0 }, closed: false, range: { from: 0, to: 0 } });
     expect(result).not.toHaveProperty("exitCode");
     expect(result).not.toHaveProperty("processId");
-    expect(text).toMatch(/Process was lost: whether it was started is not known: the connection was lost/);
+    expect(text).toMatch(/Process was lost: it is unknown whether it was started: the connection was lost/);
     expect(text).not.toMatch(/not run/);
     expect(unwrap(await client.call("exec_command", request)).result).toEqual(result);
     expect(count()).toBe(1);

@@ -78,7 +78,9 @@ describe("a wait for a prompt", () => {
     const { result } = await answer;
     expect(result).toMatchObject({
       waitEnded: "quiet",
-      notices: ["there was no output for 1000 ms; whether the program waits for input cannot be seen on this host"],
+      notices: [
+        "there was no output for 1000 ms; whether the program waits for input cannot be determined on this host",
+      ],
     });
   });
 

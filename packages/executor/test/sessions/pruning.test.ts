@@ -116,7 +116,7 @@ describe("the places for sessions", () => {
     }
     const ask = async (processId: number) =>
       errorOf(await host.client.call("write_stdin", writeRequest({ processId })));
-    expect(await ask(1000)).toBe("unknown session 1000; list_sessions lists those there are");
+    expect(await ask(1000)).toBe("unknown session 1000; list_sessions lists the sessions");
     expect(await ask(1001)).toMatch(/it has ended.*code 1$/);
   });
 

@@ -22,7 +22,7 @@ describe("ids", () => {
     const table = new SessionTable(DEFAULT_EXECUTOR_LIMITS, ids());
     const take = () => {
       const id = table.reserveOutput();
-      table.leave(id);
+      table.retireId(id);
       return id;
     };
     const taken = Array.from({ length: FORMER_IDS }, take);

@@ -81,7 +81,7 @@ describe("the window of a call", () => {
     expect(output).toBe("leaving something");
     expect(result).toMatchObject({ exitCode: 2, closed: false });
     expect(result).not.toHaveProperty("processId");
-    expect(text).toMatch(/Note: .*read_output with session_id 1000 and from 17 reads what comes later/);
+    expect(text).toMatch(/Note: .*read_output with session_id 1000 and from 17 reads later output/);
     process.print(" behind");
     const rest = await client.call("read_output", { session_id: 1000, from: 17 });
     expect(JSON.stringify(rest)).toContain("Output:\\n behind");
@@ -186,8 +186,8 @@ describe("the window of a call", () => {
     clock.advance(100);
     const { result, text } = await answer;
     expect(result.notices).toEqual([
-      "the window of 101 ms was cut to 100 ms, the longest of this executor",
-      "the budget of 101 tokens was cut to 100 tokens, what this executor retains in memory",
+      "the window of 101 ms was cut to 100 ms, the limit of this executor",
+      "the budget of 101 tokens was cut to 100 tokens, the limit of this executor",
     ]);
     expect(text).toContain("\nNote: the window of 101 ms was cut to 100 ms");
     expect(result.omitted).toEqual([{ from: 200, to: 300, reason: "budget" }]);

@@ -161,7 +161,7 @@ describe("a defined tool", () => {
     ],
     [
       { a: z.object({ ["__proto__"]: z.string() }) },
-      "tool `when`: field `a.__proto__`: a member of this name cannot be told from the prototype of an object",
+      "tool `when`: field `a.__proto__`: a member of this name cannot be distinguished from the prototype of an object",
     ],
   ])("names tool and field of a schema that it cannot have", (shape: z.core.$ZodShape, problem) => {
     const define = () => defineTool({ name: "when", description: "", inputSchema: z.object(shape), execute: () => "" });

@@ -38,7 +38,7 @@ describe("sessions in text", () => {
   it("become known when they are new, so that they can be read under an id of their own", () => {
     const { sessions, owner } = renamed();
     sessions.adopt({ name: "a" }, 1002);
-    const text = "Process exited with code 0\nNote: read_output with session_id 1002 reads what comes later\nOutput:\n";
+    const text = "Process exited with code 0\nNote: read_output with session_id 1002 reads later output\nOutput:\n";
     expect(translateResult(text, false, owner, sessions)).toContain("session_id 1003 reads");
     expect(sessions.get(1003)).toMatchObject({ owner, processId: 1002, state: { kind: "ended" } });
   });

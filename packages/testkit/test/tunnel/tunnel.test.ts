@@ -138,7 +138,7 @@ describe("a tunnel to the exec-server of an executor", () => {
       expect(attached.servesFiles).toBe(false);
       await expect(attached.openExecServer()).rejects.toMatchObject({
         code: "unsupported",
-        message: expect.stringMatching(/`far`.*ceiling.*serves tools alone/),
+        message: expect.stringMatching(/`far`.*offers tools only.*ceiling/),
       });
       expect(host.created).toBe(0);
     }
@@ -156,12 +156,12 @@ describe("a tunnel to the exec-server of an executor", () => {
     const { attached } = await attach({ channel: ours });
     await expect(attached.openExecServer()).rejects.toMatchObject({
       code: "unsupported",
-      message: expect.stringMatching(/no exec-server beside it/),
+      message: expect.stringMatching(/it has no exec-server/),
     });
     const base = await attach({ ...(await TRANSPORTS[0].open(createHost())), initialize: false });
     await expect(base.attached.openExecServer()).rejects.toMatchObject({
       code: "unsupported",
-      message: expect.stringMatching(/knows only the base messages/),
+      message: expect.stringMatching(/supports only the base messages/),
     });
   });
 
@@ -229,7 +229,7 @@ describe("a tunnel to the exec-server of an executor", () => {
     expect(await ours.receive()).toMatchObject({ value: { type: "error", message: "tunnel 3 was not opened" } });
     await ours.send({ type: "open_exec_server", requestId: "r", tunnel: 1, windowBytes: 4096 });
     expect(await ours.receive()).toMatchObject({
-      value: { type: "error", requestId: "r", message: "`initialize` has to come first" },
+      value: { type: "error", requestId: "r", message: "`initialize` must be sent first" },
     });
   });
 });
