@@ -8,17 +8,29 @@ export class TurnCork {
   readonly #stream: Writable;
   /** Held bytes; undefined while the stream is not corked. */
   #held: number | undefined;
+  /** Writes of the turn, and whether the one before had several. */
+  #writes = 0;
+  #isBusy = false;
 
   constructor(stream: Writable) {
     this.#stream = stream;
   }
 
+  /**
+   * Call before a single write of this number of bytes. The first one of a turn is not held, so that it need not wait for the
+   * end of the turn, unless the turn before had several.
+   */
+  holdNext(bytes: number): void {
+    if (this.#writes > 0 || this.#isBusy) return this.hold(bytes);
+    this.#begin();
+  }
+
   /** Call before writing this number of bytes. */
   hold(bytes: number): void {
+    this.#begin();
     if (this.#held === undefined) {
       this.#held = 0;
       this.#stream.cork();
-      setImmediate(() => this.#release());
     } else if (this.#held >= MAX_HELD_BYTES) {
       // Flush the held bytes; later ones are held until the end of the same turn.
       this.#held = 0;
@@ -28,8 +40,16 @@ export class TurnCork {
     this.#held += bytes;
   }
 
-  #release(): void {
+  #begin(): void {
+    if (this.#writes === 0) setImmediate(this.#release);
+    this.#writes += 1;
+  }
+
+  readonly #release = (): void => {
+    this.#isBusy = this.#writes > 1;
+    this.#writes = 0;
+    if (this.#held === undefined) return;
     this.#held = undefined;
     this.#stream.uncork();
-  }
+  };
 }

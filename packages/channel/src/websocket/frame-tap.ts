@@ -100,24 +100,25 @@ export class FrameTap {
     this.#events.deliver({ kind: "bytes", head, at, bytes, isLast });
   }
 
-  /** Adds bytes to the start of a frame, one at a time: these are few. */
+  /** Adds bytes to the start of a frame until it is known whose it is. */
   #begin(chunk: Buffer, from: number): number {
     let at = from;
-    for (let length = this.#decide(); length === undefined && at < chunk.length; length = this.#decide()) {
-      this.#start[this.#started++] = chunk[at++]!;
+    for (let needed = this.#decide(); needed > 0 && at < chunk.length; needed = this.#decide()) {
+      // These are few.
+      while (this.#started < needed && at < chunk.length) this.#start[this.#started++] = chunk[at++]!;
     }
     return at;
   }
 
-  /** Returns true once it is known whose the frame is. */
-  #decide(): true | undefined {
+  /** Returns how many bytes of the start are needed to know more; 0 once it is known whose the frame is. */
+  #decide(): number {
     const start = this.#start;
-    if (this.#started < 2) return undefined;
+    if (this.#started < 2) return 2;
     const code = start[1]! & LENGTH;
     const lengthBytes = code === LENGTH_OF_2_BYTES ? 2 : code === LENGTH_OF_8_BYTES ? 8 : 0;
     const isMasked = (start[1]! & MASKED) !== 0;
     const headerBytes = 2 + lengthBytes + (isMasked ? MASK_BYTES : 0);
-    if (this.#started < headerBytes) return undefined;
+    if (this.#started < headerBytes) return headerBytes;
     const payload = lengthBytes === 0 ? code : readLength(start, lengthBytes);
     const mayBeOurs =
       start[0] === BINARY_AND_LAST &&
@@ -127,18 +128,18 @@ export class FrameTap {
       payload <= this.#maxBytes &&
       this.#events.accepts();
     if (!mayBeOurs) return this.#leave(headerBytes + payload);
-    if (this.#started < headerBytes + FRAME_START_BYTES) return undefined;
+    if (this.#started < headerBytes + FRAME_START_BYTES) return headerBytes + FRAME_START_BYTES;
     const lengths = readFrameLengths(start.subarray(headerBytes));
     const declared = FRAME_START_BYTES + lengths.head + lengths.body;
     if (start[headerBytes] !== FRAME_MARK || declared !== payload) return this.#leave(headerBytes + payload);
     this.#started = 0;
     this.#frame = { head: Buffer.allocUnsafe(lengths.head), headBytes: 0, body: lengths.body, at: 0 };
     if (lengths.head === 0 && lengths.body === 0) this.#deliver(this.#frame, EMPTY);
-    return true;
+    return 0;
   }
 
   /** Passes on the start of a frame of this size, and then the rest. */
-  #leave(frameBytes: number): true {
+  #leave(frameBytes: number): 0 {
     const first = this.#start[0]!;
     if ((first & OPCODE) < FIRST_CONTROL_OPCODE) this.#isFragmented = (first & LAST) === 0;
     this.#isClosing = first === CLOSE_AND_LAST;
@@ -146,7 +147,7 @@ export class FrameTap {
     this.#passing = frameBytes;
     this.#started = 0;
     this.#pass(start, 0);
-    return true;
+    return 0;
   }
 }
 

@@ -14,6 +14,7 @@ import { TurnCork } from "../queue/turn-cork.js";
 import type { Turns } from "../queue/turns.js";
 import { closeSocket, concludeSocket, cutSocket, NORMAL_CLOSURE } from "./end-socket.js";
 import { FrameTap } from "./frame-tap.js";
+import { allocateText, encodeBinary, encodeBinaryStart } from "./frames.js";
 import type { PingOptions } from "./ping-options.js";
 
 /** Options of one end of a websocket. */
@@ -143,8 +144,18 @@ export class WebSocketChannel implements Channel {
     } catch (error) {
       return rejected(error);
     }
-    this.#writeFrame(head, body, (error?: Error | null) => this.#onWritten(error, onWritten));
+    if (this.#isServer && body.length <= MAX_COPIED_BYTES) this.#writeSmallFrame(head, body, onWritten);
+    else this.#writeFrame(head, body, this.#onceWritten(onWritten));
     return this.#gate.pass();
+  }
+
+  /** In one buffer, which takes one write. */
+  #writeSmallFrame(head: Uint8Array, body: Uint8Array, onWritten?: () => void): void {
+    const frame = encodeBinary(head, body);
+    this.#wrote = true;
+    this.#turnCork.holdNext(frame.length);
+    this.#wire.write(frame, this.#onWritten);
+    onWritten?.(); // the body is not read any more
   }
 
   /** A server writes the body without copying it, as it is not masked; ws would need head and body in one buffer. */
@@ -158,9 +169,7 @@ export class WebSocketChannel implements Channel {
       this.#socket.send(message, BINARY_FRAME, written);
       return;
     }
-    const start = Buffer.allocUnsafe(MAX_HEADER_BYTES + FRAME_START_BYTES + head.length);
-    const end = writeFrameStart(start, writeHeader(start, BINARY_AND_LAST, bytes), head, body.length);
-    this.#wire.write(start.subarray(0, end));
+    this.#wire.write(encodeBinaryStart(head, body.length));
     this.#wire.write(body, written);
   }
 
@@ -355,43 +364,6 @@ const BINARY_FRAME = { binary: true, compress: false };
 
 /** Longest encoded text, bytes, that is copied behind its header; a longer one is written separately. */
 const MAX_COPIED_BYTES = 4096;
-
-/** RFC 6455, 5.2: a text or binary message in one frame, and its length in 0, 2 or 8 further bytes. */
-const TEXT_AND_LAST = 0x81;
-const BINARY_AND_LAST = 0x82;
-const LENGTH_OF_2_BYTES = 126;
-const LENGTH_OF_8_BYTES = 127;
-const MAX_HEADER_BYTES = 10;
-
-/** A buffer for an unmasked text frame, with its header already written. */
-function allocateText(bytes: number): Buffer {
-  const frame = Buffer.allocUnsafe(headerBytes(bytes) + bytes);
-  writeHeader(frame, TEXT_AND_LAST, bytes);
-  return frame;
-}
-
-function headerBytes(bytes: number): number {
-  if (bytes < LENGTH_OF_2_BYTES) return 2;
-  return bytes <= 0xffff ? 4 : MAX_HEADER_BYTES;
-}
-
-/** Writes the header of an unmasked frame. Returns the offset of the payload. */
-function writeHeader(into: Buffer, kind: number, bytes: number): number {
-  into[0] = kind;
-  if (bytes < LENGTH_OF_2_BYTES) {
-    into[1] = bytes;
-    return 2;
-  }
-  if (bytes <= 0xffff) {
-    into[1] = LENGTH_OF_2_BYTES;
-    into.writeUInt16BE(bytes, 2);
-    return 4;
-  }
-  into[1] = LENGTH_OF_8_BYTES;
-  into.writeUInt32BE(0, 2);
-  into.writeUInt32BE(bytes, 6);
-  return MAX_HEADER_BYTES;
-}
 
 /** The close frame of the peer had no code. */
 const NO_STATUS = 1005;

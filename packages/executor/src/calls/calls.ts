@@ -243,6 +243,7 @@ export class Calls {
     const scope: CallScope = {
       requestId: message.requestId,
       signal: record.wait.signal,
+      endWait: () => record.wait.abort(),
       answered,
       trace,
       client: message.client,
@@ -252,9 +253,8 @@ export class Calls {
       const { idempotencyKey: key, client = "" } = message;
       if (key === undefined) return await this.#callTool(message, scope);
       // A failure is a result as well, and returned to a repeat.
-      const run = (signal: AbortSignal) =>
-        this.#callTool(message, { ...scope, signal }).catch((error: unknown) => this.#describeFailure(message, error));
-      return await ledger.run({ scope: `tool ${toolName} ${client}`, key }, scope.signal, run);
+      const run = () => this.#callTool(message, scope).catch((error: unknown) => this.#describeFailure(message, error));
+      return await ledger.run({ scope: `tool ${toolName} ${client}`, key }, scope, run);
     } catch (error) {
       return this.#describeFailure(message, error);
     }

@@ -16,7 +16,14 @@ interface Entry {
   /** Bytes of the result; undefined while the call is in progress. */
   bytes: number | undefined;
   /** Ends the wait of the call for every repeat; dropped after the wait, as it references the whole session. */
-  wait: AbortController | undefined;
+  endWait: (() => void) | undefined;
+}
+
+/** The wait of a call. */
+interface CallWait {
+  /** Aborts when it is ended. */
+  signal: AbortSignal;
+  endWait(): void;
 }
 
 /**
@@ -42,14 +49,14 @@ export class Ledger {
   }
 
   /**
-   * Starts `run` synchronously unless the key is known in its scope. `signal` ends the wait of the first call and of
-   * its repeats.
+   * Starts `run` synchronously unless the key is known in its scope. A repeat that ends its own wait ends that of the first
+   * call.
    * @throws ToolError when the key is too long, its result is no longer retained, or it is unknown whether the key was used
    */
   run(
     { scope, key }: { scope: string; key: string },
-    signal: AbortSignal,
-    run: (signal: AbortSignal) => Promise<ToolCallOutcome>,
+    wait: CallWait,
+    run: () => Promise<ToolCallOutcome>,
   ): Promise<ToolCallOutcome> {
     const size = Buffer.byteLength(key);
     if (size > this.#limits.keyBytes) {
@@ -57,9 +64,9 @@ export class Ledger {
     }
     const id = `${scope} ${key}`;
     const known = this.#entries.get(id);
-    if (known?.result !== undefined) return follow(known.result, signal, known.wait);
+    if (known?.result !== undefined) return follow(known.result, wait.signal, known.endWait);
     const memory = known === undefined ? this.#forgotten.get(scope, key) : "used";
-    if (memory === "new") return this.#start(id, { scope, key }, signal, run);
+    if (memory === "new") return this.#start(id, { scope, key }, wait, run);
     if (memory === "used") throw new ToolError(REPEATED);
     const { forgottenKeys } = this.#limits;
     throw new ToolError(
@@ -70,25 +77,24 @@ export class Ledger {
   #start(
     id: string,
     name: Pick<Entry, "scope" | "key">,
-    signal: AbortSignal,
-    run: (signal: AbortSignal) => Promise<ToolCallOutcome>,
-  ) {
-    const wait = new AbortController();
-    const entry: Entry = { ...name, result: undefined, bytes: undefined, wait };
+    { endWait }: CallWait,
+    run: () => Promise<ToolCallOutcome>,
+  ): Promise<ToolCallOutcome> {
+    const entry: Entry = { ...name, result: undefined, bytes: undefined, endWait };
     this.#entries.set(id, entry);
-    const result = run(wait.signal);
+    const result = run();
     entry.result = result;
     void result.then(
       (outcome) => this.#retain(entry, outcome),
       // A defect of this package: it is unknown what was done, and it is not repeated.
       () => this.#dropResult(entry),
     );
-    return follow(result, signal, wait);
+    return result;
   }
 
   #retain(entry: Entry, outcome: ToolCallOutcome): void {
     entry.bytes = getSize(outcome);
-    entry.wait = undefined;
+    entry.endWait = undefined;
     this.#completed.add(entry);
     this.#bytes += entry.bytes;
     this.#makeRoom();
@@ -96,7 +102,7 @@ export class Ledger {
 
   #dropResult(entry: Entry): void {
     entry.bytes = 0;
-    entry.wait = undefined;
+    entry.endWait = undefined;
     entry.result = undefined;
     this.#makeRoom();
   }
@@ -126,8 +132,8 @@ export class Ledger {
 
 const REPEATED = "this call was made before and is not made again; its result is no longer retained";
 
-async function follow(result: Promise<ToolCallOutcome>, signal: AbortSignal, wait: AbortController | undefined) {
-  const onAbort = () => wait?.abort();
+async function follow(result: Promise<ToolCallOutcome>, signal: AbortSignal, endWait: (() => void) | undefined) {
+  const onAbort = () => endWait?.();
   if (signal.aborted) onAbort();
   signal.addEventListener("abort", onAbort, { once: true });
   try {

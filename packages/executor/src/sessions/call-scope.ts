@@ -6,6 +6,8 @@ export interface CallScope {
   requestId: string;
   /** Ends the wait of the call; the process that it started keeps running. */
   signal: AbortSignal;
+  /** Ends the wait of the call, as a repeat of it may ask. */
+  endWait(): void;
   /** Resolves once the response was sent. */
   answered: Promise<void>;
   /** The client that called, where one orchestrator has several. */

@@ -53,8 +53,10 @@ export async function sendInput(session: Session, request: WriteStdinRequest, ma
     notices.push(`there is no process left for the signal \`${request.signal}\``);
   }
   return {
-    failures: [...written.failures, ...closed.failures],
-    settled: Promise.all([written.settled, closed.settled]).then(() => {}),
+    get failures() {
+      return [...written.failures, ...closed.failures];
+    },
+    settled: closed === NO_INPUT ? written.settled : Promise.all([written.settled, closed.settled]).then(() => {}),
     settleWithin: (ms, clock) => written.settleWithin(ms, clock),
     getNotices: () => [...notices, ...written.getNotices(), ...closed.getNotices()],
   };
@@ -96,20 +98,25 @@ function writeInput(session: Session, bytes: Buffer, maxWaiting: number): SentIn
       `input of ${bytes.length} bytes was refused: the program has not read ${waiting} bytes yet, and the limit is ${maxWaiting} bytes`,
     );
   }
-  const failure = new AbortController();
+  let failure: AbortController | undefined;
   let state: "waiting" | "done" | { error: unknown } = "waiting";
   session.waitingInput += bytes.length;
   const settle = (result: "done" | { error: unknown }) => {
     state = result;
     session.waitingInput -= bytes.length;
-    if (result !== "done") failure.abort(WRITTEN);
+    if (result !== "done") failure?.abort(WRITTEN);
   };
   const settled = session.process.write(bytes).then(
     () => settle("done"),
     (error: unknown) => settle({ error }),
   );
   return {
-    failures: [failure.signal],
+    // Made when it is asked for: most input is taken at once.
+    get failures() {
+      failure ??= new AbortController();
+      if (typeof state === "object") failure.abort(WRITTEN);
+      return [failure.signal];
+    },
     settled,
     async settleWithin(ms, clock) {
       if (state !== "waiting") return;

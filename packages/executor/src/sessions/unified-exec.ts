@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Clock } from "@codex/clock";
 import type { ExecBackend, TerminateOptions, TerminationReceipt } from "@codex/exec-backend";
 import type {
@@ -120,14 +121,14 @@ export class UnifiedExec {
     // Before the key is used: the same call may be repeated once it was approved.
     const refusal = await this.#options.admission.getRefusal(request);
     if (refusal !== undefined) throw this.#refuse(refusal, call.requestId);
-    return this.#once("exec_command", request.idempotencyKey, call, (scope) => this.#exec(request, scope));
+    return this.#once("exec_command", request.idempotencyKey, call, () => this.#exec(request, call));
   }
 
   /** Acts on a session and waits for a window. Calls on one session run one at a time, except `concurrent` ones. @throws ToolError */
   async writeStdin(request: WriteStdinRequest, call: CallScope): Promise<ToolCallOutcome> {
     const scope = `write_stdin ${request.processId}`;
-    const write = (scope: CallScope) =>
-      request.concurrent === true ? this.#writeConcurrently(request, scope) : this.#write(request, scope);
+    const write = () =>
+      request.concurrent === true ? this.#writeConcurrently(request, call) : this.#write(request, call);
     return this.#once(scope, request.writeId, call, write);
   }
 
@@ -177,12 +178,12 @@ export class UnifiedExec {
   }
 
   /** With a key, a repeat gets the first result, also when that was an error. */
-  #once(name: string, key: string | undefined, call: CallScope, run: (call: CallScope) => Promise<ToolCallOutcome>) {
-    if (key === undefined) return run(call);
+  #once(name: string, key: string | undefined, call: CallScope, run: () => Promise<ToolCallOutcome>) {
+    if (key === undefined) return run();
     const scope = call.client === undefined ? name : `${name} ${call.client}`;
-    return this.#options.ledger.run({ scope, key }, call.signal, async (signal) => {
+    return this.#options.ledger.run({ scope, key }, call, async () => {
       try {
-        return await run({ ...call, signal });
+        return await run();
       } catch (error) {
         if (error instanceof ToolError) return toErrorOutcome(error);
         throw error;
@@ -252,12 +253,16 @@ export class UnifiedExec {
     return this.#use(session, async () => {
       const { sentPieces } = session.live;
       const input = await sendInput(session, request, limits.waitingInputBytes);
-      const waitEnded = await waitForWindow(session, clock, {
-        ms: this.bound(request).windowMs,
-        signals: [abortWhen(input.settled), call.signal, ...input.failures],
-        outputFrom: undefined,
-        untilPrompt: false,
-      });
+      // A terminal usually takes input at once: then there is nothing to wait for.
+      const isTaken = !session.state.closed && (await settlesThisTurn(input.settled));
+      const waitEnded = isTaken
+        ? "written"
+        : await waitForWindow(session, clock, {
+            ms: this.bound(request).windowMs,
+            signals: [abortWhen(input.settled), call.signal, ...input.failures],
+            outputFrom: undefined,
+            untilPrompt: false,
+          });
       // A user waits for the echo of a key, not for this response.
       if (session.stdio.kind === "pty") await session.live.waitForNext(clock, ECHO_MS, sentPieces);
       return createEmptyResult(session, { startedAt, notices: input.getNotices(), waitEnded }, this.#resultContext);
@@ -360,6 +365,10 @@ const getUntil = ({ until }: ExecCommandRequest | WriteStdinRequest, from: numbe
   outputFrom: until === "output" ? from : undefined,
   untilPrompt: until === "prompt",
 });
+
+/** Whether it settles within this turn of the event loop. */
+const settlesThisTurn = (settling: Promise<void>): Promise<boolean> =>
+  Promise.race([settling.then(() => true), nextTurn(false)]);
 
 /** Aborts when the input of a call has settled. */
 function abortWhen(settling: Promise<void>): AbortSignal {

@@ -17,11 +17,16 @@ const answer = (text: string): ToolCallOutcome => ({ status: "success", content:
 const textOf = (outcome: ToolCallOutcome) =>
   outcome.status === "success" ? outcome.content[0]?.text : outcome.message;
 
+function createWait() {
+  const controller = new AbortController();
+  return { signal: controller.signal, endWait: () => controller.abort() };
+}
+
 function createRun(limits = LIMITS) {
   const ledger = new Ledger(limits);
   let runs = 0;
-  const run = (key: string, text = () => `${++runs}`, signal = new AbortController().signal) =>
-    ledger.run({ scope: "s", key }, signal, async () => answer(text())).then(textOf);
+  const run = (key: string, text = () => `${++runs}`) =>
+    ledger.run({ scope: "s", key }, createWait(), async () => answer(text())).then(textOf);
   return { ledger, run, count: () => runs };
 }
 
@@ -29,37 +34,38 @@ describe("a ledger", () => {
   it("runs a call once, and returns its result to a repeat", async () => {
     const { run, ledger } = createRun();
     expect([await run("a"), await run("a"), await run("b")]).toEqual(["1", "1", "2"]);
-    const elsewhere = ledger.run({ scope: "t", key: "a" }, new AbortController().signal, async () => answer("other"));
+    const elsewhere = ledger.run({ scope: "t", key: "a" }, createWait(), async () => answer("other"));
     expect(textOf(await elsewhere)).toBe("other");
   });
 
   it("lets a repeat wait for a call in progress", async () => {
     const ledger = new Ledger(LIMITS);
     let finish!: (outcome: ToolCallOutcome) => void;
-    const { signal } = new AbortController();
+    const wait = createWait();
     const first = ledger.run(
       { scope: "s", key: "a" },
-      signal,
+      wait,
       () =>
         new Promise((resolve) => {
           finish = resolve;
         }),
     );
-    const second = ledger.run({ scope: "s", key: "a" }, signal, () => Promise.reject(new Error("ran twice")));
+    const second = ledger.run({ scope: "s", key: "a" }, wait, () => Promise.reject(new Error("ran twice")));
     finish(answer("once"));
     expect([textOf(await first), textOf(await second)]).toEqual(["once", "once"]);
   });
 
   it("ends the wait of a call when that of a repeat is ended", async () => {
     const ledger = new Ledger(LIMITS);
+    const wait = createWait();
     const first = ledger.run(
       { scope: "s", key: "a" },
-      new AbortController().signal,
-      (signal) => new Promise((resolve) => signal.addEventListener("abort", () => resolve(answer("early")))),
+      wait,
+      () => new Promise((resolve) => wait.signal.addEventListener("abort", () => resolve(answer("early")))),
     );
-    const repeat = new AbortController();
-    const second = ledger.run({ scope: "s", key: "a" }, repeat.signal, () => Promise.reject(new Error("ran twice")));
-    repeat.abort();
+    const repeat = createWait();
+    const second = ledger.run({ scope: "s", key: "a" }, repeat, () => Promise.reject(new Error("ran twice")));
+    repeat.endWait();
     expect([textOf(await first), textOf(await second)]).toEqual(["early", "early"]);
   });
 
@@ -77,11 +83,11 @@ describe("a ledger", () => {
   it("retains the result of a long call, though many others completed in the meantime", async () => {
     const { ledger, run } = createRun();
     let finish!: (outcome: ToolCallOutcome) => void;
-    const { signal } = new AbortController();
+    const wait = createWait();
     const answered = new Promise<ToolCallOutcome>((resolve) => {
       finish = resolve;
     });
-    const first = ledger.run({ scope: "s", key: "a" }, signal, () => answered);
+    const first = ledger.run({ scope: "s", key: "a" }, wait, () => answered);
     for (const key of ["b", "c"]) await run(key);
     finish(answer("late"));
     await first;
@@ -124,10 +130,10 @@ describe("a ledger", () => {
 
   it("does not repeat a call that failed in an unknown way", async () => {
     const ledger = new Ledger(LIMITS);
-    const { signal } = new AbortController();
+    const wait = createWait();
     const key = { scope: "s", key: "a" };
-    await expect(ledger.run(key, signal, () => Promise.reject(new Error("a fault")))).rejects.toThrow("a fault");
-    expect(() => ledger.run(key, signal, async () => answer("again"))).toThrow(/not made again/);
+    await expect(ledger.run(key, wait, () => Promise.reject(new Error("a fault")))).rejects.toThrow("a fault");
+    expect(() => ledger.run(key, wait, async () => answer("again"))).toThrow(/not made again/);
   });
 
   it("retains the result of a call, and no reference to the call itself", async () => {
@@ -136,8 +142,9 @@ describe("a ledger", () => {
     const { ledger, run } = createRun();
     const made = await (async () => {
       let signal!: WeakRef<AbortSignal>;
-      await ledger.run({ scope: "s", key: "a" }, new AbortController().signal, async (own) => {
-        signal = new WeakRef(own);
+      const wait = createWait();
+      await ledger.run({ scope: "s", key: "a" }, wait, async () => {
+        signal = new WeakRef(wait.signal);
         return answer("first");
       });
       return signal;
@@ -155,10 +162,10 @@ describe("a ledger", () => {
 
   it("retains no more of calls that throw than of others, and repeats none of them", async () => {
     const ledger = new Ledger(LIMITS);
-    const { signal } = new AbortController();
+    const wait = createWait();
     let runs = 0;
     const run = (key: string) =>
-      ledger.run({ scope: "s", key }, signal, () => {
+      ledger.run({ scope: "s", key }, wait, () => {
         runs += 1;
         return Promise.reject(new Error("boom"));
       });

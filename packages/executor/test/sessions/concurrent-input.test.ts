@@ -37,6 +37,21 @@ describe("concurrent input", () => {
     expect(process.events).toEqual(["write 1", "write 2", "write 3"]);
   });
 
+  it("that is taken at once starts no timer, and has one response", async () => {
+    const host = open();
+    await host.client.initialize();
+    const { id } = await startSession(host, { stdin: "open" });
+    const wait = host.client.write({ processId: id, yieldTimeMs: 10_000 }, "wait");
+    await host.clock.untilWaiting();
+    const [started, received] = [host.clock.started, host.client.messages.length];
+    const keys = ["a", "b", "c"];
+    for (const input of keys) await host.client.write({ processId: id, input, writeId: input, concurrent: true });
+    expect(host.clock.started).toBe(started);
+    expect(host.client.messages).toHaveLength(received + keys.length);
+    await host.client.send({ type: "cancel_tool", requestId: "wait" });
+    await wait;
+  });
+
   it("waits for the program to take it, until it is cancelled", async () => {
     const host = open();
     const { id, process } = await startSession(host, { stdin: "open" });

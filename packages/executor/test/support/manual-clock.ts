@@ -3,6 +3,8 @@ import type { Clock } from "@codex/clock";
 /** Time that goes on only when told to. */
 export class ManualClock implements Clock {
   #now = 0;
+  /** Number of timers that were ever started. */
+  started = 0;
   readonly #timers = new Set<{ at: number; run: () => void }>();
   readonly #watchers = new Set<() => void>();
 
@@ -13,6 +15,7 @@ export class ManualClock implements Clock {
   after(ms: number, run: () => void): () => void {
     const timer = { at: this.#now + ms, run };
     this.#timers.add(timer);
+    this.started += 1;
     for (const watcher of this.#watchers) watcher();
     return () => this.#timers.delete(timer);
   }
