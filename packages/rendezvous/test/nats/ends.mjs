@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { createIdentity, loadMlKem, openNoiseChannel, serveExecutorRelay } from "@codex/relay";
 
-const { role, url, from, to, executors, intervalMs } = JSON.parse(process.argv[2]);
+const { role, url, from, to, executors, intervalMs, exchangesAfter } = JSON.parse(process.argv[2]);
 const print = (line) => process.stdout.write(`${JSON.stringify(line)}\n`);
 const asked = once(createInterface({ input: process.stdin }), "line");
 const numbers = Array.from({ length: to - from }, (_, n) => from + n);
@@ -62,9 +62,9 @@ async function runHarnesses() {
         },
       },
     });
-    for (let count = 0, isOver = false; !isOver; count += 1) {
-      // One exchange is begun after the end was asked for.
-      isOver = isLast;
+    for (let count = 0, after = 0; after < exchangesAfter; count += 1) {
+      // Begun after the end was asked for.
+      if (isLast) after += 1;
       await channel.send({ n, count });
       const item = await channel.receive();
       if (item?.kind !== "value")
@@ -79,7 +79,7 @@ async function runHarnesses() {
         ready += 1;
         noteReady();
       }
-      if (isOver || isLast) continue;
+      if (after === exchangesAfter || (isLast && after === 0)) continue;
       // One that is cut off does not wait for its next turn: what is measured is the stream.
       await new Promise((resolve) => {
         const timer = setTimeout(resolve, intervalMs);
@@ -115,7 +115,7 @@ async function runHarnesses() {
   print({ ready });
   await Promise.race([asked, ...driven]);
   isLast = true;
-  for (const wake of wakes) wake();
+  if (exchangesAfter === 1) for (const wake of wakes) wake();
   await Promise.all(driven);
   print({ back });
 }

@@ -21,12 +21,12 @@ export const hasNats = (() => {
   }
 })();
 
-/** Starts NATS with JetStream. @param port default: a free one */
-export async function startNats(port = -1) {
+/** Starts NATS with JetStream on a free port. */
+export async function startNats() {
   const directory = mkdtempSync(join(tmpdir(), "nats "));
   const child = spawn(
     "nats-server",
-    ["-a", "127.0.0.1", "-p", String(port), "-js", "-sd", join(directory, "store"), "--ports_file_dir", directory],
+    ["-a", "127.0.0.1", "-p", "-1", "-js", "-sd", join(directory, "store"), "--ports_file_dir", directory],
     { stdio: "ignore" },
   );
   onTestFinished(async () => {
@@ -74,6 +74,8 @@ export interface EndsOptions {
   executors: number;
   /** Milliseconds between two messages of a harness. */
   intervalMs: number;
+  /** Exchanges of each harness after it is asked to finish; a single one is begun at once. */
+  exchangesAfter: number;
 }
 
 /** Starts executors or harnesses in a process of their own. Resolves when all of them are ready. */
@@ -94,7 +96,7 @@ export async function startEnds(options: EndsOptions) {
   };
   await read();
   return {
-    /** Ends a harness after one more exchange. Returns when those that were cut off had their next answer, by `Date.now()`. */
+    /** Ends each harness after `exchangesAfter` more exchanges. Returns when those that were cut off had their next answer, by `Date.now()`. */
     finish: () => {
       child.stdin.end("finish\n");
       return read();
@@ -108,8 +110,8 @@ async function stop(child: ChildProcess): Promise<void> {
   await once(child, "exit");
 }
 
-/** One address for all nodes, as a load balancer has it: connections go to each in turn, and to the next where one is refused. */
-export async function startBalancer(nodes: readonly { url: string }[]) {
+/** One address for all servers, as a load balancer has it: connections go to each in turn, and to the next where one is refused. */
+export async function startBalancer(servers: readonly { url: string }[]) {
   const open = new Set<Socket>();
   let next = 0;
   let accepted = 0;
@@ -119,8 +121,8 @@ export async function startBalancer(nodes: readonly { url: string }[]) {
     client.on("error", () => {}).on("close", () => open.delete(client));
     const first = next++;
     const attempt = (tried: number): void => {
-      if (tried === nodes.length) return void client.destroy();
-      const port = Number(new URL(nodes[(first + tried) % nodes.length]!.url).port);
+      if (tried === servers.length) return void client.destroy();
+      const port = Number(new URL(servers[(first + tried) % servers.length]!.url).port);
       const upstream = connect({ port, host: "127.0.0.1", noDelay: true });
       const retry = () => attempt(tried + 1);
       upstream.once("error", retry);
