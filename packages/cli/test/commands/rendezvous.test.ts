@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { type AddressInfo, createServer, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -35,6 +36,22 @@ describe("codex rendezvous", () => {
       await channel.closed;
       expect(await finished).toMatchObject({ code: 0, signal: null, stdout: Buffer.from(`${url}\n`), stderr: "" });
     }
+  });
+
+  it("ends with a signal while it waits for a NATS that says nothing", async () => {
+    const server = createServer().listen(0, "127.0.0.1");
+    await once(server, "listening");
+    const connected = once(server, "connection");
+    const { port } = server.address() as AddressInfo;
+    const child = command.start(["rendezvous", "--nats", `nats://127.0.0.1:${port}`]);
+    const finished = finish(child);
+    const [socket] = (await connected) as [Socket];
+    onTestFinished(() => {
+      socket.destroy();
+      server.close();
+    });
+    child.kill("SIGTERM");
+    expect(await finished).toMatchObject({ code: null, signal: "SIGTERM", stderr: "" });
   });
 
   it("takes tokens from variables and from a file, which it reads again", async () => {

@@ -1,5 +1,6 @@
 import { type Access, listenRendezvous, openAccess, Rendezvous } from "@codex/rendezvous";
 import { messageOf } from "@codex/telemetry";
+import { MAX_EXIT_MS } from "../limits.js";
 import { CommandError, SERVER_EXIT } from "../process/command-error.js";
 import { readTlsIdentity, type TlsArguments } from "../process/credentials.js";
 import { onStopSignal } from "../process/host-process.js";
@@ -37,10 +38,9 @@ export async function runRendezvous(options: RendezvousCommandOptions): Promise<
     const { behindProxy: isBehindProxy, noiseOnly } = options;
     if (!isLoopback(address.host) || isBehindProxy)
       requireGuard(access, options.listen, tls !== undefined || isBehindProxy);
-    // Before the address is printed, since a signal may follow immediately.
+    const cluster = options.nats === undefined ? undefined : await openCluster(options.nats, log);
+    // Until here a signal ends the process. From now on it is stopped: the address is printed soon, and a signal may follow at once.
     const stopped = new Promise<void>((resolve) => void onStopSignal(resolve));
-    const nats = options.nats === undefined ? undefined : await import("@codex/rendezvous/nats");
-    const cluster = await nats?.openNatsCluster({ url: options.nats ?? "", log });
     const rendezvous = new Rendezvous({ access, noiseOnly, telemetry, ...(cluster && { cluster }) });
     const listener = await listenRendezvous(rendezvous, {
       ...address,
@@ -56,6 +56,17 @@ export async function runRendezvous(options: RendezvousCommandOptions): Promise<
     await listener.close({ drainMs: Math.ceil((options.drain ?? 0) * 1000) });
   } finally {
     await telemetry.close();
+  }
+}
+
+async function openCluster(url: string, log: OpenedTelemetry["log"]) {
+  const nats = await import("@codex/rendezvous/nats");
+  try {
+    return await nats.openNatsCluster({ url, log });
+  } catch (cause) {
+    // NATS's library leaves the socket open of a server that accepts a connection and says nothing.
+    setTimeout(() => process.exit(), MAX_EXIT_MS).unref();
+    throw cause;
   }
 }
 
