@@ -2,8 +2,12 @@
 export const MAX_VIEWERS = 256;
 /** Admitted viewers that may reconnect, such as by reloading the page; beyond it the oldest is removed. */
 export const MAX_ADMITTED = 1024;
-/** Unredeemed tokens; beyond it the oldest is removed. */
+/** Unredeemed tokens; beyond it the oldest is removed, read-only ones first. */
 export const MAX_TOKENS = 256;
+/** Recordings of sessions that are made or sent at once, to all pages. */
+export const MAX_RECORDINGS = 8;
+/** Messages and output that a page was sent and has not read, above which its connection is closed, bytes. */
+export const MAX_UNREAD_BYTES = 16 * 1024 * 1024;
 /** Body of an HTTP request, bytes. */
 export const MAX_BODY_BYTES = 1024;
 /** Message from a page, bytes. */
@@ -21,10 +25,10 @@ export const UNSENT_BYTES = 256 * 1024;
 /** Output of a session kept by the view, bytes; older output is read from the executor again. */
 export const KEPT_OUTPUT_BYTES = 2 * 1024 * 1024;
 /**
- * The same of output that is younger than `KEPT_FLOOD_MS`: a program that writes fast would otherwise use memory that is not in the
- * processor's cache, and keep the garbage collector busy. The executor has the rest.
+ * The same once a program has written more than that within `KEPT_FLOOD_MS`, until it is slower. An executor in this process holds
+ * that much in memory itself; more would keep the garbage collector busy, and the program's output out of the processor's cache.
  */
-export const KEPT_FLOOD_BYTES = 128 * 1024;
+export const KEPT_FLOOD_BYTES = 256 * 1024;
 export const KEPT_FLOOD_MS = 100;
 /** Received output, of all sessions, after which the kept output is bounded again, bytes. */
 export const BOUND_EVERY_BYTES = 1024 * 1024;

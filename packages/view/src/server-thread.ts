@@ -2,6 +2,7 @@ import { fileURLToPath } from "node:url";
 import { Worker } from "node:worker_threads";
 import { messageOf } from "@codex/telemetry";
 import { CLOSE_MS, MAX_RESTARTS, SERVER_HEAP_MIB } from "./limits.js";
+import { addAdmission, addToken } from "./wire/bounded.js";
 import type { Admission, FromServer, ServerOptions, Token, ToServer } from "./wire/port.js";
 
 /** Interval of a timer that only keeps the process alive, milliseconds. */
@@ -59,7 +60,7 @@ export class ServerThread {
   }
 
   addToken(token: Token): void {
-    this.#tokens.set(token.hash, token);
+    addToken(this.#tokens, token);
     this.send({ type: "token", token });
   }
 
@@ -121,9 +122,9 @@ export class ServerThread {
 
   #receive(message: FromServer): void {
     if (message.type === "admitted") {
-      this.#admitted.set(message.admission.hash, message.admission);
+      addAdmission(this.#admitted, message.admission);
       this.#tokens.delete(message.tokenHash);
-    } else if (message.type === "token") this.#tokens.set(message.token.hash, message.token);
+    } else if (message.type === "token") addToken(this.#tokens, message.token);
     this.#events.receive(message);
   }
 

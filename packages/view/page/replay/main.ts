@@ -43,7 +43,10 @@ async function play(id: number): Promise<void> {
   status.textContent = "Loading…";
   const response = await fetch(`recording/${id}`);
   if (!response.ok) {
-    status.textContent = "This recording is not there any more.";
+    const isBusy = response.status === 503;
+    status.textContent = isBusy
+      ? "Too many recordings are loading. Try again."
+      : "This recording is not there any more.";
     return;
   }
   const text = await response.text();

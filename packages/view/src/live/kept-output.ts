@@ -25,6 +25,7 @@ export class KeptOutput {
   reading: "none" | "all" | "samples" = "none";
   readonly #pieces: Piece[] = [];
   #bytes = 0;
+  #isFlood = false;
   #end = 0;
 
   /** Offset after the last known byte. */
@@ -66,8 +67,9 @@ export class KeptOutput {
   #limit(now: number): number {
     if (this.reading === "all") return VIEWED_OUTPUT_BYTES;
     if (this.reading === "samples") return SAMPLED_OUTPUT_BYTES;
-    const isFlood = now - (this.#pieces[0]?.at ?? now) < KEPT_FLOOD_MS;
-    return isFlood ? KEPT_FLOOD_BYTES : KEPT_OUTPUT_BYTES;
+    const isFast = now - (this.#pieces[0]?.at ?? now) < KEPT_FLOOD_MS;
+    this.#isFlood = isFast && (this.#isFlood || this.#bytes > KEPT_OUTPUT_BYTES);
+    return this.#isFlood ? KEPT_FLOOD_BYTES : KEPT_OUTPUT_BYTES;
   }
 
   dropOldest(): void {

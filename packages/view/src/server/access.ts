@@ -1,6 +1,5 @@
 import { createHash, randomBytes } from "node:crypto";
-import { MAX_ADMITTED, MAX_TOKENS } from "../limits.js";
-
+import { addAdmission, addToken } from "../wire/bounded.js";
 import type { Admission, Token } from "../wire/port.js";
 
 /** 256 random bits, for a link or a cookie. */
@@ -21,8 +20,7 @@ export class Access {
   }
 
   add(token: Token): void {
-    this.#tokens.set(token.hash, token);
-    deleteOldest(this.#tokens, MAX_TOKENS);
+    addToken(this.#tokens, token);
   }
 
   /** Redeems a token. Undefined if it is unknown or was redeemed before. */
@@ -44,15 +42,7 @@ export class Access {
 
   #keep(admission: Admission): void {
     this.#viewers += 1;
-    this.#admitted.set(admission.hash, admission);
-    deleteOldest(this.#admitted, MAX_ADMITTED);
-  }
-}
-
-function deleteOldest(map: Map<string, unknown>, limit: number): void {
-  for (const key of map.keys()) {
-    if (map.size <= limit) return;
-    map.delete(key);
+    addAdmission(this.#admitted, admission);
   }
 }
 

@@ -3,7 +3,7 @@ import { createServer as createSecureServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import type { Duplex } from "node:stream";
 import { WebSocketServer } from "ws";
-import { LEAVE_MS, MAX_BODY_BYTES, MAX_PAGE_MESSAGE_BYTES, MAX_VIEWERS } from "../limits.js";
+import { LEAVE_MS, MAX_BODY_BYTES, MAX_PAGE_MESSAGE_BYTES, MAX_RECORDINGS, MAX_VIEWERS } from "../limits.js";
 import type { Rights } from "../wire/messages.js";
 import type { FromServer, ServerOptions, ToServer } from "../wire/port.js";
 import {
@@ -29,6 +29,7 @@ export class ViewServer {
   readonly #hub: Hub;
   readonly #assets: ReadonlyMap<string, Asset>;
   readonly #viewers = new Map<Viewer, () => void>();
+  /** Until they are made and read. */
   readonly #recordings = new Map<number, ServerResponse>();
   readonly #sockets = new WebSocketServer({
     noServer: true,
@@ -48,7 +49,12 @@ export class ViewServer {
     this.#assets = loadAssets(options.files);
     this.#place = createPlace(0, [], false);
     const { tls } = options;
-    const limits = { maxHeaderSize: 8 * 1024, requestTimeout: 10_000, headersTimeout: 5_000 };
+    const limits = {
+      maxHeaderSize: 8 * 1024,
+      requestTimeout: 10_000,
+      headersTimeout: 5_000,
+      connectionsCheckingInterval: 5_000,
+    };
     const serve = (request: IncomingMessage, response: ServerResponse) => void this.#serve(request, response);
     this.#server =
       tls === undefined ? createPlainServer(limits, serve) : createSecureServer({ ...limits, ...tls }, serve);
@@ -113,6 +119,9 @@ export class ViewServer {
     if (path === "/me") return end(response, 204);
     const session = /^\/recording\/(\d{1,9})$/.exec(path)?.[1];
     if (session === undefined) return end(response, 404, "there is nothing here");
+    if (this.#recordings.size >= MAX_RECORDINGS) {
+      return end(response, 503, `${MAX_RECORDINGS} recordings are being sent (limit): try again`);
+    }
     this.#requests += 1;
     const id = this.#requests;
     this.#recordings.set(id, response);
@@ -169,7 +178,6 @@ export class ViewServer {
 
   #sendRecording(request: number, text: string | undefined): void {
     const response = this.#recordings.get(request);
-    this.#recordings.delete(request);
     if (response === undefined) return;
     if (text === undefined) return end(response, 404, "there is no such recording");
     response.writeHead(200, { ...SECURITY_HEADERS, "content-type": "text/plain; charset=utf-8" });

@@ -1,6 +1,6 @@
 import type { RawData, WebSocket } from "ws";
 import { safeParse } from "zod/mini";
-import { MAX_OPEN_SESSIONS, UNSENT_BYTES } from "../limits.js";
+import { MAX_OPEN_SESSIONS, MAX_UNREAD_BYTES, UNSENT_BYTES } from "../limits.js";
 import type { Entity } from "../wire/entities.js";
 import { type Action, type PageMessage, pageMessageSchema, type ServerMessage } from "../wire/messages.js";
 import type { Admission } from "../wire/port.js";
@@ -129,6 +129,8 @@ export class Viewer {
   #receive(data: RawData, isBinary: boolean): void {
     const message = isBinary ? undefined : parseMessage(String(data));
     if (message === undefined) return this.#socket.close(1008, "not a message of the page");
+    // Otherwise its responses would fill the memory.
+    if (this.#socket.bufferedAmount > MAX_UNREAD_BYTES) return this.#socket.terminate();
     switch (message.type) {
       case "open":
         return this.#open(message.session, message.from);

@@ -1,5 +1,7 @@
 import { expect, it } from "vitest";
+import { MAX_RECORDINGS, MAX_TOKENS } from "../../src/limits.js";
 import { connect } from "../support/client.js";
+import { enter, send } from "../support/http.js";
 import { openView, startSession } from "../support/orchestrators.js";
 
 const VIEWERS = 200;
@@ -88,4 +90,27 @@ it("takes no answer, no input and no stop from a link for reading", async () => 
   expect(new Set(notices)).toEqual(new Set(["This link is read-only."]));
   const { text } = await orchestrator.callTool("read_output", { session_id: session });
   expect(text).not.toContain("typed");
+});
+
+it("lets a link for reading take nothing from others: no links, no memory for recordings", async () => {
+  const { orchestrator, view } = await openView();
+  await startSession(orchestrator, { cmd: "head -c 1000000 /dev/zero; exec cat", stdin: "open" });
+  const reader = await connect(view.readOnlyUrl);
+  const { id } = await reader.find(({ kind }) => kind === "session");
+  const made = new Promise<void>((resolve) => {
+    let links = 0;
+    reader.socket.on("message", (data, isBinary) => {
+      if (!isBinary && String(data).startsWith('{"type":"link"')) links += 1;
+      if (links > MAX_TOKENS) resolve();
+    });
+  });
+  for (let at = 0; at <= MAX_TOKENS; at += 1) reader.say({ type: "link", rights: "read" });
+  await made;
+  const { base, cookie } = await enter(view.url);
+  const asked = Array.from({ length: MAX_RECORDINGS + 1 }, () =>
+    send(`${base}/recording/${id}`, { headers: { cookie } }),
+  );
+  const statuses = (await Promise.all(asked)).map(({ status }) => status).sort();
+  expect(statuses).toEqual([...Array(MAX_RECORDINGS).fill(200), 503]);
+  await expect.poll(async () => (await send(`${base}/recording/${id}`, { headers: { cookie } })).status).toBe(200);
 });
