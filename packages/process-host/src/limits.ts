@@ -9,8 +9,18 @@ export const RECLAIM_PAUSE_MS = 10_000;
 /** Rounds in which a family is listed and killed while new processes appear in it. */
 export const MAX_KILL_ROUNDS = 64;
 
-/** Scans of all processes without a result, while very many are started, after which a family counts as gone. */
-export const MAX_EMPTY_SCANS = 16;
+/** Processes and threads started since the first one of a family up to which only those are scanned, and not all of the host. */
+export const MAX_RECENT_PIDS = 1_024;
+
+/** Processes of a family that had ended when they were inspected, after which a scan stops: it would be too slow for them. */
+export const MAX_MISSED = 64;
+
+/** Milliseconds of a scan after which this process does other work first. */
+export const SCAN_SLICE_MS = 0.25;
+
+/** Milliseconds for which it is known how many processes the host has started, when some are to end and when one starts. */
+export const PID_ROUND_CHECK_MS = 100;
+export const PID_ROUND_REFRESH_MS = 10_000;
 
 /** Scans of the processes started since the last full scan, and the most pids in one such scan. */
 export const MAX_LATER_SCANS = 64;
@@ -18,7 +28,7 @@ export const MAX_LATER_PIDS = 4_096;
 
 /**
  * For processes that start their successor and end: how many of the newest pids are checked at a time, for how many
- * milliseconds at most, and how many checks in a row must find none.
+ * milliseconds at most, and how many checks in a row must find none; so many are made in any case.
  */
 export const KILL_NEWEST_PIDS = 64;
 export const KILL_NEWEST_MS = 20;

@@ -9,6 +9,7 @@ import { watchFamily } from "./ending/watch-family.js";
 import { createGuard, type Guard } from "./guard/guard.js";
 import { openGuard } from "./guard/guard-process.js";
 import { type LocalContext, type LocalProcess, startLocalProcess } from "./local-process.js";
+import { type FirstProcess, PidSequence } from "./proc/pid-sequence.js";
 import { createProcessTelemetry } from "./process-telemetry.js";
 import { createReclaim } from "./reclaim.js";
 import { resolveProgram } from "./start/resolve-program.js";
@@ -58,7 +59,9 @@ export function createLocalBackend(options: LocalBackendOptions = {}): ExecBacke
   /** Sandboxes being released: their program has ended, but not necessarily their last process. */
   const releasing = new Set<Promise<void>>();
   const problem = findRuntimeProblem(options.versions);
+  const pids = new PidSequence();
   let used = false;
+  let first: FirstProcess | undefined;
   let closing: Promise<void> | undefined;
 
   const sweep = () => {
@@ -77,6 +80,7 @@ export function createLocalBackend(options: LocalBackendOptions = {}): ExecBacke
     native,
     guard,
     marks,
+    pids,
     sandbox,
     outputBytes: telemetry.outputBytes,
     onExit: sweep,
@@ -91,6 +95,7 @@ export function createLocalBackend(options: LocalBackendOptions = {}): ExecBacke
     openGuard(guard);
     if (!used) {
       used = true;
+      first = pids.getNext();
       if (options.shielded) native.shield();
       options.onFirstStart?.();
     }
@@ -98,7 +103,6 @@ export function createLocalBackend(options: LocalBackendOptions = {}): ExecBacke
     if (!process.checkGroup()) owned.add(process);
     return process;
   };
-  const everything = { getGroup: () => undefined, marks, mark: undefined };
   const close = async () => {
     await Promise.allSettled(starting);
     const graceMs = options.closeGraceMs ?? DEFAULT_CLOSE_GRACE_MS;
@@ -106,6 +110,7 @@ export function createLocalBackend(options: LocalBackendOptions = {}): ExecBacke
     await Promise.all(releasing);
     for (const process of owned) process.dispose();
     owned.clear();
+    const everything = { getGroup: () => undefined, marks, mark: undefined, first, pids };
     if (used) await terminateFamily({ ...LEFT_BEHIND, graceMs, family: watchFamily(everything, native) });
     marks.release();
     guard.close();

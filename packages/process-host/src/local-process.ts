@@ -27,6 +27,7 @@ import { terminateFamily } from "./ending/terminate.js";
 import type { Guard } from "./guard/guard.js";
 import { guardGroup, guardPlaceholders } from "./guard/guard-process.js";
 import { getInputWait } from "./proc/input-wait.js";
+import type { FirstProcess, PidSequence } from "./proc/pid-sequence.js";
 import { type SandboxedExit, settleSandboxedExit } from "./sandboxed-exit.js";
 import type { LaunchEvents, Launched } from "./start/attach.js";
 import { launch } from "./start/launch.js";
@@ -34,6 +35,7 @@ import { closedStdin, type StdinWriter } from "./stdin-writer.js";
 
 /** A process of this host, with what its backend needs to manage it. */
 export interface LocalProcess extends ExecProcess {
+  readonly first: FirstProcess;
   /** Checks whether the group is empty; true once it is. */
   checkGroup(): boolean;
 }
@@ -42,6 +44,7 @@ export interface LocalContext {
   native: Native;
   guard: Guard;
   marks: Marks;
+  pids: PidSequence;
   sandbox: CommandSandbox;
   outputBytes: Counter;
   onExit(): void;
@@ -91,6 +94,8 @@ class LocalChild implements LocalProcess, LaunchEvents, LogHost {
   readonly #context: LocalContext;
   readonly #stdio: ProcessStdio;
   readonly #mark: bigint;
+  /** Processes that the host had started before this one. */
+  readonly #startedBefore: number | undefined;
   readonly sandboxType: SandboxType | undefined;
   readonly log: RetainedLog;
   readonly startedAt = performance.now();
@@ -122,6 +127,7 @@ class LocalChild implements LocalProcess, LaunchEvents, LogHost {
     this.#context = context;
     this.#stdio = spec.stdio;
     this.#mark = context.marks.next();
+    this.#startedBefore = context.pids.started;
     this.#wrapped = wrapped;
     this.sandboxType = wrapped?.type;
     this.log = new RetainedLog({ ...DEFAULT_LOG_LIMITS, ...spec.log }, this);
@@ -151,6 +157,10 @@ class LocalChild implements LocalProcess, LaunchEvents, LogHost {
 
   get pid(): number {
     return this.#pid;
+  }
+
+  get first(): FirstProcess {
+    return { pid: this.#pid, started: this.#startedBefore };
   }
 
   get outcome(): ProcessOutcome {
@@ -195,7 +205,7 @@ class LocalChild implements LocalProcess, LaunchEvents, LogHost {
   terminate(options: TerminateOptions = {}): Promise<TerminationReceipt> {
     const running = this.#isRunning;
     if (running) this.#cause ??= options.by ?? "terminate";
-    const { marks, native } = this.#context;
+    const { marks, native, pids } = this.#context;
     const target = this.#target;
     return terminateFamily({
       running,
@@ -203,7 +213,13 @@ class LocalChild implements LocalProcess, LaunchEvents, LogHost {
       polite: this.#isTerminal ? ["SIGHUP", "SIGTERM"] : ["SIGTERM"],
       family: target.watch(
         // The id of a group that is gone may have been reused.
-        { getGroup: () => (this.checkGroup() ? undefined : target.getGroup()), marks, mark: this.#mark },
+        {
+          getGroup: () => (this.checkGroup() ? undefined : target.getGroup()),
+          marks,
+          mark: this.#mark,
+          first: this.first,
+          pids,
+        },
         native,
       ),
       send: (signal) => this.#send(signal),

@@ -1,183 +1,192 @@
 import { readdirSync, readFileSync } from "node:fs";
-import { getOwner, hasEnded, type Native, type ProcessStat, readProcessStat } from "@codex/native";
+import { readdir } from "node:fs/promises";
+import { setImmediate } from "node:timers/promises";
+import type { SentSignal } from "@codex/exec-backend";
+import { hasEnded, type Native, type ProcessStat, readProcessStat } from "@codex/native";
 import {
   KILL_NEWEST_MISSES,
   KILL_NEWEST_MS,
   KILL_NEWEST_PIDS,
-  MAX_ANCESTORS,
-  MAX_EMPTY_SCANS,
   MAX_LATER_PIDS,
   MAX_LATER_SCANS,
+  MAX_MISSED,
+  MAX_RECENT_PIDS,
   MAX_SCANNED_THREADS,
+  SCAN_SLICE_MS,
 } from "../limits.js";
-import { isOwnProc, type Place, readPlace } from "../proc/namespaces.js";
+import { isOwnProc, readPlace } from "../proc/namespaces.js";
 import type { Family, FamilyQuery, FamilyWatch } from "./family.js";
+import { Membership } from "./membership.js";
 import { signalProcess } from "./process-group.js";
 
-/** Linux. Synchronous inside: nothing else must run between inspecting a process and signalling it. */
-export function watchByProc(query: FamilyQuery, native: Native): FamilyWatch {
-  const search = new Search(query, native);
-  return { list: async () => search.list(), killNewest: () => search.killNewest() };
+/** Linux. Nothing else runs between inspecting a process and signalling it. @param now milliseconds */
+export function watchByProc(query: FamilyQuery, native: Native, now = () => performance.now()): FamilyWatch {
+  // Pids of another namespace would be those of unrelated processes.
+  const self = isOwnProc() ? readPlace("self") : undefined;
+  if (self === undefined) return { list: async () => undefined, signal: () => false };
+  return new Search(query, new Membership(query, native, self), now);
 }
 
-class Search {
+class Search implements FamilyWatch {
   readonly #query: FamilyQuery;
-  readonly #native: Native;
+  readonly #membership: Membership;
+  readonly #now: () => number;
   /** Processes that were found, with their start times: the pid of one that is gone may have been reused. */
   readonly #found = new Map<number, string>();
-  /** Owners of other marks in the family, and the users they run as: a nested executor marks what it starts itself. */
-  readonly #inner = new Map<bigint, Set<number>>();
-  /** Owner of the mark of this process, when it runs in a session of another executor. */
-  readonly #outer: bigint | undefined;
-  readonly #self: Place | undefined;
-  /** Some process of the family was gone before it could be inspected. */
-  #missedSome = false;
+  /** How many times a process of the family had ended before it could be inspected. */
+  #missed = 0;
+  /** Pids of processes that have ended or been killed, until pids start over. */
+  readonly #ended = new Set<number>();
+  readonly #killed = new Set<number>();
+  #last = 0;
+  #foundStrays = false;
+  #sliceEnd: number;
 
-  constructor(query: FamilyQuery, native: Native) {
+  constructor(query: FamilyQuery, membership: Membership, now: () => number) {
     this.#query = query;
-    this.#native = native;
-    this.#outer = getOwner(native.marks?.get(process.pid));
-    this.#self = isOwnProc() ? readPlace("self") : undefined;
+    this.#membership = membership;
+    this.#now = now;
+    this.#sliceEnd = now() + SCAN_SLICE_MS;
   }
 
-  list(): Family | undefined {
-    // Pids of another namespace would be those of unrelated processes.
-    if (this.#self === undefined) return undefined;
-    for (let round = 1; ; round += 1) {
-      const last = readLastPid();
-      const pids = attempt(() => readdirSync("/proc").map(Number).filter(Number.isInteger));
-      if (pids === undefined) return undefined;
-      const family = this.#scan(pids);
-      if (!isEmpty(family) || round === MAX_EMPTY_SCANS || last === undefined) return family;
-      const later = this.#scanLater(last);
-      if (later !== undefined) return later;
+  /** Scans the processes started since the first one where they are known and few, else all of this host. */
+  async list(): Promise<Family | undefined> {
+    if (this.#isSliceOver) await this.#beginSlice();
+    const { first, pids } = this.#query;
+    const last = first && pids.readLastSince(first);
+    if (last !== undefined && last - first!.pid <= MAX_RECENT_PIDS) {
+      const recent = await this.#scanLater(first!.pid - 1);
+      // Processes that start very many others may make pids start over sooner than expected.
+      const isFinal = !this.#foundStrays && this.#missed === 0;
+      if (recent !== undefined && (isFinal || !isEmpty(recent) || !recent.complete)) return recent;
     }
+    return this.#scanAll();
   }
 
-  /**
-   * A listed process that has ended since may have left a child that started after the list was made. So the processes
-   * started since are scanned, until there are none. Undefined where they are too many, or pids have wrapped around.
-   */
-  #scanLater(from: number): Family | undefined {
-    let last = from;
-    for (let round = 0; round < MAX_LATER_SCANS; round += 1) {
-      const now = readLastPid();
-      if (now === undefined || now < last || now - last > MAX_LATER_PIDS) return undefined;
-      const first = last + 1;
-      const family = this.#scan(Array.from({ length: now - last }, (_, index) => first + index));
-      if (now === last || !isEmpty(family)) return family;
-      last = now;
-    }
-    return undefined;
+  signal(pid: number, signal: SentSignal): boolean {
+    const started = this.#found.get(pid);
+    if (started !== undefined && readStat(pid)?.startTime === started) return signalProcess(pid, signal);
+    this.#missed += 1;
+    return false;
   }
 
   killNewest(): void {
-    if (!this.#missedSome || this.#self === undefined) return;
-    const killed = new Set<number>();
-    const deadline = performance.now() + KILL_NEWEST_MS;
-    for (let misses = 0; misses < KILL_NEWEST_MISSES && performance.now() < deadline; misses += 1) {
-      const last = readLastPid();
+    if (this.#missed === 0) return;
+    const deadline = this.#now() + KILL_NEWEST_MS;
+    // As many checks as must find none are made in any case: the time may pass while other programs run.
+    for (let misses = 0, checks = 0; misses < KILL_NEWEST_MISSES; misses += 1, checks += 1) {
+      if (checks >= KILL_NEWEST_MISSES && this.#now() >= deadline) return;
+      const last = this.#readLast();
       if (last === undefined) return;
       for (let pid = last; pid > Math.max(0, last - KILL_NEWEST_PIDS); pid -= 1) {
-        if (killed.has(pid) || pid === process.pid || !this.#isMarked(pid)) continue;
-        killed.add(pid);
+        if (this.#killed.has(pid) || pid === process.pid || this.#test(pid, undefined) !== true) continue;
+        this.#killed.add(pid);
         if (signalProcess(pid, "SIGKILL")) misses = 0;
       }
     }
   }
 
-  #scan(pids: readonly number[]): Family {
+  async #scanAll(): Promise<Family | undefined> {
+    const last = this.#readLast();
+    const names = await readdir("/proc").catch(() => undefined);
+    if (names === undefined) return undefined;
+    // The newest first: they end soonest.
+    const family = await this.#scan(names.map(Number).filter(Number.isInteger).reverse());
+    if (!isEmpty(family) || !family.complete || last === undefined) return family;
+    // A pid is assigned shortly before its process can be seen.
+    return (await this.#scanLater(Math.max(0, last - KILL_NEWEST_PIDS))) ?? { ...family, complete: false };
+  }
+
+  /**
+   * A listed process that has ended since may have left a child that started after the list was made. So the processes
+   * started since are scanned, until there are none. Undefined where they are too many, where pids have started over, and
+   * where processes of the family come and go meanwhile.
+   */
+  async #scanLater(from: number): Promise<Family | undefined> {
+    let last = from;
+    for (let round = 0; round < MAX_LATER_SCANS; round += 1) {
+      const missed = this.#missed;
+      const now = this.#readLast();
+      if (now === undefined || now < last || now - last > MAX_LATER_PIDS) return undefined;
+      const first = last + 1;
+      const family = await this.#scan(Array.from({ length: now - last }, (_, index) => first + index));
+      if (now === last || !isEmpty(family) || !family.complete) return family;
+      if (round > 0 && this.#missed > missed) return undefined;
+      last = now;
+    }
+    return undefined;
+  }
+
+  async #scan(pids: readonly number[]): Promise<Family> {
     const pgid = this.#query.getGroup();
-    const family: Family = { members: [], strays: [] };
+    const most = this.#missed + MAX_MISSED;
+    const family: Family = { members: [], strays: [], complete: true };
     const seen = new Set([process.pid]);
-    const visit = (first: readonly number[]) => {
+    const visit = async (first: readonly number[]) => {
       const pending = [...first];
       for (let pid = pending.pop(); pid !== undefined; pid = pending.pop()) {
         if (seen.has(pid)) continue;
         seen.add(pid);
-        const stat = readStat(pid);
-        if (stat === undefined) this.#missedSome = true;
-        if (stat === undefined) continue;
-        this.#note(pid, stat);
+        const stat = readProcessStat(pid);
+        if (stat === undefined || hasEnded(stat)) {
+          // What this process started itself has no successor of that kind: it is known.
+          if (stat?.ppid !== process.pid) this.#missed += 1;
+          continue;
+        }
+        this.#found.set(pid, stat.startTime);
+        this.#membership.note(pid);
         const relative = { pid, name: stat.name, stopped: stat.state === "T" };
         (stat.pgrp === pgid ? family.members : family.strays).push(relative);
         pending.push(...readChildren(pid));
+        if (this.#isSliceOver) await this.#beginSlice();
       }
     };
     const former = [...this.#found].filter(([pid, started]) => readStat(pid)?.startTime === started);
     this.#found.clear();
-    visit(former.map(([pid]) => pid));
-    for (let inner = -1; inner < this.#countInner(); ) {
-      inner = this.#countInner();
-      visit(pids.filter((pid) => this.#belongs(pid, pgid)));
+    await visit(former.map(([pid]) => pid));
+    for (let inner = -1; inner < this.#membership.innerCount; ) {
+      inner = this.#membership.innerCount;
+      for (const pid of pids) {
+        if (!seen.has(pid) && this.#test(pid, pgid)) await visit([pid]);
+        if (this.#isSliceOver) await this.#beginSlice();
+        if (this.#missed >= most) return { ...family, complete: false };
+      }
     }
+    this.#foundStrays ||= family.strays.length > 0;
     return family;
   }
 
-  #belongs(pid: number, pgid: number | undefined): boolean {
-    return this.#isMarked(pid) || (pgid !== undefined && this.#native.getGroup(pid) === pgid);
+  #test(pid: number, pgid: number | undefined): boolean {
+    if (this.#ended.has(pid)) return false;
+    const belongs = this.#membership.test(pid, pgid);
+    if (belongs !== "ended") return belongs;
+    this.#missed += 1;
+    this.#ended.add(pid);
+    return false;
   }
 
-  #isMarked(pid: number): boolean {
-    const mark = this.#native.marks?.get(pid);
-    return this.#counts(mark, pid) && this.#counts(this.#getTrueMark(pid, mark), pid);
-  }
-
-  #counts(mark: bigint | undefined, pid: number): boolean {
-    const { marks, mark: wanted } = this.#query;
-    if (marks.isOwn(mark)) return wanted === undefined || mark === wanted;
-    const users = this.#inner.get(getOwner(mark) ?? 0n);
-    return users !== undefined && (users.has(ROOT) || users.has(readPlace(pid)?.uid ?? NOBODY_KNOWN));
-  }
-
-  #countInner(): number {
-    let count = 0;
-    for (const users of this.#inner.values()) count += users.size;
-    return count;
-  }
-
-  /**
-   * A program may give itself any mark. In a namespace of its own, such as that of a sandbox, this must not assign it to
-   * another owner: there the mark of the process that holds the namespace counts, as long as that process lives.
-   */
-  #getTrueMark(pid: number, mark: bigint | undefined): bigint | undefined {
-    let place = readPlace(pid);
-    let holder = pid;
-    for (let steps = 0; place !== undefined && place.depth > this.#self!.depth; steps += 1) {
-      if (steps > MAX_ANCESTORS || place.ppid === 0) return mark;
-      holder = place.ppid;
-      place = readPlace(holder);
+  #readLast(): number | undefined {
+    const last = this.#query.pids.readLast();
+    if (last !== undefined && last < this.#last) {
+      this.#ended.clear();
+      this.#killed.clear();
     }
-    const held = this.#native.marks?.get(holder);
-    const owner = getOwner(held);
-    return owner === undefined || owner === this.#outer ? mark : held;
+    this.#last = last ?? this.#last;
+    return last;
   }
 
-  #note(pid: number, { startTime }: ProcessStat): void {
-    this.#found.set(pid, startTime);
-    const mark = this.#native.marks?.get(pid);
-    const owner = getOwner(mark);
-    const { marks } = this.#query;
-    if (owner === undefined || owner === this.#outer || marks.isOwn(mark) || marks.isNeighbour(owner)) return;
-    const place = readPlace(pid);
-    // A mark of its own must not get processes ended that it could not end itself.
-    if (place?.depth !== this.#self!.depth) return;
-    const users = this.#inner.get(owner) ?? new Set();
-    this.#inner.set(owner, users.add(place.uid));
+  get #isSliceOver(): boolean {
+    return this.#now() >= this.#sliceEnd;
+  }
+
+  /** Lets this process do other work first. */
+  async #beginSlice(): Promise<void> {
+    await setImmediate();
+    this.#sliceEnd = this.#now() + SCAN_SLICE_MS;
   }
 }
-
-const ROOT = 0;
-const NOBODY_KNOWN = -1;
 
 const isEmpty = ({ members, strays }: Family): boolean => members.length + strays.length === 0;
-
-/** The pid that was assigned last. */
-function readLastPid(): number | undefined {
-  const loads = attempt(() => readFileSync("/proc/loadavg", "latin1"));
-  const last = Number(loads?.trim().split(" ").at(-1));
-  return Number.isInteger(last) && last > 0 ? last : undefined;
-}
 
 /** Undefined for a process that is gone, or that has ended and waits for its parent. */
 function readStat(pid: number): ProcessStat | undefined {

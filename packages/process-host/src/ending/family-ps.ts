@@ -1,5 +1,6 @@
 import { execFile } from "node:child_process";
 import type { Family, FamilyQuery, FamilyWatch } from "./family.js";
+import { signalProcess } from "./process-group.js";
 
 /** Group and descendants as `ps` tells them, where there is no /proc. */
 export function watchByPs({ getGroup }: FamilyQuery): FamilyWatch {
@@ -10,6 +11,7 @@ export function watchByPs({ getGroup }: FamilyQuery): FamilyWatch {
           resolve(error ? undefined : toFamily(stdout.split("\n").flatMap(parseRow), getGroup()));
         });
       }),
+    signal: signalProcess,
   };
 }
 
@@ -28,7 +30,7 @@ function parseRow(line: string): Row[] {
 }
 
 function toFamily(rows: readonly Row[], pgid: number | undefined): Family {
-  const family: Family = { members: [], strays: [] };
+  const family: Family = { members: [], strays: [], complete: true };
   const found = new Set<number>();
   // Until a round finds no child more: children may stand before their parents.
   for (let known = -1; known < found.size; ) {

@@ -1,4 +1,6 @@
+import type { SentSignal } from "@codex/exec-backend";
 import type { Marks } from "@codex/native";
+import type { FirstProcess, PidSequence } from "../proc/pid-sequence.js";
 
 /** The living processes that descend from one start, or from several. */
 export interface Family {
@@ -6,6 +8,8 @@ export interface Family {
   members: Relative[];
   /** Those that left the group, such as daemons. */
   strays: Relative[];
+  /** False where others may have started during the scan. */
+  complete: boolean;
 }
 
 export interface Relative {
@@ -21,6 +25,9 @@ export interface FamilyQuery {
   marks: Marks;
   /** Undefined: every mark of the owner. */
   mark: bigint | undefined;
+  /** Undefined where it is not known, so that all processes of the host are scanned. */
+  first: FirstProcess | undefined;
+  pids: PidSequence;
 }
 
 /**
@@ -31,6 +38,8 @@ export interface FamilyQuery {
 export interface FamilyWatch {
   /** Undefined where the host cannot list processes. */
   list(): Promise<Family | undefined>;
+  /** Sends a signal to a process that was listed. False when it is gone or belongs to somebody else. */
+  signal(pid: number, signal: SentSignal): boolean;
   /**
    * Kills the newest processes of the family for some milliseconds, as long as more turn up: a process that starts its
    * successor and ends would be gone before a list is complete. Only where there are marks. Synchronous.

@@ -83,8 +83,9 @@ export function createSandboxTarget(wrapper: number, status: WrapperStatus, owns
           const family = await all.list();
           // Once the wrapper is gone, every process of the sandbox is to be ended.
           const keep = groupExists(wrapper) ? isInner : isLeft;
-          return family && { members: family.members.filter(keep), strays: family.strays.filter(keep) };
+          return family && { ...family, members: family.members.filter(keep), strays: family.strays.filter(keep) };
         },
+        signal: (pid, signal) => all.signal(pid, signal),
       };
     },
   };

@@ -5,7 +5,6 @@ import type { ProcessOutcome } from "@codex/executor-protocol";
 import { MAX_KILL_ROUNDS, MAX_LISTED_PROCESSES } from "../limits.js";
 import { settledWithin } from "../settled-within.js";
 import type { Family, FamilyWatch, Relative } from "./family.js";
-import { signalProcess } from "./process-group.js";
 
 export interface TerminateFamily {
   running: boolean;
@@ -35,13 +34,15 @@ export async function terminateFamily(target: TerminateFamily): Promise<Terminat
   const list = async () => seen.note(await target.family.list());
   const send = (signal: SentSignal, family: Family | undefined) => {
     const reachedGroup = target.send(signal);
-    const reached = (family?.strays ?? []).filter(({ pid }) => isForStrays(signal) && signalProcess(pid, signal));
+    const reached = (family?.strays ?? []).filter(
+      ({ pid }) => isForStrays(signal) && target.family.signal(pid, signal),
+    );
     if ((reachedGroup || reached.length > 0) && !signals.includes(signal)) signals.push(signal);
   };
   const receipt = (gone: boolean) => ({ running, ...seen.get(), signals, gone, outcome: target.getOutcome() });
 
   const family = await list();
-  if (target.isGone() && !family?.strays.length) return receipt(true);
+  if (target.isGone() && hasNoStrays(family)) return receipt(true);
   if (graceMs > 0) {
     for (const signal of target.polite) send(signal, family);
     // A stopped process handles no signal until it continues.
@@ -49,9 +50,9 @@ export async function terminateFamily(target: TerminateFamily): Promise<Terminat
     if (await waitUntilGone(target, list, graceMs)) return receipt(true);
   }
   const kill = async () => {
+    target.family.killNewest?.();
     const left = await list();
     send("SIGKILL", left);
-    target.family.killNewest?.();
     return left;
   };
   await killUntilNothingNew(kill);
@@ -61,6 +62,10 @@ export async function terminateFamily(target: TerminateFamily): Promise<Terminat
 /** A daemon takes a hang-up for a request to read its configuration again. */
 const isForStrays = (signal: SentSignal): boolean => signal !== "SIGHUP";
 
+/** Also where the host cannot list processes. */
+const hasNoStrays = (family: Family | undefined): boolean =>
+  family === undefined || (family.complete && family.strays.length === 0);
+
 const listAll = (family: Family | undefined): Relative[] =>
   family === undefined ? [] : [...family.members, ...family.strays];
 
@@ -68,8 +73,9 @@ const listAll = (family: Family | undefined): Relative[] =>
 async function killUntilNothingNew(kill: () => Promise<Family | undefined>): Promise<void> {
   const killed = new Set<number>();
   for (let round = 0; round < MAX_KILL_ROUNDS; round += 1) {
-    const fresh = listAll(await kill()).filter(({ pid }) => !killed.has(pid));
-    if (fresh.length === 0) return;
+    const left = await kill();
+    const fresh = listAll(left).filter(({ pid }) => !killed.has(pid));
+    if (fresh.length === 0 && left?.complete !== false) return;
     for (const { pid } of fresh) killed.add(pid);
   }
 }
@@ -113,8 +119,8 @@ async function waitUntilGone(
   if (target.getOutcome().kind === "running") return false;
   for (let pause = FIRST_POLL_INTERVAL_MS; ; pause = Math.min(pause * 2, MAX_POLL_INTERVAL_MS)) {
     const family = await list();
-    if (family?.members.length === 0) target.onGone();
-    if (target.isGone() && !family?.strays.length) return true;
+    if (family?.complete && family.members.length === 0) target.onGone();
+    if (target.isGone() && hasNoStrays(family)) return true;
     const left = deadline - performance.now();
     if (left <= 0) return false;
     await setTimeout(Math.min(pause, left));

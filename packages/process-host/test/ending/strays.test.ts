@@ -119,6 +119,15 @@ describe.skipIf(why !== "")(`what left its group${why === "" ? "" : `: skipped, 
     expect(existsSync(ended)).toBe(false); // not by themselves
   });
 
+  it("is a process, and none of its threads", async () => {
+    const script =
+      "import threading, time; threading.Thread(target=time.sleep, args=[300]).start(); print('up', flush=True)";
+    const threads = await host.run(["setsid", "--fork", "python3", "-c", script]);
+    await untilOutput(threads, "up");
+    const receipt = await threads.terminate({ graceMs: 0 });
+    expect(receipt.strays).toEqual([{ pid: expect.any(Number), name: "python3" }]);
+  });
+
   it("hears that it may go on, so that it can clean up", async () => {
     const { process } = await start(
       "setsid bash -c 'trap \"exit 0\" TERM; echo $$; kill -STOP $$; sleep 9' &",
