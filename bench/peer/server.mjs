@@ -143,9 +143,15 @@ export function anonymousMegabytes(pid) {
 export const threadsOf = (pid) => Number(/^Threads:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))[1]);
 export const descriptorsOf = (pid) => readdirSync(`/proc/${pid}/fd`).length;
 
-/** Seconds of processor time, user and system; ticks are 10 ms. */
+/** Seconds of processor time of the threads that run; of all, in ticks of 10 ms, where the kernel does not count it exactly. */
 export function cpuSeconds(pid) {
-  const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
-  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-  return (Number(fields[11]) + Number(fields[12])) / 100;
+  try {
+    const threads = readdirSync(`/proc/${pid}/task`);
+    const used = threads.map((id) => Number(readFileSync(`/proc/${pid}/task/${id}/schedstat`, "utf8").split(" ")[0]));
+    return used.reduce((sum, nanoseconds) => sum + nanoseconds, 0) / 1e9;
+  } catch {
+    const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+    const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+    return (Number(fields[11]) + Number(fields[12])) / 100;
+  }
 }
