@@ -14,7 +14,10 @@ const source = (path: string) => fileURLToPath(new URL(`./packages/${path}`, imp
  * processes, see `packages/testkit/test/shared-process`. */
 const OWN_PROCESS = [
   "examples/test/**/*.test.mjs",
-  "packages/{native,process-host,testkit,view}/test/**/*.test.ts",
+  "packages/{native,process-host}/test/**/*.test.ts",
+  "packages/testkit/test/*.test.ts",
+  "packages/testkit/test/{faces,faults,tunnel}/**/*.test.ts",
+  "packages/view/test/{appearance,flood,run}.test.ts",
   "packages/agent-terminal/test/settings/environment-context.test.ts",
   "packages/channel/test/json-rpc/peer.test.ts",
   "packages/cli/test/keep-heap-small.test.ts",
