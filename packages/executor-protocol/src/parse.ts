@@ -6,6 +6,7 @@ import {
   type OrchestratorMessage,
   orchestratorMessageSchema,
 } from "./messages.js";
+import { readCall, readInput } from "./plain-call.js";
 import { formatProblem, PARSE_CONTEXT } from "./problem.js";
 import {
   type ExecCommandRequest,
@@ -25,8 +26,8 @@ export type ParsedArguments<T> = { kind: "ok"; value: T } | { kind: "invalid"; p
 
 /** Validates a message from an orchestrator. Never throws. */
 export function parseOrchestratorMessage(value: unknown): Parsed<OrchestratorMessage> {
-  const ack = readOutputAck(value);
-  return ack === undefined ? parseMessage(orchestratorMessageSchema, value) : { kind: "ok", message: ack };
+  const message = readCall(value) ?? readOutputAck(value);
+  return message === undefined ? parseMessage(orchestratorMessageSchema, value) : { kind: "ok", message };
 }
 
 /** Validates a message from an executor. Never throws. */
@@ -38,8 +39,10 @@ export const parseExecCommandRequest = (value: unknown): ParsedArguments<ExecCom
   parseArguments(execCommandRequestSchema, value);
 
 /** Validates the wire arguments of `write_stdin`. Never throws. */
-export const parseWriteStdinRequest = (value: unknown): ParsedArguments<WriteStdinRequest> =>
-  parseArguments(writeStdinRequestSchema, value);
+export function parseWriteStdinRequest(value: unknown): ParsedArguments<WriteStdinRequest> {
+  const input = readInput(value);
+  return input === undefined ? parseArguments(writeStdinRequestSchema, value) : { kind: "ok", value: input };
+}
 
 function parseMessage<T>(schema: z.ZodMiniType<T>, value: unknown): Parsed<T> {
   const result = z.safeParse(schema, value, PARSE_CONTEXT);

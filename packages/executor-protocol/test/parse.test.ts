@@ -1,9 +1,11 @@
 import {
   ackSchema,
+  callToolRequestSchema,
   parseExecCommandRequest,
   parseExecutorMessage,
   parseOrchestratorMessage,
   parseWriteStdinRequest,
+  writeStdinRequestSchema,
 } from "@codex/executor-protocol";
 import { expect, test } from "vitest";
 
@@ -36,6 +38,71 @@ test("a type of another direction or of the future is unknown, with what could b
   });
   expect(parseExecutorMessage({ type: "__proto__" })).toEqual({ kind: "unknown", type: "__proto__", requestId: null });
   expect(parseOrchestratorMessage({ type: "" })).toEqual({ kind: "unknown", type: "", requestId: null });
+});
+
+const CALL = { type: "call_tool", requestId: "r", toolName: "t", arguments: {} };
+test.each([
+  {},
+  { arguments: undefined },
+  { arguments: null },
+  { requestId: "" },
+  { requestId: undefined },
+  { requestId: 5 },
+  { toolName: "" },
+  { toolName: null },
+  { sequence: 1 },
+  { sequence: 0 },
+  { sequence: 1.5 },
+  { sequence: 2 ** 53 },
+  { sequence: undefined },
+  { idempotencyKey: "k" },
+  { idempotencyKey: "" },
+  { client: "c" },
+  { client: "" },
+  { sessionScope: "own" },
+  { trace: {} },
+  { more: 1 },
+  JSON.parse('{"__proto__": {"a": 1}}') as object,
+])("a call is read as its schema reads it: %j", (fields) => {
+  const message = { ...CALL, ...fields };
+  const { success, data } = callToolRequestSchema.safeParse(message);
+  const parsed = parseOrchestratorMessage(message);
+  expect(parsed.kind).toBe(success ? "ok" : "invalid");
+  if (parsed.kind === "ok") expect(parsed.message).toEqual(data);
+});
+
+const INPUT = { processId: 1, input: "x", yieldTimeMs: 0, maxOutputTokens: 0 };
+test.each([
+  {},
+  { processId: -1 },
+  { processId: 1.5 },
+  { processId: "1" },
+  { processId: undefined },
+  { input: "" },
+  { input: 5 },
+  { inputEncoding: "base64" },
+  { inputEncoding: "hex" },
+  { yieldTimeMs: -1 },
+  { yieldTimeMs: undefined },
+  { maxOutputTokens: 2 ** 53 },
+  { writeId: "w" },
+  { writeId: "" },
+  { until: "written" },
+  { until: "output" },
+  { until: "never" },
+  { concurrent: true },
+  { concurrent: 1 },
+  { concurrent: undefined },
+  { closeStdin: true },
+  { signal: "kill" },
+  { resize: { rows: 1, cols: 1 } },
+  { more: 1 },
+])("input is read as its schema reads it: %j", (fields) => {
+  const request = { ...INPUT, ...fields };
+  const { success, data } = writeStdinRequestSchema.safeParse(request);
+  expect(parseWriteStdinRequest(request)).toEqual(
+    success ? { kind: "ok", value: data } : { kind: "invalid", problem: expect.any(String) },
+  );
 });
 
 test.each([
