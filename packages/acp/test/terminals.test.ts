@@ -142,7 +142,7 @@ describe("terminals of an ACP client", () => {
     });
     const asking = await open({ policy: { approvalPolicy: "untrusted", sandbox: "danger-full-access" } });
     await withAgent(asking, async (create) => {
-      await expect(create("touch", ["x"])).rejects.toThrow("nobody");
+      await expect(create("touch", ["x"])).rejects.toThrow("no approver");
     });
   });
 

@@ -80,7 +80,7 @@ describe("codex audit", () => {
     const lost = ["-c", `audit.path=${join(home, "config.toml", "x")}`];
     const marker = join(home, "ran");
     const refused = await call(`touch ${marker}`, ...lost, "-c", "audit.required=true");
-    expect(refused).toMatchObject({ code: 1, stdout: expect.stringContaining("has to be on record") });
+    expect(refused).toMatchObject({ code: 1, stdout: expect.stringContaining("calls must be recorded") });
     await expect(stat(marker)).rejects.toThrow("ENOENT");
     const { code, stderr } = await call(`touch ${marker}`, ...lost);
     expect({ code, lines: stderr.split("codex: the audit log cannot be written").length }).toEqual({

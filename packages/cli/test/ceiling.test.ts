@@ -25,7 +25,7 @@ describe("codex executor with a ceiling", () => {
     [["--exec-server", "false", "--allowed-root", "rel"], /"rel": with --exec-server/],
     [
       ["--exec-server", "false", "--allowed-root", "/proc/self/cwd"],
-      /"\/proc\/self\/cwd": with --exec-server it is another/,
+      /"\/proc\/self\/cwd": with --exec-server it differs from process/,
     ],
   ])("%j is refused", async (args, expected) => {
     const { code, stderr } = await command.run([

@@ -66,7 +66,7 @@ describe("an environment on an executor", () => {
     await expect(environment.files.readFile("/etc/hostname")).rejects.toMatchObject({
       code: "unsupported",
       environment: "remote",
-      message: expect.stringContaining("it has no exec-server beside it"),
+      message: expect.stringContaining("it has no exec-server"),
     });
   });
 

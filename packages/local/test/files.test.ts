@@ -109,7 +109,7 @@ describe("files of an orchestrator", () => {
     await orchestrator.files.write(path, bytes("hi"), { approver: accept });
     expect(readFileSync(path, "utf8")).toBe("hi");
     const nobody = await openAsking("untrusted");
-    await expect(nobody.orchestrator.files.write(path, bytes("no"))).rejects.toThrow("nobody is there");
+    await expect(nobody.orchestrator.files.write(path, bytes("no"))).rejects.toThrow("there is no approver");
     expect((await nobody.orchestrator.files.read(path)).toString()).toBe("hi");
   });
 

@@ -23,21 +23,21 @@ import type { Observer } from "./observe/orchestrator-event.js";
 import type { StartCommandRequest, StartedCommand } from "./programs/started-command.js";
 import type { StructuredOf, ToolCallResult } from "./result.js";
 
-/** What an orchestrator is made of. Only `policy` has to be given. */
+/** Options of `createOrchestrator`. Only `policy` is required. */
 export interface OrchestratorOptions extends ExecutorEvents {
   /** Attached in parallel; where order matters it is the order of this list. `ready` settles when all are attached. */
   executors?: readonly AttachOptions[];
   /**
-   * Which commands run, in which sandbox, and when the approver is asked: `{ approvalPolicy: "on-request" }` runs
+   * Which commands may run, in which sandbox, and when approval is required: `{ approvalPolicy: "on-request" }` runs
    * commands read-only.
    */
   policy: PolicyOptions;
-  /** Asked for approval; without one, what needs approval is denied. */
+  /** Decides about approvals. Without one, calls that need approval are denied. */
   approver?: Approver;
   defaults?: OrchestratorDefaults;
   /** For `files`: `connectFiles` of `@codex/environments`. Default: no files are accessed. */
   connectFiles?: FileConnector;
-  /** Default: loaded with the first script, in some 40 ms. `createLazyShellParser` of `@codex/policy` makes one to load before. */
+  /** Default: loaded with the first script, in about 40 ms. `createLazyShellParser` of `@codex/policy` creates one that can be loaded earlier. */
   shellParser?: GetShellParser;
   /** Records every tool call and every decision of the approver; default none. */
   audit?: AuditOptions;
@@ -50,35 +50,35 @@ export interface Orchestrator {
   /** Settles when the executors of the options are attached; rejects with the first that could not be. */
   readonly ready: Promise<void>;
   readonly executors: readonly AttachedExecutor[];
-  /** Approvers that are asked beside that of the options, such as a view. */
+  /** Approvers in addition to that of the options, such as a view. */
   readonly approvers: ApproverPanel;
-  /** Reports what happens from now on, for views. Returns a function that ends it. Calls are reported from their beginning. */
+  /** Reports events from now on, for views. Returns a function that stops it. Calls in progress are not reported. */
   observe(observer: Observer): () => void;
   /** @throws OrchestratorError when the executor cannot be reached or does not speak the protocol. */
   attach(options: AttachOptions): Promise<AttachedExecutor>;
-  /** Ends the connection to an executor; false when there is none of that name. */
+  /** Ends the connection to an executor; false if there is none with that name. */
   detach(name: string): Promise<boolean>;
   /**
-   * Adds a place whose executor is attached when a call first needs it, and again when it is offline; until then it has the
+   * Adds an environment whose executor is attached when a call first needs it, and again when it is offline; until then it has the
    * standard tools of `@codex/executor`. It keeps its place in the order: the first environment is the default. Not owned;
-   * `detach` removes it. What cannot be attached runs nowhere else, unless `fallback` names where.
+   * `detach` removes it. If it cannot be attached, its calls run nowhere else, unless `fallback` names another environment.
    * @throws OrchestratorError `name_taken`, `bad_option`, `too_many_environments`, `closed`
    */
   addEnvironment(environment: AttachableEnvironment, options?: EnvironmentOptions): void;
-  /** All environments, or those that are selected, the default first: what a model should know of them. */
+  /** All environments, or the selected ones, the default first, described for a model. */
   listEnvironments(selection?: readonly EnvironmentSelection[]): EnvironmentDescription[];
   /**
-   * Attaches the executor of an environment for what is no call, such as its files. Where it cannot be used that is its fallback, as
-   * `notice` says, or nothing. Never rejects.
+   * Attaches the executor of an environment for uses other than calls, such as its files. If it cannot be used, attaches its
+   * fallback, as `notice` reports, if there is one. Never rejects.
    */
   connectEnvironment(id: string, signal?: AbortSignal): Promise<ConnectedEnvironment>;
   /** Calls of one model, with a selection of environments that lasts from turn to turn. @throws OrchestratorError `unknown_environment` */
   createConversation(options?: ConversationOptions): Conversation;
-  /** The tools of all environments, or those that are selected, described for a model. Without an environment there are none. */
+  /** The tools of all environments, or the selected ones, described for a model. Without an environment there are none. */
   listTools(options?: { environments?: readonly EnvironmentSelection[] }): ModelTool[];
   /**
-   * Carries out a tool call of a model: resolves it, applies the policy, asks the approver, forwards it to an executor.
-   * Never rejects for what a model or an executor did; `args` is an object or its JSON text.
+   * Executes a tool call of a model: resolves it, applies the policy, requests approval, forwards it to an executor.
+   * Never rejects because of a model or an executor; `args` is an object or its JSON text.
    */
   callTool<Name extends string>(
     name: Name,
@@ -86,8 +86,8 @@ export interface Orchestrator {
     options?: CallToolOptions,
   ): Promise<ToolCallResult<StructuredOf<Name>>>;
   /**
-   * What `callTool` would do with the same call, up to where somebody is asked or something sent: runs nothing, asks nobody,
-   * records nothing, and may be called again. For callers that ask before they call:
+   * Returns what `callTool` would decide about the same call: runs nothing, requests no approval, records nothing, and may be
+   * called again. For callers that ask their own user first:
    *
    * ```ts
    * const judged = await orchestrator.judge("exec_command", args);
@@ -109,7 +109,7 @@ export interface Orchestrator {
    */
   startCall<Name extends string>(name: Name, args: unknown, options?: CallToolOptions): ToolCall<StructuredOf<Name>>;
   /**
-   * Runs a program on the first executor, or a named one, for the person who asked for it: no policy is consulted.
+   * Runs a program on the first executor, or a named one, on behalf of a person: no policy applies.
    * @throws OrchestratorError when there is no such executor or it cannot stream
    */
   runCommand(request: RunCommandRequest, options?: RunCommandOptions): RunningCommand;
@@ -135,7 +135,7 @@ export interface Orchestrator {
    */
   startCommand(request: StartCommandRequest, options?: StartCommandOptions): StartedCommand;
   /**
-   * Detaches everything, gives up what is being attached, and withdraws open questions: their commands do not run.
+   * Detaches all executors, cancels pending attachments, and withdraws open approval requests, whose commands do not run.
    * Resolves once every call has its result, or after `shutdownMs`. Idempotent; never rejects.
    */
   close(): Promise<void>;
@@ -148,13 +148,13 @@ export interface RunCommandOptions {
   /** Name of the executor; default: the first that was attached. */
   executor?: string;
   /**
-   * Called with live output in order, from the first byte on. A promise it returns holds the program back until it
-   * settles. `RunningCommand.output` is the same as an iterable.
+   * Called with live output in order, from the first byte on. A returned promise pauses the program until it settles.
+   * `RunningCommand.output` is the same as an iterable.
    */
   onOutput?: (output: LiveOutput) => unknown;
   /**
-   * Ends the program and its process group: SIGTERM, after 2 s SIGKILL; `ended` tells how it ended. Already aborted:
-   * nothing is started.
+   * Ends the program and its process group: SIGTERM, after 2 s SIGKILL; `ended` has the outcome. If already aborted, nothing is
+   * started.
    */
   signal?: AbortSignal;
 }

@@ -10,32 +10,32 @@ import {
   DEFAULT_WINDOW_BOUNDS,
 } from "./limits.js";
 
-/** How calls are resolved. Everything has a default. */
+/** Options for resolving calls. Each has a default. */
 export interface OrchestratorDefaults {
-  /** Absolute directory of calls that name none; default the executor's own. */
+  /** Absolute directory of calls that specify none; default the executor's own. */
   cwd?: string;
-  /** Shell of calls that name none: a name or a path; default the one the executor's host reports, else `/bin/sh`. */
+  /** Shell of calls that specify none: a name or a path; default the one that the executor's host reports, else `/bin/sh`. */
   shell?: string;
-  /** Login-shell semantics of calls that do not say; default true where allowed. */
+  /** Whether calls that do not specify it use a login shell; default true where allowed. */
   login?: boolean;
-  /** False: a call that asks for a login shell is an error. */
+  /** False: a call that requests a login shell is an error. */
   allowLogin?: boolean;
-  /** Executors may start login shells from what their startup files made before; default false. */
+  /** Executors may start login shells from a snapshot of the state that their startup files set up; default false. */
   shellSnapshot?: boolean;
-  /** Budget of a result, tokens of 4 bytes, when the model asks for none. */
+  /** Default budget of a result, tokens of 4 bytes. */
   maxOutputTokens?: number;
-  /** Largest budget a model gets. */
+  /** Largest budget of a result, tokens of 4 bytes. */
   maxOutputTokensCap?: number;
   windows?: Partial<WindowBounds>;
-  /** How the executor makes the environment of a command from its own; the default excludes are on. */
+  /** How the executor derives the environment of a command from its own; the default excludes are on. */
   envPolicy?: Partial<EnvPolicy>;
-  /** What happens when a session has more output than its executor keeps in memory; default the executor's own. */
+  /** What happens when a session has more output than its executor retains in memory; default the executor's own. */
   whenFull?: WhenFull;
-  /** Names of forced variables that are not forced. */
+  /** Names of variables of `FORCED_ENVIRONMENT` that are not set. */
   dropForced?: readonly string[];
-  /** Environment for executors that know only the base messages: nothing is known of theirs. */
+  /** Environment for executors that support only the base messages: theirs is unknown. */
   baseEnv?: Readonly<Record<string, string>>;
-  /** Let the model ask for `with_additional_permissions`. */
+  /** Allow the model to request `with_additional_permissions`. */
   allowAdditionalPermissions?: boolean;
   limits?: Partial<OrchestratorLimits>;
   timings?: Partial<OrchestratorTimings>;

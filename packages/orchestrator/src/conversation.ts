@@ -7,28 +7,28 @@ import type { EnvironmentSelection } from "./catalog/selection.js";
 import type { EnvironmentDescription } from "./environments/environment.js";
 import type { StructuredOf, ToolCallResult } from "./result.js";
 
-/** What a conversation begins with. */
+/** Options of a conversation. */
 export interface ConversationOptions {
-  /** Its environments until a turn has others, the first being the default; `[]`: none. Default: all there are at each call. */
+  /** Its environments until a turn has others, the first being the default; `[]`: none. Default: all that exist at each call. */
   environments?: readonly EnvironmentSelection[];
-  /** Asked for approval of its calls, instead of the environment's or the orchestrator's. */
+  /** Approver of its calls, instead of that of the environment or the orchestrator. */
   approver?: Approver;
-  /** On whose behalf its calls are made, where several clients share the orchestrator: see `CallToolOptions.client`. */
+  /** The client of its calls, where several share the orchestrator: see `CallToolOptions.client`. */
   client?: string;
 }
 
-/** The calls of one model over its turns: what is selected for a turn stays selected for those that follow. */
+/** The calls of one model over its turns. The selection of a turn also applies to the following turns. */
 export interface Conversation {
-  /** What calls may use now; undefined for all there are. */
+  /** The environments that calls may use now; undefined for all. */
   readonly environments: readonly EnvironmentSelection[] | undefined;
   /**
-   * Begins a turn. Environments that are given replace those of the turns before, for this and later ones; `[]` disables all.
-   * Calls that are under way keep theirs. @throws OrchestratorError `unknown_environment`; nothing changes then
+   * Begins a turn. Given environments replace the previous selection, for this and later turns; `[]` disables all.
+   * Calls in progress are not affected. @throws OrchestratorError `unknown_environment`; then nothing changes
    */
   startTurn(turn?: { environments?: readonly EnvironmentSelection[] }): void;
-  /** The tools of the environments that are selected. */
+  /** The tools of the selected environments. */
   listTools(): ModelTool[];
-  /** The environments that are selected, the default first. */
+  /** The selected environments, the default first. */
   listEnvironments(): EnvironmentDescription[];
   /** As `Orchestrator.callTool`, in these environments. */
   callTool<Name extends string>(
@@ -46,10 +46,10 @@ export interface Conversation {
   ): ToolCall<StructuredOf<Name>>;
 }
 
-/** How one call of a conversation is carried out. */
+/** Options of one call of a conversation. */
 export type ConversationCallOptions = Omit<CallToolOptions, "environments" | "client">;
 
-/** What a conversation needs of an orchestrator. */
+/** The part of an orchestrator that a conversation uses. */
 interface Caller {
   listTools(options: { environments?: readonly EnvironmentSelection[] }): ModelTool[];
   listEnvironments(selection?: readonly EnvironmentSelection[]): EnvironmentDescription[];
@@ -62,7 +62,7 @@ interface Caller {
   startCall<Name extends string>(name: Name, args: unknown, options: CallToolOptions): ToolCall<StructuredOf<Name>>;
 }
 
-/** @param check throws for a selection that cannot be made */
+/** @param check throws for an invalid selection */
 export function createConversation(
   caller: Caller,
   { environments, approver, client }: ConversationOptions,

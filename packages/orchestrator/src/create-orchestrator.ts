@@ -25,7 +25,7 @@ import type { Ruling } from "./permit/permit.js";
  */
 export const createOrchestrator = (options: OrchestratorOptions): Orchestrator => createWith(options, {});
 
-/** What tests replace, the parser of shell scripts included. */
+/** Dependencies that tests replace, including the parser of shell scripts. */
 export interface TestCollaborators extends Collaborators {
   /** Default: loaded when the first script is evaluated, once per orchestrator. */
   shellParser?: GetShellParser;
@@ -82,7 +82,7 @@ function createHandler(
 }
 
 function resolvePolicy(options: PolicyOptions): Policy {
-  // Callers in JavaScript: a policy that is not understood must not become one that allows.
+  // For callers in JavaScript: an invalid policy must not become a permissive one.
   if (typeof options !== "object" || options === null || options.approvalPolicy === undefined) {
     const expected = 'expected an object such as { approvalPolicy: "on-request" }';
     throw new OrchestratorError("bad_option", `policy is ${JSON.stringify(options)}; ${expected}`);

@@ -3,7 +3,7 @@ import { OrchestratorError } from "./errors.js";
 import { OrchestratorCore } from "./orchestrator.js";
 import { fail } from "./result.js";
 
-/** An orchestrator for a person: lists tools and runs programs, and carries out no calls of a model. */
+/** An orchestrator for a person: lists tools and runs programs, but does not execute calls of a model. */
 export type ProgramRunner = Omit<
   Orchestrator,
   "approvers" | "callTool" | "startCall" | "judge" | "startCommand" | "files" | "createConversation"
@@ -16,7 +16,7 @@ export type ProgramRunnerOptions = Pick<
 >;
 
 /**
- * As `createOrchestrator`, without what judges calls: that takes a tenth of the time in which a command starts.
+ * Like `createOrchestrator`, without the policy, which takes a tenth of the start time of a command.
  * @throws OrchestratorError `bad_option` for a default that cannot be used.
  */
 export const createProgramRunner = (options: ProgramRunnerOptions = {}): ProgramRunner =>
@@ -29,14 +29,14 @@ export const createProgramRunner = (options: ProgramRunnerOptions = {}): Program
     checkPolicy() {},
   }));
 
-const refuseCall = async () => fail("forbidden", "only programs of a person are run here. Nothing was run.");
+const refuseCall = async () => fail("forbidden", "this orchestrator only runs programs of a person. Nothing was run.");
 
 const refuseJudging = async () => ({ kind: "forbidden" as const, result: await refuseCall() });
 
 const refuseStart = async () => ({ start: { kind: "refused" as const, result: await refuseCall() } });
 
 const refuseFiles = async () => {
-  throw new OrchestratorError("unsupported", "files are not accessed here");
+  throw new OrchestratorError("unsupported", "this orchestrator does not access files");
 };
 
 const NO_FILES = { read: refuseFiles, write: refuseFiles, stat: refuseFiles, list: refuseFiles, remove: refuseFiles };

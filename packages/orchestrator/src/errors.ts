@@ -1,7 +1,7 @@
 import { ExecutorConnectionError, type ExecutorConnectionErrorCode } from "@codex/executor-client";
 import { messageOf } from "@codex/telemetry";
 
-/** A failure of this side that the caller of the library has to handle. What a model caused is a result instead. */
+/** A failure that the caller of the library has to handle. Errors of a model are results instead. */
 export class OrchestratorError extends Error {
   override readonly name = "OrchestratorError";
   constructor(
@@ -15,25 +15,25 @@ export class OrchestratorError extends Error {
 
 /** What failed, for programs; the message is for people and names the executor and the limit. */
 export type OrchestratorErrorCode =
-  /** An option has no meaning, such as a limit below 1. */
+  /** An option is invalid, such as a limit below 1. */
   | "bad_option"
   | ExecutorConnectionErrorCode
   | "name_taken"
-  /** A selection names an environment that is not there. */
+  /** A selection names an environment that does not exist. */
   | "unknown_environment"
   | "too_many_executors"
   | "too_many_environments"
-  /** Thrown by an approver that can reach nobody to ask. */
+  /** Thrown by an approver that cannot reach a person. */
   | "no_approver"
   /** Input for a shell, or access to a file, that the policy or the approver refuses. */
   | "refused"
-  /** A file that is not there. */
+  /** A file does not exist. */
   | "not_found"
-  /** The host could not do it, such as for a directory in place of a file. */
+  /** The host reported an error, for example because a path is a directory. */
   | "file_failed"
   /** The program was not started, or has ended. */
   | "not_running"
-  /** The command could not be started or the address not be reached. */
+  /** The command could not be started, or the address could not be reached. */
   | "connect_failed"
   | "connect_timeout";
 
@@ -46,7 +46,7 @@ export async function asOrchestratorErrors<T>(connecting: Promise<T>): Promise<T
   }
 }
 
-/** The same failure under the name of this package. */
+/** Converts an error of a connection to an error of this package. */
 export const toOrchestratorError = ({ code, message }: ExecutorConnectionError) => new OrchestratorError(code, message);
 
 /** Why the channel that was handed in could not be opened. */
@@ -55,5 +55,5 @@ export function connectFailure(name: string, cause: unknown): OrchestratorError 
   return new OrchestratorError("connect_failed", `executor \`${name}\`: ${messageOf(cause)}`, { cause });
 }
 
-/** Of everything that is called after `close`. */
+/** The error of every method called after `close`. */
 export const closedError = () => new OrchestratorError("closed", "the orchestrator is closed");

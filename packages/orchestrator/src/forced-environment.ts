@@ -1,4 +1,4 @@
-/** Set on top of everything, so that output is plain text in one language and nothing waits in a pager. */
+/** Variables set in every environment, so that output is plain text in one language and no pager waits for input. */
 export const FORCED_ENVIRONMENT: Readonly<Record<string, string>> = {
   NO_COLOR: "1",
   TERM: "dumb",

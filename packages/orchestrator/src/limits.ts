@@ -5,29 +5,29 @@ import {
   type ExecutorConnectionTimings,
 } from "@codex/executor-client";
 
-/** Bounds of an orchestrator: whatever an executor, a model or a user can make grow. */
+/** Bounds of an orchestrator on everything that an executor, a model or a user can make grow. */
 export interface OrchestratorLimits extends ExecutorConnectionLimits {
-  /** Executors attached at once, the offline ones included. */
+  /** Attached executors, including offline ones. */
   executors: number;
-  /** Environments added at once, whether an executor of theirs is attached or not. */
+  /** Added environments, with or without an attached executor. */
   environments: number;
-  /** Tool calls under way at once, those that wait for an approval included. */
+  /** Concurrent tool calls, including those that wait for an approval. */
   inFlightCalls: number;
   /** Bytes of a call's arguments when the model sends them as JSON text. */
   argumentBytes: number;
-  /** Bytes of text that one result may give to the model; the end is cut. */
+  /** Bytes of text in one result for the model; the end is cut. */
   resultTextBytes: number;
   /** Decisions remembered for the session; the oldest is forgotten. */
   rememberedApprovals: number;
   /** Idempotency keys of calls that are remembered; the oldest is forgotten. */
   keyedCalls: number;
-  /** Bytes of text of the results that are kept for repeats of those calls; the oldest is dropped. */
+  /** Bytes of text of the results that are retained for repeats of those calls; the oldest is dropped. */
   keyedResultBytes: number;
   /** Session ids remembered over all executors; ended ones are forgotten first. */
   rememberedSessions: number;
 }
 
-/** What applies where `defaults.limits` says nothing. */
+/** Defaults of `defaults.limits`. */
 export const DEFAULT_ORCHESTRATOR_LIMITS: OrchestratorLimits = {
   ...DEFAULT_EXECUTOR_CONNECTION_LIMITS,
   executors: 64,
@@ -41,21 +41,21 @@ export const DEFAULT_ORCHESTRATOR_LIMITS: OrchestratorLimits = {
   rememberedSessions: 1024,
 };
 
-/** How long things may take, milliseconds. */
+/** Time limits, milliseconds. */
 export interface OrchestratorTimings extends ExecutorConnectionTimings {
-  /** Until a channel that is handed in as a promise must be there. */
+  /** For a channel that is passed as a promise. */
   connectMs: number;
-  /** For the answer to a unified-exec call, on top of its window. */
+  /** For the response to a unified-exec call, in addition to its window. */
   answerMarginMs: number;
-  /** For the answer of any other tool. */
+  /** For the response of any other tool. */
   toolAnswerMs: number;
-  /** For the answer to a call after it was cancelled. */
+  /** For the response to a call after it was cancelled. */
   cancelGraceMs: number;
-  /** For a person's decision; 0 waits without end. */
+  /** For the decision of an approver; 0: unlimited. */
   approvalMs: number;
 }
 
-/** What applies where `defaults.timings` says nothing, milliseconds. */
+/** Defaults of `defaults.timings`, milliseconds. */
 export const DEFAULT_ORCHESTRATOR_TIMINGS: OrchestratorTimings = {
   ...DEFAULT_EXECUTOR_CONNECTION_TIMINGS,
   connectMs: 30_000,
@@ -65,7 +65,7 @@ export const DEFAULT_ORCHESTRATOR_TIMINGS: OrchestratorTimings = {
   approvalMs: 0,
 };
 
-/** Bounds of the windows that a model may ask for, and what it gets when it asks for none, milliseconds. */
+/** Defaults and bounds of the windows that a model may request, milliseconds. */
 export interface WindowBounds {
   execMinMs: number;
   execMaxMs: number;
@@ -79,7 +79,7 @@ export interface WindowBounds {
   pollMaxMs: number;
 }
 
-/** What applies where `defaults.windows` says nothing, milliseconds. */
+/** Defaults of `defaults.windows`, milliseconds. */
 export const DEFAULT_WINDOW_BOUNDS: WindowBounds = {
   execMinMs: 250,
   execMaxMs: 30_000,
@@ -91,15 +91,15 @@ export const DEFAULT_WINDOW_BOUNDS: WindowBounds = {
   pollMaxMs: 300_000,
 };
 
-/** Budget of a result when the model asks for none, tokens of 4 bytes. */
+/** Default budget of a result, tokens of 4 bytes. */
 export const DEFAULT_MAX_OUTPUT_TOKENS = 10_000;
-/** Largest budget a model may ask for, tokens of 4 bytes. */
+/** Largest budget that a model may request, tokens of 4 bytes. */
 export const DEFAULT_MAX_OUTPUT_TOKENS_CAP = 50_000;
-/** Bytes of `via` of an approval that are kept. */
+/** Maximum bytes of `via` of an approval; the rest is cut. */
 export const MAX_VIA_BYTES = 64;
-/** Questions of an agent stack that are remembered until they are answered. */
+/** Approval requests of an agent stack that are remembered until there is a decision. */
 export const REMEMBERED_QUESTIONS = 1000;
 /** Running sessions of a group that are remembered for its end. */
 export const REMEMBERED_SESSIONS = 1000;
-/** Bytes of a file that is read whole. */
+/** Maximum size of a file that is read as a whole, bytes. */
 export const MAX_READ_FILE_BYTES = 64 * 1024 * 1024;

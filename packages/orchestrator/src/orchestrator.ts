@@ -39,28 +39,28 @@ import type { Observer } from "./observe/orchestrator-event.js";
 import { reportEvents } from "./observe/report-events.js";
 import { JudgedCommand, type Started } from "./programs/judged-command.js";
 import type { StartCommandRequest, StartedCommand } from "./programs/started-command.js";
-import { closedMeanwhile, fail, type RefusedCall, type StructuredOf, type ToolCallResult } from "./result.js";
+import { closedBeforeSending, fail, type RefusedCall, type StructuredOf, type ToolCallResult } from "./result.js";
 
 type CoreOptions = Omit<OrchestratorOptions, "policy"> & Collaborators;
 
-/** What tests replace: time, and what is random. */
+/** Dependencies that tests replace: time and randomness. */
 export interface Collaborators {
   /** Default: the clock of this process. */
   clock?: Clock;
-  /** Makes unique ids; default random UUIDs. */
+  /** Creates unique ids; default random UUIDs. */
   newId?: () => string;
-  /** Spreads attempts to reconnect: a number in [0, 1), default `Math.random`. */
+  /** Jitter of attempts to reconnect: a number in [0, 1), default `Math.random`. */
   jitter?: () => number;
 }
 
-/** Carries out the call of a tool for a model. */
+/** Executes a tool call of a model. */
 type HandleCall = (name: string, args: unknown, options: CallToolOptions) => Promise<ToolCallResult>;
 
-/** Carries out calls, and knows what is a policy. */
+/** Executes calls and checks policies. */
 export interface CallHandler {
   handle: HandleCall;
   judge(name: string, args: unknown, options: CallToolOptions): Promise<Judgement>;
-  /** Files, judged. */
+  /** Files, subject to the policy. */
   files: OrchestratorFiles;
   start(request: StartCommandRequest, options: StartCommandOptions, output: SplitOutput): Promise<Started>;
   readonly approvers: ApproverPanel;
@@ -68,7 +68,7 @@ export interface CallHandler {
   checkPolicy(policy: PolicyOptions): void;
 }
 
-/** What calls share with everything else. */
+/** Dependencies that calls share with the rest of the orchestrator. */
 export type Shared = Pick<
   SharedContext,
   "config" | "catalog" | "environments" | "sessions" | "newId" | "newKey" | "closing" | "auditor" | "observers"
@@ -78,7 +78,7 @@ export type Shared = Pick<
   untilReady: (signal: AbortSignal | undefined) => Promise<void>;
 };
 
-/** Everything except the handling of tool calls, which is handed in: `runCommand` and `listTools` do not need it. */
+/** Everything except the handling of tool calls, which is injected: `runCommand` and `listTools` do not need it. */
 export class OrchestratorCore implements Orchestrator {
   readonly ready: Promise<void>;
   readonly approvers: ApproverPanel;
@@ -107,7 +107,7 @@ export class OrchestratorCore implements Orchestrator {
     this.#keyedCalls = new KeyedCalls(this.#config.limits);
     this.#newKey = createKeySeries(newId());
     this.#auditor = new Auditor(options.audit, newId);
-    // Of each call that waits.
+    // Per waiting call.
     setMaxListeners(0, this.#close.signal);
     this.#environments = new EnvironmentTable(this, this.#close.signal);
     this.#attachments = new Attachments({
@@ -136,7 +136,7 @@ export class OrchestratorCore implements Orchestrator {
     });
     this.approvers = this.#handler.approvers;
     this.ready = this.#attachments.attachAll(options.executors ?? []);
-    // Callers that do not await `ready` learn of the failure from their calls.
+    // Callers that do not await `ready` get the failure from their calls.
     void this.ready
       .catch(() => {})
       .then(() => {
@@ -211,7 +211,7 @@ export class OrchestratorCore implements Orchestrator {
   async judge(name: string, args: unknown, options: CallToolOptions = {}): Promise<Judgement> {
     checkOptions(options);
     if (!this.#isReady) await this.#untilReady(options.signal);
-    if (this.#close.signal.aborted) return { kind: "rejected", result: closedMeanwhile() };
+    if (this.#close.signal.aborted) return { kind: "rejected", result: closedBeforeSending() };
     return this.#handler.judge(name, args, options);
   }
 
@@ -219,12 +219,12 @@ export class OrchestratorCore implements Orchestrator {
     return this.#refuseCall() ?? this.#count(this.#callTool(name, args, options));
   }
 
-  /** Why no call can be made now. */
+  /** Why a call cannot be made now. */
   #refuseCall(): RefusedCall | undefined {
     if (this.#closing !== undefined) return fail("closed", "the orchestrator is closed. Nothing was run.");
     const { inFlightCalls } = this.#config.limits;
     if (this.#inFlight.size < inFlightCalls) return undefined;
-    const reason = `${this.#inFlight.size} tool calls are under way (limit ${inFlightCalls} calls); wait for one to end`;
+    const reason = `${this.#inFlight.size} tool calls are in progress (limit ${inFlightCalls} calls); wait for one to complete`;
     return fail("too_many_calls", `${reason}. Nothing was run.`);
   }
 
@@ -258,7 +258,7 @@ export class OrchestratorCore implements Orchestrator {
     output: SplitOutput,
   ): Promise<Started> {
     if (!this.#isReady) await this.#untilReady(options.signal);
-    if (this.#close.signal.aborted) return { start: { kind: "refused", result: closedMeanwhile() } };
+    if (this.#close.signal.aborted) return { start: { kind: "refused", result: closedBeforeSending() } };
     return this.#handler.start(request, options, output);
   }
 
@@ -282,7 +282,7 @@ export class OrchestratorCore implements Orchestrator {
   /** Calls wait for the executors of the options. */
   async #callTool(name: string, args: unknown, options: CallToolOptions): Promise<ToolCallResult> {
     if (!this.#isReady) await this.#untilReady(options.signal);
-    if (this.#close.signal.aborted) return closedMeanwhile();
+    if (this.#close.signal.aborted) return closedBeforeSending();
     return this.#handler.handle(name, args, options);
   }
 
@@ -328,7 +328,7 @@ export class OrchestratorCore implements Orchestrator {
     await this.#auditor.flush();
   }
 
-  /** Waits for open calls, but not forever: a collaborator may never settle. */
+  /** Waits for open calls, with a time limit: a dependency may never settle. */
   async #settleCalls(): Promise<void> {
     await waitAtMost(this.#clock, this.#config.timings.shutdownMs, Promise.allSettled(this.#inFlight));
   }

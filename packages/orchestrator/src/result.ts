@@ -1,33 +1,33 @@
 import type { ProcessOutcome, UnifiedExecResult } from "@codex/executor-protocol";
 
-/** What a tool call came to: text for the model, and the same for programs. */
+/** The result of a tool call: text for the model, and structured data for programs. */
 export type ToolCallResult<Structured = AnyStructured> = AnsweredCall<Structured> | RefusedCall | LostCall;
 
-/** The structured result of a tool that is not known when the call is written. */
+/** The structured result of a tool whose name is not known at compile time. */
 export type AnyStructured = UnifiedExecResult | Record<string, unknown>;
 
-/** The structured result of a tool by its name, where that is known when the call is written. */
+/** The structured result of a tool by its name, if it is known at compile time. */
 export type StructuredOf<Name extends string> = string extends Name
   ? AnyStructured
   : Name extends "exec_command" | "write_stdin"
     ? UnifiedExecResult
     : Record<string, unknown>;
 
-/** Where it was. */
+/** The environment of a call. */
 interface Located {
   /** Name of the environment; undefined when none was selected, so that nothing was run. */
   environment?: string;
 }
 
-/** The executor answered. A command that exits with a code other than 0 is a success of the tool. */
+/** The executor responded. A command that exits with a code other than 0 is a success of the tool. */
 export interface AnsweredCall<Structured = AnyStructured> extends Located {
   /** `interrupted`: the caller's signal ended the wait; a session that still runs has its id in the text. */
   status: "success" | "interrupted";
   isError: false;
   text: string;
   /**
-   * A unified-exec result with the model's session id as `processId`, whatever another tool answered, or undefined
-   * when the executor gave none that can be trusted. After a second run outside a sandbox `firstRun` is that of the first.
+   * A unified-exec result with the model's session id as `processId`, the structured result of another tool, or undefined
+   * if the executor returned none that is consistent. After a second run outside a sandbox, `firstRun` is that of the first.
    */
   structured: Structured | undefined;
 }
@@ -60,12 +60,12 @@ export type RefusalCode =
   | "invalid_arguments"
   | "unknown_tool"
   | "unknown_environment"
-  /** None is selected, or none that is offers the tool. */
+  /** None is selected, or no selected one offers the tool. */
   | "no_environment"
   | "executor_offline"
   | "too_many_calls"
   | "unsendable"
-  /** The executor cannot hold the command as it has to be held, or does not allow what it would be allowed. */
+  /** The executor cannot apply the sandbox of the command, or does not allow its permissions. */
   | "sandbox_unavailable"
   /** What would be sent is not what was approved. */
   | "changed"
@@ -74,17 +74,17 @@ export type RefusalCode =
   | "denied"
   | "cancelled"
   | "interrupted"
-  /** Something that was handed to the orchestrator has failed. */
+  /** A dependency of the orchestrator has failed. */
   | "internal"
-  /** The idempotency key was given to a call with other arguments. */
+  /** The idempotency key was used for a call with other arguments. */
   | "key_reused"
-  /** A call with this idempotency key was made, and its result is not kept any more. */
+  /** A call with this idempotency key was made before, and its result is no longer retained. */
   | "repeated"
-  /** A call that has to be on record could not be recorded. */
+  /** A call that must be recorded could not be recorded. */
   | "audit_failed"
   | "closed";
 
-/** The call was sent and no answer can be had. What it did, and whether it still runs, is unknown. */
+/** The call was sent, and there is no response. What it did, and whether it still runs, is unknown. */
 export interface LostCall extends Located {
   status: "lost";
   isError: true;
@@ -94,9 +94,9 @@ export interface LostCall extends Located {
     environment: string;
     /** The session that was last seen running, by the model's id. */
     sessionId?: number;
-    /** Where the output of that session ended that was received while it ran, bytes. */
+    /** Offset after the last received output of that session, bytes. */
     lastOffset?: number;
-    /** It was a second run, outside the sandbox: the result of the first. */
+    /** For a second run outside the sandbox: the result of the first. */
     firstRun?: AnsweredCall["structured"];
   };
 }
@@ -115,7 +115,7 @@ export function interrupted(): RefusedCall {
 }
 
 /** The same, because the orchestrator was closed. */
-export function closedMeanwhile(): RefusedCall {
+export function closedBeforeSending(): RefusedCall {
   const reason = "the orchestrator was closed before anything was sent";
   return refuse("interrupted", `Interrupted: ${reason}. Nothing was run.`, { code: "closed", reason });
 }

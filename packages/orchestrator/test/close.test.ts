@@ -140,7 +140,7 @@ describe("executors of the options", () => {
     });
     const attaching = orchestrator.attach({ name: "a", channel, signal: giveUp.signal });
     giveUp.abort();
-    await expect(attaching).rejects.toMatchObject({ message: "attaching executor `a` was given up" });
+    await expect(attaching).rejects.toMatchObject({ message: "attaching executor `a` was cancelled" });
     arrive(late.channel);
     expect(await late.channel.closed).toEqual({ kind: "closed" });
   });

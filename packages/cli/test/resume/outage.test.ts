@@ -42,7 +42,7 @@ describe("while an executor is away", () => {
       structured: { outcome: { kind: "lost" }, sessionId: session_id, lastOffset: 6 },
     });
     expect(late.text).toMatch(
-      /did not answer within 300 ms; its channel was lost \(.*\) and is being looked for again.*still be running.*was running when it was last seen, with 6 bytes of output/s,
+      /did not answer within 300 ms; its channel was lost \(.*\) and is being reconnected.*still be running.*was running when it was last seen, with 6 bytes of output/s,
     );
     gate.closed = false;
     // The session is no worse for it; what the call was to do was never done, as it never arrived.

@@ -7,7 +7,7 @@ import type { ApprovalRequest, Approver, DetailedAnswer, Grant } from "./approve
 import type { ApproverPanel } from "./approver-panel.js";
 import { sessionKey } from "./session-key.js";
 
-/** What asking for approval came to, and who or what decided. */
+/** The result of a request for approval, and what decided it. */
 export type ApprovalResult =
   /** `rule`: the prefix of a rule to save. */
   | { kind: "approved"; by: DecidedBy; rule?: readonly string[]; via?: string }
@@ -17,7 +17,7 @@ export type ApprovalResult =
   | { kind: "cancelled"; by: Answerer; via?: string }
   /** The call was aborted while the question was open. */
   | { kind: "interrupted" }
-  /** What was decided about before is not what is asked now. */
+  /** The decision was made about another request. */
   | { kind: "changed" };
 
 type Answerer = NonNullable<DetailedAnswer["by"]>;
@@ -26,27 +26,27 @@ type Answerer = NonNullable<DetailedAnswer["by"]>;
 export type Decide = (request: ApprovalRequest, terms: DecisionTerms) => Promise<ApprovalResult>;
 
 export interface DecisionTerms {
-  /** The command by which a decision is remembered. */
+  /** The command under which a decision is remembered. */
   canonical: readonly string[];
-  /** Of everything that the decision covers. */
+  /** Digest of everything that the decision covers. */
   digest: string;
-  /** Ends the question. */
+  /** Withdraws the request. */
   signal: AbortSignal;
-  /** On whose behalf: a decision for the session is remembered for this client alone. */
+  /** The client of the call: a decision for the session is remembered for this client only. */
   client?: string | undefined;
 }
 
 export interface ApprovalsOptions {
   clock: Clock;
-  /** Milliseconds for a decision; 0 waits without end. */
+  /** Time limit for a decision, milliseconds; 0: none. */
   timeoutMs: number;
-  /** Asked beside the approver of a call. */
+  /** Approvers in addition to that of a call. */
   panel?: Pick<ApproverPanel, "join">;
-  /** Decisions remembered; the oldest is forgotten. */
+  /** Maximum number of remembered decisions; the oldest is forgotten. */
   limit: number;
 }
 
-/** Asks for approvals and remembers those given for the session. Without an approver everything is denied. */
+/** Requests approvals and remembers those given for the session. Without an approver every request is denied. */
 export class Approvals {
   readonly #options: ApprovalsOptions;
   readonly #accepted = new Set<string>();
@@ -55,7 +55,7 @@ export class Approvals {
     this.#options = options;
   }
 
-  /** A decision of an earlier request counts, then the grant, then the approver. */
+  /** Uses a remembered decision, else the grant, else the approver. */
   async decide(
     request: ApprovalRequest,
     terms: DecisionTerms,
@@ -72,7 +72,7 @@ export class Approvals {
     const { panel } = this.#options;
     const approver = panel === undefined ? configured : panel.join(configured);
     if (approver === undefined)
-      return { kind: "denied", by: "nobody", reason: "it needs approval, and nobody is there to give it" };
+      return { kind: "denied", by: "nobody", reason: "it needs approval, and there is no approver" };
     if (signal.aborted) return { kind: "interrupted" };
     const answer = await this.#ask(approver, request, signal);
     return "kind" in answer ? answer : this.#accept(request, key, answer);
@@ -105,7 +105,11 @@ export class Approvals {
       const onAbort = () => resolve({ kind: "interrupted" });
       signal.addEventListener("abort", onAbort, { once: true });
       stopListening = () => signal.removeEventListener("abort", onAbort);
-      const denied: ApprovalResult = { kind: "denied", by: "timeout", reason: `nobody decided within ${timeoutMs} ms` };
+      const denied: ApprovalResult = {
+        kind: "denied",
+        by: "timeout",
+        reason: `there was no decision within ${timeoutMs} ms`,
+      };
       if (timeoutMs > 0) stopClock = clock.after(timeoutMs, () => resolve(denied));
     });
     try {
@@ -134,7 +138,7 @@ export class Approvals {
 const rememberedKey = (request: ApprovalRequest, { canonical, client }: Pick<DecisionTerms, "canonical" | "client">) =>
   JSON.stringify([client, sessionKey(request, canonical)]);
 
-/** What an approver says, not yet checked. */
+/** The unchecked answer of an approver. */
 interface Answer {
   decision: string;
   rule: readonly string[] | undefined;
@@ -149,7 +153,7 @@ const toAnswer = ({ decision, rule, by, via }: DetailedAnswer): Answer => ({
   via: via === undefined ? undefined : cutToBytes(String(via), MAX_VIA_BYTES),
 });
 
-/** An approver that fails has decided nothing. */
+/** A failure of the approver is not a decision. */
 async function requestDecision(
   approver: Approver,
   request: ApprovalRequest,
@@ -166,7 +170,7 @@ async function requestDecision(
     return {
       kind: "denied",
       by: "failure",
-      reason: `it needs approval, and asking for it failed: ${messageOf(error)}`,
+      reason: `it needs approval, and requesting it failed: ${messageOf(error)}`,
     };
   }
 }

@@ -1,17 +1,17 @@
 import type { ApprovalAnswer, ApprovalDecision, ApprovalRequest, Approver } from "./approver.js";
 
-/** Why a question is withdrawn from an approver: another one has answered it. The reason of its signal. */
+/** Abort reason of a request that is withdrawn from an approver because another one has decided. */
 export interface AnsweredElsewhere {
   readonly decision: ApprovalDecision;
-  /** As the answer names it; undefined where it does not. */
+  /** `via` of the answer, if it has one. */
   readonly via: string | undefined;
 }
 
-/** Approvers that are asked beside the configured one. The first answer counts, and is withdrawn from the others. */
+/** Approvers in addition to the configured one. The first answer counts, and the request is withdrawn from the others. */
 export interface ApproverPanel {
-  /** Asked about open questions at once, and about later ones. Returns a function that removes it. */
+  /** Adds an approver for open and later requests. Returns a function that removes it. */
   add(approver: Approver): () => void;
-  /** Asks this approver and those that were added; undefined where there is nobody to ask. */
+  /** An approver that asks this one and the added ones; undefined if there is none at all. */
   join(approver: Approver | undefined): Approver | undefined;
 }
 
@@ -47,7 +47,7 @@ export function createApproverPanel(): ApproverPanel {
         ask(approver) {
           const given = new AbortController();
           asked.set(approver, given);
-          // One that throws at once has failed as well.
+          // A synchronous exception is a failure as well.
           void new Promise<ApprovalAnswer>((answer) => answer(approver.requestApproval(request, given))).then(
             (answer) => {
               if (!open.has(question)) return;
@@ -60,7 +60,7 @@ export function createApproverPanel(): ApproverPanel {
         },
         withdraw(approver) {
           asked.get(approver)?.abort();
-          fail(approver, new Error("whoever could answer is gone"));
+          fail(approver, new Error("the approver was removed"));
         },
       };
       open.add(question);

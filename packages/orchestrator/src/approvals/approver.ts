@@ -1,12 +1,12 @@
 import type { Sandbox, SandboxPermissions } from "@codex/executor-protocol";
 import type { Cause } from "@codex/policy";
 
-/** Decides what the policy leaves open, such as a person at a prompt. */
+/** Decides about calls that need approval, such as a person at a prompt. */
 export interface Approver {
   /**
-   * Asks for a decision. The signal aborts when the decision is not waited for any more; it is ignored then.
+   * Requests a decision. The signal aborts when the decision is no longer needed; it is ignored then.
    * A rejection counts as no decision, and the command does not run; with an OrchestratorError `no_approver` the audit log
-   * says that nobody was asked.
+   * records that no approver was asked.
    */
   requestApproval(request: ApprovalRequest, options: { signal: AbortSignal }): Promise<ApprovalAnswer>;
 }
@@ -18,10 +18,10 @@ export interface Approver {
  */
 export type ApprovalDecision = "accept" | "accept_for_session" | "accept_and_save" | "decline" | "cancel";
 
-/** A decision, or one with more to say about it. */
+/** A decision, or one with details. */
 export type ApprovalAnswer = ApprovalDecision | DetailedAnswer;
 
-/** A decision, and how it came about. */
+/** A decision with details. */
 export interface DetailedAnswer {
   decision: ApprovalDecision;
   /** With `accept_and_save`: the prefix of the commands that are allowed, where the person changed the proposed one. */
@@ -32,13 +32,13 @@ export interface DetailedAnswer {
   via?: string;
 }
 
-/** A decision that was made before the call, on what `judge` returned. It counts for that and for nothing else. */
+/** A decision made before the call, about what `judge` returned. It applies only to that. */
 export interface Grant extends DetailedAnswer {
   /** The digest that `judge` returned with the request that was decided about. */
   digest: string;
 }
 
-/** Everything needed to decide, frozen. What runs is exactly what is shown here, or nothing. */
+/** Everything needed for a decision, frozen. Exactly what is shown here runs, or nothing. */
 export interface ApprovalRequest {
   /** Unique; also sent to the executor as `approvalId`. */
   id: string;
@@ -52,26 +52,26 @@ export interface ApprovalRequest {
   /** Absolute, on the executor's host. */
   cwd: string;
   tty: boolean;
-  /** Why it is asked. */
+  /** Why approval is required. */
   reason: string;
-  /** What in the policy asks: a rule, an entry of the dangerous commands, the policy itself. */
+  /** What requires approval: a rule, an entry of the dangerous commands, or the policy itself. */
   cause: Cause;
   /** The model's own words, unchecked. */
   justification: string | null;
   sandboxPermissions: SandboxPermissions;
   additionalPermissions: Readonly<Record<string, unknown>> | null;
-  /** What would hold it; null for nothing. */
+  /** The sandbox in which it would run; null for none. */
   sandbox: Sandbox | null;
-  /** Set when it ran in the sandbox already and is to run again outside: what it did so far is done. */
+  /** Set if it has already run in the sandbox and is to run again outside: the effects of the first run remain. */
   afterDenial: AfterDenial | null;
-  /** Prefix of a rule that allows, for `accept_and_save`; null where none would help or may be proposed. */
+  /** Prefix of a rule that would allow it, for `accept_and_save`; null if no rule would help or may be proposed. */
   proposedAmendment: readonly string[] | null;
   availableDecisions: readonly ApprovalDecision[];
 }
 
 /** A run that failed because of its sandbox. */
 export interface AfterDenial {
-  /** False: that the sandbox is the cause is guessed from the output. */
+  /** False: the sandbox is assumed to be the cause, based on the output. */
   certain: boolean;
   /** What was refused. */
   reason: string;

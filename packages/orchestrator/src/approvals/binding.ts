@@ -8,7 +8,7 @@ export const digestRequest = (environment: string, request: BoundRequest): strin
     .update(JSON.stringify([environment, renderBoundRequest(request)]))
     .digest("hex");
 
-/** The same of a call that is no command: what the request shows, and what else the decision depends on. */
+/** The same for a call that is not a command: the request, and what else the decision depends on. */
 export function digestQuestion(request: ApprovalRequest, more: unknown = null): string {
   const { id: _id, ...shown } = request;
   return createHash("sha256")

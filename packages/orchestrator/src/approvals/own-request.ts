@@ -1,7 +1,7 @@
 import type { ApprovalRequest } from "./approver.js";
 import { copyFrozen } from "./binding.js";
 
-/** What is asked about a call that runs no command on an executor, such as an access to a file. */
+/** The parts of an approval request for a call that runs no command on an executor, such as an access to a file. */
 export type OwnRequest = Pick<ApprovalRequest, "id" | "toolName" | "environment" | "command" | "cwd" | "reason"> &
   Partial<Pick<ApprovalRequest, "plainCommands" | "sandboxPermissions">>;
 

@@ -10,6 +10,6 @@ export const sessionKey = (request: ApprovalRequest, canonical: readonly string[
     request.sandboxPermissions,
     // Normalized when it was resolved, so equal permissions are equal text.
     request.additionalPermissions,
-    // A decision about a command in its sandbox is none about running it outside, and the other way round.
+    // A decision about a command in its sandbox does not apply to running it outside, and vice versa.
     request.sandbox,
   ]);

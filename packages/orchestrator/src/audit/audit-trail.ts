@@ -7,9 +7,9 @@ import { safeParse } from "zod/mini";
 import type { ApprovalResult } from "../approvals/approvals.js";
 import { fail, type RefusedCall, type ToolCallResult } from "../result.js";
 
-/** Where calls are recorded, and how much of them. */
+/** The audit log, and how much of calls is recorded. */
 export interface AuditOptions {
-  /** Such as `createAuditLog` of `@codex/audit` makes. Not closed by the orchestrator, but flushed by its `close`. */
+  /** For example from `createAuditLog` of `@codex/audit`. Not closed by the orchestrator, but flushed by its `close`. */
   log: AuditLog;
   /** A call whose record cannot be written is refused. Default false: it runs, and the record counts as lost. */
   required?: boolean;
@@ -19,20 +19,20 @@ export interface AuditOptions {
 
 /** The audit records of one call. Methods are called as the call proceeds; none of them throws. */
 export interface Trail {
-  /** A command, and where it would run. */
+  /** Records a command, and where it would run. */
   command(
     environment: string,
     command: { command: readonly string[]; cwd: string; tty: boolean; sandboxPermissions: string },
   ): void;
-  /** Any other tool, and what it gets. */
+  /** Records the call of any other tool, and its arguments. */
   tool(environment: string, args: unknown, session: number | undefined): void;
   judged(requirement: Requirement, matches: () => readonly RuleMatch[]): void;
   decided(approvalId: string, decision: ApprovalResult): void;
-  /** Before it is sent, each time. Where it has to be on record: waits for that; the refusal when it cannot be. */
+  /** Called before each send. If records are required: resolves when it is recorded, or with the refusal if it cannot be. */
   sending(sandbox: Sandbox | null | undefined): Promise<RefusedCall | undefined> | undefined;
-  /** What came of the last sending. */
+  /** The result of the last send. */
   answered(result: ToolCallResult): void;
-  /** The call is over; one that was never sent is recorded now. */
+  /** Called when the call has completed; one that was never sent is recorded now. */
   ended(result: ToolCallResult): void;
 }
 
@@ -142,7 +142,7 @@ class CallTrail implements Trail {
 
 function refuseUnrecorded(reason: string | undefined): RefusedCall | undefined {
   if (reason === undefined) return undefined;
-  const problem = `a call has to be on record, and the audit log cannot be written: ${reason}`;
+  const problem = `calls must be recorded, and the audit log cannot be written: ${reason}`;
   return fail("audit_failed", `${problem}. Nothing was run.`);
 }
 
@@ -172,7 +172,7 @@ function describeCause(cause: Extract<Requirement, { cause: unknown }>["cause"])
   return cause.kind === "dangerous" ? `dangerous: ${cause.entry}` : cause.kind;
 }
 
-/** What an approval was decided by. */
+/** What decided about an approval. */
 export function decidedBy(answer: ApprovalResult): DecidedBy {
   switch (answer.kind) {
     case "approved":
@@ -195,7 +195,7 @@ function summarize(sandbox: Sandbox | null): SandboxSummary | null {
   return summary;
 }
 
-/** Without the reason of an outcome: an executor words it, and may repeat secrets that it was given. */
+/** Without the reason of an outcome: it is text of the executor, which may contain secrets. */
 function describeResult({ status, structured }: ToolCallResult): Partial<ResultEvent> {
   if (status === "lost") return { outcome: { kind: "lost" } };
   const parsed = safeParse(unifiedExecResultSchema, structured);

@@ -1,7 +1,7 @@
 import type { DecidedBy } from "@codex/audit";
 import { decidedBy, type Trail } from "./audit-trail.js";
 
-/** What let a call run, or kept it from running. */
+/** Why a call was allowed or refused. */
 export interface CallDecision {
   /** The policy itself, a rule, or the result of asking for approval. */
   readonly by: DecidedBy;

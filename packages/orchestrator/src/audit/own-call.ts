@@ -5,17 +5,17 @@ import type { RefusalCode } from "../result.js";
 import { Auditor, decidedBy } from "./audit-trail.js";
 import type { CallDecision } from "./noted-decision.js";
 
-/** A call that an agent makes itself, such as a patch: its record in the audit log, and what decided about it. */
+/** The audit record of a call that the agent executes itself, such as a patch, and the decision about it. */
 export interface OwnCall {
-  /** What decided so far. */
+  /** The latest decision. */
   readonly decision: CallDecision;
   judged(verdict: { kind: "allow" } | { kind: "ask" | "refuse"; reason: string }): void;
   decided(approvalId: string, answer: ApprovalResult): void;
-  /** To be awaited before anything is done: why nothing may be, where the call has to be on record and cannot be. */
+  /** To be awaited before the call is executed: why it must not be, if it must be recorded and cannot be. */
   starting(sandbox: Sandbox | null): Promise<string | undefined>;
-  /** It was done, or it failed. */
+  /** Records that it was executed, or failed. */
   ended(isDone: boolean): void;
-  /** Nothing was done. */
+  /** Records that it was not executed. */
   refused(code: "sandbox_unavailable" | "forbidden" | "denied" | "cancelled" | "interrupted", reason: string): void;
 }
 

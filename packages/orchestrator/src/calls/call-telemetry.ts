@@ -1,11 +1,11 @@
 import { type Counter, createRegistry, type Telemetry, type TraceContext } from "@codex/telemetry";
 import type { ToolCallResult } from "../result.js";
 
-/** Metrics, spans and logs of tool calls: never their arguments, never their results. */
+/** Metrics, spans and logs of tool calls, without their arguments and results. */
 export interface CallTelemetry {
-  /** Begins a tool call, with everything that is done for it. */
+  /** Begins a whole tool call. */
   begin(toolName: string): CallWatch;
-  /** Begins the part of a call that an executor carries out. */
+  /** Begins the part of a call that an executor executes. */
   send(executor: string, parent: TraceContext | undefined): CallWatch;
 }
 
@@ -20,7 +20,7 @@ export function createCallTelemetry({ log, metrics = createRegistry(), tracing }
   function countCalls(status: ToolCallResult["status"]): Counter {
     return metrics.counter({
       name: "codex_orchestrator_calls_total",
-      help: "Calls of tools, by what they came to.",
+      help: "Tool calls, by status.",
       labels: { status },
     });
   }

@@ -32,34 +32,34 @@ import type { CallTelemetry } from "./call-telemetry.js";
 import { findChange } from "./find-change.js";
 import { sendCall } from "./send-call.js";
 
-/** What all calls share. */
+/** Dependencies shared by all calls. */
 export interface SharedContext
   extends Omit<HandlerContext, "trail" | "trace" | "progress" | "decide" | "isOnlyJudged" | keyof Ruling> {
   auditor: Auditor;
   observers: Observers;
   approvals: Approvals;
-  /** What decides about commands in an environment. */
+  /** Policy and approver of an environment. */
   rulingOf(environment: string): Ruling;
 }
 
-/** What the handling of one call needs. */
+/** Dependencies of one call. */
 export interface HandlerContext extends PermitContext {
   environments: EnvironmentTable;
   config: Config;
   telemetry: CallTelemetry;
   progress: { isSent: boolean };
-  /** What the call is part of. */
+  /** Parent of the spans of the call. */
   trace: TraceContext | undefined;
-  /** A fresh key for what must not happen twice; keys count up. */
+  /** Creates an idempotency key; keys count up. */
   newKey: () => string;
   catalog: Catalog;
   sessions: SessionTable;
-  /** Sessions in a sandbox, as they were started. */
+  /** How sandboxed sessions were started. */
   sandboxed: WeakMap<Session, SandboxedRun>;
   typedShells: TypedShells;
 }
 
-/** Carries out one tool call of a model, from its arguments to its result. Never rejects for what a model or executor did. */
+/** Executes one tool call of a model, from its arguments to its result. Never rejects because of a model or an executor. */
 export async function handleToolCall(
   toolName: string,
   args: unknown,
@@ -81,7 +81,7 @@ export async function handleToolCall(
   return result;
 }
 
-/** What is recorded of a call and reported to observers. */
+/** The audit trail of a call, which also reports to observers. */
 export function beginTrail(
   toolName: string,
   { onDecision, onOutput, forDisplay }: CallToolOptions,
@@ -93,7 +93,7 @@ export function beginTrail(
   return context.observers.begin(toolName, { trail, onOutput });
 }
 
-/** Tools that change nothing, also not what a model reads next. */
+/** Tools that change nothing, not even the output that a model reads next. */
 const DISPLAY_TOOLS: readonly string[] = ["list_sessions", "read_output", "read_screen"];
 
 /** The result when a collaborator has thrown, such as rules or a sandbox selector. */
@@ -102,7 +102,7 @@ export function failed(error: unknown, isSent: boolean): RefusedCall {
   return fail("internal", `The call failed in the orchestrator: ${messageOf(error)}. ${what}`);
 }
 
-/** Resolves a call, has it permitted and sends it. */
+/** Resolves a call, obtains permission and sends it. */
 export async function routeCall(
   toolName: string,
   args: unknown,
@@ -130,15 +130,15 @@ export async function routeCall(
   return locate(result, environment, { notice, isOneOfSeveral });
 }
 
-/** Carries out the call of a tool by its contract. */
-type CarryOut = (
+/** Executes the call of a tool according to its contract. */
+type ExecuteCall = (
   selected: Selected,
   args: Record<string, unknown>,
   options: CallToolOptions,
   context: HandlerContext,
 ) => Promise<ToolCallResult>;
 
-const carryOut: CarryOut = (selected, args, options, context) => {
+const carryOut: ExecuteCall = (selected, args, options, context) => {
   switch (selected.tool.contract) {
     case "unified_exec.exec_command":
       return execCommand(selected, args, options, context);
@@ -149,7 +149,7 @@ const carryOut: CarryOut = (selected, args, options, context) => {
   }
 };
 
-const execCommand: CarryOut = async (selected, args, options, context) => {
+const execCommand: ExecuteCall = async (selected, args, options, context) => {
   const { executor, tool } = selected;
   const { config } = context;
   const { cwd: turnCwd, workspaceRoots } = options;
@@ -168,7 +168,7 @@ const execCommand: CarryOut = async (selected, args, options, context) => {
   return followSandboxed(run, result, options, context);
 };
 
-/** Sends a command as it was permitted: what is sent is what is compared. One that is not what was approved is not sent. */
+/** Sends a command as it was permitted. Exactly what is sent is compared with what was approved; if it differs, nothing is sent. */
 async function sendPermitted(
   selected: Selected,
   resolved: ResolvedExec,
@@ -198,7 +198,7 @@ async function sendPermitted(
   return send(selected, call, options, context);
 }
 
-/** A session is remembered until its end; an end that may be the sandbox's doing can lead to a second run outside. */
+/** A session is remembered until its end; an end that the sandbox may have caused can lead to a second run outside. */
 async function followSandboxed(
   run: SandboxedRun,
   result: ToolCallResult,
@@ -211,9 +211,9 @@ async function followSandboxed(
   if (rerun.kind === "result") return rerun.result;
   const { resolved, selected, owner } = run;
   const { executor } = selected;
-  // What was asked about is done where the first run was, or not at all.
+  // The approval is valid only for the executor of the first run.
   if (executor.owner !== owner || executor.offlineReason !== undefined) {
-    const gone = executor.offlineReason ?? "its executor was started again meanwhile";
+    const gone = executor.offlineReason ?? "its executor was restarted in the meantime";
     return withNotice(result, `it did not run again outside the sandbox, though that was approved: ${gone}`);
   }
   const again = await sendPermitted(selected, resolved, rerun.permit, options, context, true);
@@ -225,7 +225,7 @@ function runningSession({ structured }: ToolCallResult, { sessions }: HandlerCon
   return typeof structured.processId === "number" ? sessions.get(structured.processId) : undefined;
 }
 
-const writeStdin: CarryOut = async (selected, args, options, context) => {
+const writeStdin: ExecuteCall = async (selected, args, options, context) => {
   const { executor, tool, session } = selected;
   const { config, sandboxed, trail } = context;
   trail.tool(executor.name, args, session?.id);
@@ -239,7 +239,7 @@ const writeStdin: CarryOut = async (selected, args, options, context) => {
   if (concurrent && !executor.can("concurrent_input")) {
     return fail(
       "unsendable",
-      `executor \`${executor.name}\` takes no input beside a call that waits. Nothing was written.`,
+      `executor \`${executor.name}\` does not accept input during a call that waits. Nothing was written.`,
     );
   }
   const shell = session && context.typedShells.get(session);
@@ -261,13 +261,13 @@ const writeStdin: CarryOut = async (selected, args, options, context) => {
   const run = session === undefined ? undefined : sandboxed.get(session);
   const isOver = !result.isError && runningSession(result, context) === undefined;
   if (run === undefined || session === undefined || !isOver) return result;
-  // The end is reported once, so it is asked about once.
+  // The end is reported once, so approval is requested once.
   sandboxed.delete(session);
   return followSandboxed(run, result, options, context);
 };
 
-/** Other tools get the model's arguments as they are, without those that are for the orchestrator. */
-const otherTool: CarryOut = async (selected, args, options, context) => {
+/** Other tools get the model's arguments unchanged, without those that are for the orchestrator. */
+const otherTool: ExecuteCall = async (selected, args, options, context) => {
   const environment = context.catalog.environmentOf(selected.executor.name);
   context.trail.tool(environment, args, selected.session?.id);
   const misspelt = findMisspelt(args, selected.tool);
@@ -287,16 +287,16 @@ const otherTool: CarryOut = async (selected, args, options, context) => {
     if (refused !== undefined) return refused;
   }
   const call = { wireArguments, windowMs: undefined, notices: describeSlips(args, selected.tool) };
-  // What was decided about is done where it was asked about, or not at all.
+  // The decision is valid only for this executor.
   return send(selected, asksApproval ? { ...call, isInstanceBound: true } : call, options, context);
 };
 
 interface Outgoing {
   wireArguments: Record<string, unknown>;
-  /** Undefined for a tool of the executor's own. */
+  /** Undefined for a tool without a contract. */
   windowMs: number | undefined;
   notices: readonly string[];
-  /** Not for an executor that was started again meanwhile. */
+  /** Not sent to another instance of the executor. */
   isInstanceBound?: boolean;
 }
 
@@ -311,7 +311,7 @@ async function send(
     return interrupted();
   }
   if (client !== undefined && !executor.can("clients")) {
-    const reason = `executor \`${executor.name}\` does not keep the sessions of clients apart. Nothing was run.`;
+    const reason = `executor \`${executor.name}\` does not separate the sessions of clients. Nothing was run.`;
     return fail("unsendable", reason);
   }
   const unrecorded = trail.sending(wireArguments.sandbox as Sandbox | null | undefined);
@@ -323,7 +323,7 @@ async function send(
     return result;
   }
   progress.isSent = true;
-  // Made right before sending: keys count up, and one that many later ones have overtaken counts as a repeat.
+  // Created right before sending: keys count up, and one that arrives after many later ones counts as a repeat.
   const keyed = executor.initialized ? addKey(tool.contract, wireArguments, newKey) : { arguments: wireArguments };
   const { answerMarginMs, toolAnswerMs } = config.timings;
   const waits =
@@ -339,7 +339,7 @@ async function send(
   return result;
 }
 
-/** Adds an idempotency key, so that a repeat does nothing; unified-exec tools take it among their arguments. */
+/** Adds an idempotency key, so that a repeat has no effect; unified-exec tools have it among their arguments. */
 function addKey(contract: ToolContract | undefined, args: Record<string, unknown>, newKey: () => string) {
   switch (contract) {
     case "unified_exec.exec_command":

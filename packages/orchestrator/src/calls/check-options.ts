@@ -16,7 +16,7 @@ export function checkOptions({ idempotencyKey, maxWindowMs, client }: CallToolOp
   }
 }
 
-/** Of an idempotency key, in UTF-16 units. */
+/** Maximum length of an idempotency key, UTF-16 units. */
 const MAX_KEY_LENGTH = 256;
-/** Of the name of a client, in UTF-16 units: what the protocol takes. */
+/** Maximum length of the name of a client, UTF-16 units, as in the protocol. */
 const MAX_CLIENT_LENGTH = 128;

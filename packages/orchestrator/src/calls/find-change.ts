@@ -6,7 +6,7 @@ import { type Granted, refuseCommand } from "../permit/permit.js";
 import type { ResolvedExec } from "../resolve/exec-command.js";
 import type { RefusedCall } from "../result.js";
 
-/** What is sent is what was approved, at the host it was resolved for, or nothing. Undefined: nothing has changed. */
+/** Refuses a call that differs from what was approved, or would run on another host; undefined if nothing has changed. */
 export function findChange(
   executor: ExecutorConnection,
   resolved: ResolvedExec,
@@ -16,10 +16,10 @@ export function findChange(
   if (approval !== undefined && digestRequest(executor.name, sent) !== approval.digest) {
     return refuseCommand(
       "changed",
-      "its directory, environment or sandbox changed while it was decided about",
+      "its directory, environment or sandbox changed after approval was requested",
       resolved,
     );
   }
   if (isDeepStrictEqual(executor.host, resolved.host)) return undefined;
-  return refuseCommand("changed", "its executor was reached again, and its host is not what it was", resolved);
+  return refuseCommand("changed", "its executor was reconnected, and is on another host", resolved);
 }

@@ -5,18 +5,18 @@ import type { RefusedCall } from "../result.js";
 import type { CallToolOptions } from "./call-options.js";
 import { failed, routeCall, type SharedContext } from "./call-tool.js";
 
-/** What a call would come to before anything is sent. */
+/** The decision about a call before anything is sent. */
 export type Judgement =
-  /** It would be sent as it is. */
+  /** It would be sent without approval. */
   | { kind: "allowed" }
-  /** Somebody has to decide. `digest` stands for all that the decision covers: hand it back as `CallToolOptions.grant`. */
+  /** Approval is required. `digest` identifies everything that the decision covers: return it in `CallToolOptions.grant`. */
   | { kind: "ask"; request: ApprovalRequest; digest: string }
   /** The policy refuses it; `result` is what `callTool` would return. */
   | { kind: "forbidden"; result: RefusedCall }
-  /** It cannot be made, such as for an argument that is wrong or an executor that is offline. */
+  /** It cannot be executed, for example because of an invalid argument or an offline executor. */
   | { kind: "rejected"; result: RefusedCall };
 
-/** What a call would come to: goes its way up to where it would be asked about or sent. Changes nothing. */
+/** Processes a call up to the point where approval would be requested or it would be sent. Changes nothing. */
 export async function judgeToolCall(
   toolName: string,
   args: unknown,

@@ -1,4 +1,4 @@
-/** Keys that count up: an executor recognizes a repeat of a key it has forgotten by its number. */
+/** Creates keys that count up: an executor recognizes a repeat of a forgotten key by its number. */
 export function createKeySeries(series: string): () => string {
   let number = 0;
   return () => {

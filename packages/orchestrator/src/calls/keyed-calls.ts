@@ -13,14 +13,14 @@ export interface CallKey {
 }
 
 interface KeyedCall {
-  /** Of the tool and its arguments. */
+  /** Digest of the tool and its arguments. */
   digest: string;
   /** Undefined once its result was dropped. */
   result: Promise<ToolCallResult> | undefined;
   bytes: number;
 }
 
-/** Calls by the keys that their callers gave them: a repeat gets the result of the first, and runs nothing. */
+/** Calls by their idempotency keys: a repeat gets the result of the first, and runs nothing. */
 export class KeyedCalls {
   readonly #limits: KeyedCallsLimits;
   readonly #calls = new Map<string, KeyedCall>();
@@ -47,7 +47,7 @@ export class KeyedCalls {
     }
     if (known?.result !== undefined) return known.result;
     if (known !== undefined) {
-      const reason = `the call with idempotency key ${JSON.stringify(key)} was made before, and its result is not kept any more`;
+      const reason = `the call with idempotency key ${JSON.stringify(key)} was made before, and its result is no longer retained`;
       return Promise.resolve(fail("repeated", `${reason}. Nothing was run again.`));
     }
     const kept: KeyedCall = { digest, result: undefined, bytes: 0 };
@@ -74,7 +74,7 @@ export class KeyedCalls {
     }
   }
 
-  /** Only those that have ended have bytes. */
+  /** Only completed calls have bytes. */
   #drop(call: KeyedCall): void {
     if (call.bytes === 0) return;
     this.#keptBytes -= call.bytes;
@@ -91,9 +91,9 @@ export class KeyedCalls {
   }
 }
 
-const NO_JSON = "the arguments of a call with an idempotency key have to be JSON";
+const NO_JSON = "the arguments of a call with an idempotency key must be JSON";
 
-/** Refusals after which the same call may succeed: nothing was decided about, and nothing sent. */
+/** Refusals after which the same call may succeed: no decision was made, and nothing was sent. */
 const NOT_TRIED: ReadonlySet<RefusalCode> = new Set([
   "too_many_calls",
   "executor_offline",

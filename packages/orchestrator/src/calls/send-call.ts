@@ -13,14 +13,14 @@ import type { OrchestratorLimits, OrchestratorTimings } from "../limits.js";
 import { respond } from "../respond/respond.js";
 import type { ToolCallResult } from "../result.js";
 
-/** A call as it is sent, and what follows its output. */
+/** A call to send, and the listener for its output. */
 export interface OutgoingCall {
   executor: ExecutorConnection;
   tool: LearnedTool;
   arguments: unknown;
-  /** How long the executor may take by the call's own terms, milliseconds. */
+  /** Window of the call, milliseconds. */
   windowMs: number;
-  /** Milliseconds beyond that until the answer is given up. */
+  /** Time beyond the window after which the response counts as missing, milliseconds. */
   marginMs: number;
   notices: readonly string[];
   /** The session the arguments name. */
@@ -28,12 +28,12 @@ export interface OutgoingCall {
   signal: AbortSignal | undefined;
   onOutput: ((output: LiveOutput) => unknown) | undefined;
   sessionScope: "own" | "executor" | undefined;
-  /** On whose behalf, where there are several clients. */
+  /** The client of the call, where there are several. */
   client: string | undefined;
   idempotencyKey?: string | undefined;
-  /** It is only for this instance of the executor, not for one that replaces it. */
+  /** Only valid for the current instance of the executor, not for one that replaces it. */
   isInstanceBound: boolean;
-  /** What it is part of. */
+  /** Parent of its spans. */
   trace: TraceContext | undefined;
 }
 
@@ -48,12 +48,12 @@ export async function sendCall(call: OutgoingCall, context: SendContext): Promis
   const { executor, tool } = call;
   const { sessions } = context;
   const followed = new FollowedOutput(call, sessions);
-  // When the answer comes, another executor may have the same name.
+  // When the response arrives, another executor may have the same name.
   const { owner } = executor;
   const sent = executor.call({
     toolName: tool.name,
     arguments: call.arguments,
-    // Earlier calls on the same session come first.
+    // Earlier calls on the same session run first.
     deadlineMs: followed.aheadMs + call.windowMs + call.marginMs,
     isInstanceBound: call.isInstanceBound,
     output: followed,
@@ -69,7 +69,7 @@ export async function sendCall(call: OutgoingCall, context: SendContext): Promis
     if (cancels) executor.cancel(sent.requestId);
     interruption = cancels
       ? `the call was interrupted, and the executor did not answer within ${graceMs} ms`
-      : "the call was interrupted, and this executor cannot be asked to end one";
+      : "the call was interrupted, and this executor does not support cancelling calls";
     sent.expire(graceMs);
   };
   call.signal?.addEventListener("abort", onAbort, { once: true });
@@ -94,10 +94,10 @@ export async function sendCall(call: OutgoingCall, context: SendContext): Promis
   });
 }
 
-/** Passes live output on to the caller, and learns from it which session a call belongs to before the answer comes. */
+/** Passes live output to the caller, and determines the session of a call before its response arrives. */
 class FollowedOutput implements OutputListener {
   session: Session | undefined;
-  /** Sum of the windows of earlier calls on the session that are not answered yet, milliseconds. */
+  /** Sum of the windows of earlier pending calls on the session, milliseconds. */
   readonly aheadMs: number;
   readonly #call: OutgoingCall;
   readonly #sessions: SessionTable;
@@ -111,7 +111,7 @@ class FollowedOutput implements OutputListener {
     if (call.session !== undefined) this.#join(call.session);
   }
 
-  /** The call is over. */
+  /** Called when the call has completed. */
   end(): void {
     if (this.session !== undefined) this.session.pendingMs -= this.#call.windowMs;
   }
@@ -136,7 +136,7 @@ class FollowedOutput implements OutputListener {
     return executor.problems.guard("onOutput", () => onOutput(output));
   }
 
-  /** Only tools of the contract have sessions; another tool's `processId` is its own affair. */
+  /** Only tools with a contract have sessions; `processId` of another tool is ignored. */
   #track({ processId, offset, bytes }: IncomingOutput, seq: number): void {
     if (this.#call.tool.contract === undefined) return;
     const session =

@@ -24,7 +24,7 @@ import { beginTrail, failed, type HandlerContext, invalid, type SharedContext } 
 import { findChange } from "./find-change.js";
 
 /**
- * How a program is started: as a call, without what concerns results and repeats. `grant` is for what `judge` returned for `exec_command` with the
+ * Options of starting a program: those of a call that do not concern results and repeats. `grant` is for what `judge` returned for `exec_command` with the
  * same command, directory and terminal.
  */
 export type StartCommandOptions = Pick<
@@ -32,7 +32,7 @@ export type StartCommandOptions = Pick<
   "signal" | "onOutput" | "cwd" | "workspaceRoots" | "environments" | "onDecision" | "approver" | "client" | "grant"
 >;
 
-/** What starting needs beside what calls share. */
+/** Dependencies of starting a program. */
 export interface StartContext extends SharedContext {
   clock: Clock;
 }
@@ -111,7 +111,7 @@ async function permitProgram(
   }
   if (client !== undefined && !executor.can("clients")) {
     return at(
-      fail("unsendable", `executor \`${executor.name}\` does not keep the sessions of clients apart. ${NOT_RUN}`),
+      fail("unsendable", `executor \`${executor.name}\` does not separate the sessions of clients. ${NOT_RUN}`),
     );
   }
   const permit = await obtainPermit(selected, judged, signal, own);
@@ -139,7 +139,7 @@ const toWire = ({ judged, argv }: ResolvedProgram, permit: Granted): ExecCommand
     ...(permit.approval === undefined ? {} : { approvalId: permit.approval.id }),
   });
 
-/** The first that is known of a program that was started. */
+/** The first information about a started program. */
 interface Sighting {
   processId: number | undefined;
 }
@@ -157,7 +157,7 @@ async function follow(permitted: Permitted, options: StartCommandOptions, onOutp
   });
   const follower = new CommandFollower(executor, tools, {
     onOutput(piece) {
-      // Output may be held back, and what is answered comes after it.
+      // A slow reader can delay output, and the response follows the output.
       tell({ processId: piece.sessionId });
       return onOutput(piece);
     },
@@ -204,7 +204,7 @@ async function follow(permitted: Permitted, options: StartCommandOptions, onOutp
   };
 }
 
-/** Of a program that is over by the first answer. */
+/** For a program that has ended by the first response. */
 function describeStart(
   outcome: RunOutcome,
   started: { environment: string; notices: readonly string[] },
@@ -222,11 +222,11 @@ function describeStart(
   }
 }
 
-/** For telemetry: the status of a call that came to the same. */
+/** The equivalent result of a call, for telemetry. */
 const toResult = (start: CommandStart): ToolCallResult =>
   start.kind === "failed" || start.kind === "lost" ? fail("tool_failed", start.reason) : DONE;
 
-/** For the audit log, once it is over. */
+/** The result for the audit log, after the end of the program. */
 function toAnswer(outcome: RunOutcome, last: UnifiedExecResult | undefined, environment: string): ToolCallResult {
   switch (outcome.kind) {
     case "ended":
@@ -241,12 +241,12 @@ function toAnswer(outcome: RunOutcome, last: UnifiedExecResult | undefined, envi
   }
 }
 
-/** What is refused before anything is sent is a refusal, whatever else a result may be. */
+/** Before anything is sent, every result is a refusal. */
 const refusalOf = (result: ToolCallResult): RefusedCall =>
   result.isError && result.status !== "lost" ? result : fail("executor_offline", `${result.text} ${NOT_RUN}`);
 
 const DONE = { status: "success", isError: false, text: "", structured: undefined } as const;
-/** As which a program is judged and recorded. */
+/** The tool name under which a program is judged and recorded. */
 const TOOL = "exec_command";
 const INPUT_TOOL = "write_stdin";
 const NOT_RUN = "Nothing was run.";

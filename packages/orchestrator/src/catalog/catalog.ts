@@ -13,7 +13,7 @@ export interface ModelTool {
   inputSchema: Record<string, unknown>;
 }
 
-/** The argument that selects an executor where several are attached. */
+/** The argument that selects an environment if there are several. */
 export const ENVIRONMENT_ID = "environment_id";
 
 /**
@@ -23,16 +23,16 @@ export const ENVIRONMENT_ID = "environment_id";
 export class Catalog {
   /** Undefined for a name whose executor is not attached. */
   readonly #executors = new Map<string, ExecutorConnection | undefined>();
-  /** Names that have the standard tools while no executor is attached. */
+  /** Names that are assumed to have the standard tools while no executor is attached. */
   readonly #expected = new Set<string>();
-  /** The environment of each executor that is none itself and adds tools to one. */
+  /** For executors that add tools to an environment: the name of that environment. */
   readonly #additions = new Map<string, string>();
 
   get all(): ExecutorConnection[] {
     return [...this.#executors.values()].filter((executor) => executor !== undefined);
   }
 
-  /** Those that are environments. */
+  /** Attached executors that are environments. */
   get attached(): ExecutorConnection[] {
     return this.all.filter(({ name }) => !this.isAddition(name));
   }
@@ -67,13 +67,13 @@ export class Catalog {
     this.#additions.delete(name);
   }
 
-  /** What may be named, the default first. */
+  /** Names that calls may use, the default first. */
   names(selection?: Selection): string[] {
     const known = [...this.#executors.keys()].filter((name) => this.#isUsable(name) && !this.isAddition(name));
     return selection === undefined ? known : selection.map(({ id }) => id).filter((id) => known.includes(id));
   }
 
-  /** Whether it only adds tools to an environment: calls do not name it. */
+  /** Whether it only adds tools to an environment: calls cannot name it. */
   isAddition(name: string): boolean {
     return this.#additions.has(name);
   }
@@ -83,12 +83,12 @@ export class Catalog {
     return this.#additions.get(name) ?? name;
   }
 
-  /** A tool of an environment; what is not known before an executor is attached is expected to be standard. */
+  /** A tool of an environment; before an executor is attached, the standard tools are assumed. */
   toolOf(name: string, toolName: string): LearnedTool | undefined {
     return this.#toolsOf(name).get(toolName);
   }
 
-  /** The environments with this tool; where none has it, the executor that adds it. */
+  /** The environments with this tool; if none has it, the executor that adds it. */
   offering(toolName: string, selection?: Selection): string[] {
     const offering = this.names(selection).filter((name) => this.#toolsOf(name).has(toolName));
     if (offering.length > 0) return offering;
@@ -112,7 +112,7 @@ export class Catalog {
     return [...first.values()].map((tool) => this.#describe(tool, config, selection));
   }
 
-  /** Whether `environment_id` is ours for this tool, and not an argument of its own. */
+  /** Whether `environment_id` is added to this tool, rather than an argument of its own. */
   takesEnvironment(toolName: string, selection?: Selection): boolean {
     const [first] = this.offering(toolName, selection);
     const tool = first === undefined ? undefined : this.toolOf(first, toolName);
@@ -120,13 +120,13 @@ export class Catalog {
     return tool.contract !== undefined || !(ENVIRONMENT_ID in propertiesOf(tool.inputSchema));
   }
 
-  /** Names that are being attached count: the argument should not come and go. */
+  /** Names that are being attached count, so that the argument does not appear and disappear. */
   #isChoice(selection: Selection): boolean {
     const all = this.#executors.size - this.#additions.size;
     return (selection === undefined ? all : this.names(selection).length) > 1;
   }
 
-  /** Tools that are added to an environment are selected with it; what is added to none that is known is always there. */
+  /** Executors that add tools to an environment are selected with it; if that environment is unknown, always. */
   #additionsOf(selection: Selection): string[] {
     const usable = [...this.#additions.keys()].filter((name) => this.#executors.get(name) !== undefined);
     if (selection === undefined) return usable;
@@ -197,7 +197,7 @@ const PATHS = { type: "array", items: { type: "string" } };
 const ADDITIONAL_PERMISSIONS = {
   type: "object",
   description:
-    'With sandbox_permissions "with_additional_permissions": what the sandbox is widened by for this command.',
+    'With sandbox_permissions "with_additional_permissions": permissions in addition to the sandbox for this command.',
   properties: {
     file_system: { type: "object", properties: { read: PATHS, write: PATHS }, additionalProperties: false },
     network: { type: "object", properties: { enabled: { type: "boolean" } }, additionalProperties: false },

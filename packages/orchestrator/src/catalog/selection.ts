@@ -9,7 +9,7 @@ export interface EnvironmentSelection {
   workspaceRoots?: readonly string[];
 }
 
-/** The environments of a conversation, the first being its default; undefined for all there are. */
+/** The environments of a conversation, the first being its default; undefined for all environments. */
 export type Selection = readonly EnvironmentSelection[] | undefined;
 
 /** @throws OrchestratorError `unknown_environment`, `bad_option` for one that is named twice */

@@ -5,16 +5,16 @@ import { OrchestratorError } from "../errors.js";
 
 /** A command that speaks the executor protocol on its stdin and stdout, such as `codex executor`. */
 export interface StdioCommand {
-  /** A program, looked up in `PATH`; no shell reads it. */
+  /** A program, looked up in `PATH`; started without a shell. */
   command: string;
   args?: readonly string[];
   /** Default: the directory of this process. */
   cwd?: string;
   /** The complete environment; default that of this process. */
   env?: Readonly<Record<string, string | undefined>>;
-  /** Called with what the executor writes to stderr. Without it the last 2 KiB are kept for error messages. */
+  /** Called with the executor's stderr. Without it, the last 2 KiB are retained for error messages. */
   onStderr?: (bytes: Buffer) => void;
-  /** Milliseconds for ending by itself once its stdin has ended. Default 5000. */
+  /** Milliseconds in which it must exit after its stdin has ended. Default 5000. */
   endGraceMs?: number;
   /** Milliseconds between SIGTERM and SIGKILL. Default 2000. */
   killGraceMs?: number;
@@ -29,7 +29,7 @@ export class ExecutorChild {
   readonly #child: ChildProcessByStdio<Writable, Readable, Readable>;
   readonly #endGraceMs: number;
   readonly #killGraceMs: number;
-  #lastWords = Buffer.alloc(0);
+  #stderrTail = Buffer.alloc(0);
   #ending: Promise<void> | undefined;
 
   constructor(child: ChildProcessByStdio<Writable, Readable, Readable>, command: StdioCommand) {
@@ -42,7 +42,7 @@ export class ExecutorChild {
       );
     });
     child.stderr.on("data", (bytes: Buffer) => {
-      this.#lastWords = Buffer.concat([this.#lastWords, bytes]).subarray(-LAST_WORDS_BYTES);
+      this.#stderrTail = Buffer.concat([this.#stderrTail, bytes]).subarray(-STDERR_TAIL_BYTES);
       command.onStderr?.(bytes);
     });
     child.stderr.on("error", () => {});
@@ -56,12 +56,12 @@ export class ExecutorChild {
     return { input: this.#child.stdout, output: this.#child.stdin };
   }
 
-  /** The end of what it wrote to stderr; empty when it wrote nothing. */
-  get lastWords(): string {
-    return this.#lastWords.toString("utf8").trim();
+  /** The end of its stderr; may be empty. */
+  get stderrTail(): string {
+    return this.#stderrTail.toString("utf8").trim();
   }
 
-  /** The ladder: its stdin has ended → grace → SIGTERM to the group → grace → SIGKILL. Resolves after its exit. */
+  /** Ends its stdin, then after a grace sends SIGTERM to the group, then after another SIGKILL. Resolves after its exit. */
   end(): Promise<void> {
     this.#ending ??= this.#end();
     return this.#ending;
@@ -91,7 +91,7 @@ export class ExecutorChild {
     }
   }
 
-  /** To the whole group: the command may be a wrapper around the executor. */
+  /** Signals the whole group: the command may be a wrapper around the executor. */
   #signal(signal: NodeJS.Signals): void {
     const { pid } = this.#child;
     try {
@@ -105,8 +105,8 @@ export class ExecutorChild {
 
 const DEFAULT_END_GRACE_MS = 5_000;
 const DEFAULT_KILL_GRACE_MS = 2_000;
-/** Of stderr, for the message when it ends unexpectedly. */
-const LAST_WORDS_BYTES = 2_048;
+/** Bytes of stderr retained for the message when it exits unexpectedly. */
+const STDERR_TAIL_BYTES = 2_048;
 
 /** @throws OrchestratorError `connect_failed` naming the command. */
 export async function spawnExecutor(command: StdioCommand): Promise<ExecutorChild> {
@@ -121,7 +121,7 @@ export async function spawnExecutor(command: StdioCommand): Promise<ExecutorChil
       ...(command.cwd === undefined ? {} : { cwd: command.cwd }),
       env: command.env ?? process.env,
       stdio: ["pipe", "pipe", "pipe"],
-      // A group of its own, so that it can be ended as a whole, and a Ctrl-C of the user is ours to handle.
+      // A group of its own, so that it can be ended as a whole, and does not get a Ctrl-C of the user.
       detached: process.platform !== "win32",
     });
     const owned = new ExecutorChild(child, command);

@@ -9,9 +9,8 @@ import {
 import { type ExecutorChild, type StdioCommand, spawnExecutor } from "./child.js";
 
 /**
- * Starts a command and speaks with it over its stdin and stdout. The channel owns the process: `close` ends it, by the
- * end of its stdin, then SIGTERM, then SIGKILL to its group. If this process dies, the executor sees the same end of
- * its stdin.
+ * Starts a command and communicates with it over its stdin and stdout. The channel owns the process: `close` ends it, by closing
+ * its stdin, then SIGTERM, then SIGKILL to its group. If this process dies, the stdin of the executor is closed as well.
  * @throws OrchestratorError `connect_failed` naming the command.
  */
 export async function connectStdio(command: StdioCommand): Promise<Channel> {
@@ -28,7 +27,7 @@ class ChildChannel implements Channel {
     this.#child = child;
     this.#inner = createStdioChannel({ input, output });
     this.closed = this.#inner.closed.then((end) => this.#explain(end));
-    // A grandchild may hold stdout open after the executor has exited; no answer can come from it.
+    // A grandchild may have stdout open after the executor has exited, but cannot respond.
     void child.exited.then(() => {
       if (input.closed) return;
       const timer = setTimeout(() => input.destroy(), REST_OF_STDOUT_MS);
@@ -61,18 +60,18 @@ class ChildChannel implements Channel {
     return this.close();
   }
 
-  /** Adds the exit of the process and the end of its stderr to an end that was not ours. */
+  /** Adds the exit status and the end of stderr to an end that was not caused by `close`. */
   async #explain(end: ChannelEnd): Promise<ChannelEnd> {
     if (end.kind !== "peer_closed") return end;
     const exited = await this.#child.exitsWithin(EXIT_AFTER_STDOUT_MS);
-    const how = exited ? await this.#child.exited : "closed its stdout and still runs";
-    const { lastWords } = this.#child;
-    const words = lastWords === "" ? "" : `; last on its stderr: ${lastWords}`;
+    const how = exited ? await this.#child.exited : "closed its stdout and is still running";
+    const { stderrTail } = this.#child;
+    const words = stderrTail === "" ? "" : `; last on its stderr: ${stderrTail}`;
     return { kind: "peer_closed", detail: `the executor process ${how}${words}` };
   }
 }
 
-/** For what a process left in its pipe when it exited, milliseconds. */
+/** Time to read the output left in the pipe after the exit of the process, milliseconds. */
 const REST_OF_STDOUT_MS = 500;
-/** Between the end of stdout and the exit status, milliseconds. */
+/** Time between the end of stdout and the exit status, milliseconds. */
 const EXIT_AFTER_STDOUT_MS = 1_000;

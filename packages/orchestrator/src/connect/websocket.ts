@@ -2,12 +2,12 @@ import type { Channel } from "@codex/channel";
 import { messageOf } from "@codex/telemetry";
 import { OrchestratorError } from "../errors.js";
 
-/** How `connectWebSocket` connects. */
+/** Options of `connectWebSocket`. */
 export interface WebSocketOptions {
   /** Sent as `Authorization: Bearer …`; over `ws://` only to this machine. */
   token?: string;
   headers?: Readonly<Record<string, string>>;
-  /** Certificates (PEM) of issuers that are trusted beside those that Node knows. For `wss:`. */
+  /** Additional trusted CA certificates (PEM), for `wss:`. */
   ca?: string | Uint8Array;
   /** Milliseconds until the connection must be open. Default 10000. */
   timeoutMs?: number;
@@ -18,13 +18,13 @@ export interface WebSocketOptions {
 /**
  * Connects to an executor that listens on a websocket: `connectWebSocket("wss://build.example:7000", { token })`. The
  * caller owns the channel until it is attached.
- * @throws OrchestratorError `connect_failed` or `connect_timeout`, and `bad_option` for a token that would go over an
- *   open network in the clear.
+ * @throws OrchestratorError `connect_failed` or `connect_timeout`, and `bad_option` for a token that would be sent unencrypted
+ *   over a network
  */
 export async function connectWebSocket(url: string, options: WebSocketOptions = {}): Promise<Channel> {
   const { token, headers, ca, timeoutMs, signal } = options;
   if (token !== undefined) checkConfidential(url);
-  // Loaded only when it is needed: stdio executors should not pay for it at start.
+  // Loaded on demand: stdio executors do not need it.
   const { connectWebSocketChannel } = await import("@codex/channel/websocket");
   const authorization = token === undefined ? {} : { authorization: `Bearer ${token}` };
   try {

@@ -15,7 +15,7 @@ import type { ExecutorEvents } from "../executors/executor-events.js";
 import type { SessionTable } from "../executors/sessions.js";
 import type { EnvironmentTable } from "./environment-table.js";
 
-/** What attaching needs; `closing` aborts when the orchestrator is closed. */
+/** Dependencies of attaching; `closing` aborts when the orchestrator is closed. */
 interface Context {
   events: ExecutorEvents;
   config: Config;
@@ -79,14 +79,14 @@ export class Attachments {
     return true;
   }
 
-  /** Detaches all, and waits for those that are being attached; `closing` has aborted. */
+  /** Detaches all executors, and waits for those being attached; `closing` has aborted. */
   async close(): Promise<void> {
     const attaching = Promise.allSettled(this.#attaching.values());
     await Promise.all(this.#context.catalog.all.map((executor) => this.detach(executor.name)));
     await attaching;
   }
 
-  /** Why nothing can be attached or added under this name now. */
+  /** Why no executor or environment can be added under this name now. */
   refusal(name: string): OrchestratorError | undefined {
     const { catalog, closing } = this.#context;
     if (closing.aborted) return closedError();
@@ -101,7 +101,7 @@ export class Attachments {
     return undefined;
   }
 
-  /** Why one more executor cannot be attached; one that is offline keeps its place. */
+  /** Why one more executor cannot be attached; an offline executor also counts. */
   #limitRefusal(name: string): OrchestratorError | undefined {
     const { catalog, config } = this.#context;
     const { executors } = config.limits;
@@ -113,7 +113,7 @@ export class Attachments {
     );
   }
 
-  /** Waits for the channel; one that comes too late is closed. */
+  /** Waits for the channel; one that opens too late is closed. */
   async #connected({ name, channel: given, reconnect }: AttachOptions, signal: AbortSignal): Promise<Channel> {
     const { clock, config } = this.#context;
     const { connectMs } = config.timings;
@@ -135,7 +135,7 @@ export class Attachments {
 
   #givenUp(name: string): OrchestratorError {
     if (this.#context.closing.aborted) return closedError();
-    return new OrchestratorError("closed", `attaching executor \`${name}\` was given up`);
+    return new OrchestratorError("closed", `attaching executor \`${name}\` was cancelled`);
   }
 
   async #open(options: AttachOptions, channel: Channel, signal: AbortSignal): Promise<ExecutorConnection> {
@@ -183,11 +183,11 @@ export class Attachments {
     throw closedError();
   }
 
-  /** One that was never seen here has no id for the model, and needs none. */
+  /** Reports the end of a session. One that is unknown here has no id for the model. */
   #endSession(from: Pick<ExecutorConnection, "owner" | "problems">, processId: number, outcome: ProcessOutcome): void {
     const { sessions, events } = this.#context;
     const session = sessions.find(from.owner, processId);
-    // After a resume an executor repeats what may not have been received.
+    // After a resume, an executor repeats events that may not have been received.
     if (session === undefined || session.isExitReported) return;
     session.isExitReported = true;
     session.state = { kind: "ended", outcome };

@@ -2,7 +2,7 @@ import type { Catalog } from "../catalog/catalog.js";
 import { type AttachedExecutor, describeExecutor } from "../executors/attached-executor.js";
 import type { EnvironmentTable } from "./environment-table.js";
 
-/** An environment with its executor attached, or why it cannot be used. `notice`: it is the configured fallback of the one asked for. */
+/** An environment with its executor attached, or why it cannot be used. `notice`: it is the configured fallback of the requested one. */
 export type ConnectedEnvironment =
   | { kind: "connected"; executor: AttachedExecutor; notice?: string }
   | { kind: "failed"; reason: string };
@@ -23,7 +23,7 @@ export async function connectEnvironment(
   if (first.kind === "connected" || fallback === undefined || signal?.aborted) return first;
   const second = await attach(fallback, context, signal);
   if (second.kind === "failed") {
-    return { kind: "failed", reason: `${first.reason}. Its fallback neither: ${second.reason}` };
+    return { kind: "failed", reason: `${first.reason}. Its fallback cannot be used either: ${second.reason}` };
   }
   const notice = `environment \`${id}\` cannot be used (${first.reason}); this was done in \`${fallback}\`, its configured fallback`;
   return { ...second, notice };
@@ -42,8 +42,8 @@ async function attach(
   if (!environments.has(id)) return failed(known?.offlineReason ?? `there is no environment \`${id}\``);
   const connected = await environments.connect(id, signal);
   if (connected.kind === "failed") return failed(connected.reason);
-  if (connected.kind === "aborted") return failed("connecting was given up");
+  if (connected.kind === "aborted") return failed("connecting was cancelled");
   const attached = catalog.get(id);
-  if (attached === undefined) return failed("it was attached, and is gone again");
+  if (attached === undefined) return failed("it was attached, but is no longer connected");
   return { kind: "connected", executor: describeExecutor(attached) };
 }

@@ -7,16 +7,16 @@ import type { OrchestratorLimits } from "../limits.js";
 import { withoutUrlSecrets } from "../text.js";
 import type { AttachableEnvironment, EnvironmentOptions, ExecutorAttachment } from "./environment.js";
 
-/** `aborted`: the wait was given up, not the attempt. */
+/** `aborted`: the wait was cancelled, not the attempt. */
 export type Connected = { kind: "connected" } | { kind: "failed"; reason: string } | { kind: "aborted" };
 
-/** The environments whose executors are attached on first use, and what the program has decided about each. */
+/** The environments whose executors are attached on first use, and their options. */
 export class EnvironmentTable {
   readonly #orchestrator: ExecutorAttachment;
   readonly #closing: AbortSignal;
   readonly #environments = new Map<string, { environment: AttachableEnvironment; options: EnvironmentOptions }>();
   readonly #connecting = new Map<string, Promise<Connected>>();
-  /** Why it could not be attached the last time. */
+  /** Reason of the last failure to attach, by id. */
   readonly #failures = new Map<string, string>();
 
   constructor(orchestrator: ExecutorAttachment, closing: AbortSignal) {
@@ -37,7 +37,7 @@ export class EnvironmentTable {
     return this.#environments.has(id);
   }
 
-  /** Why one more cannot be added. */
+  /** Why one more environment cannot be added. */
   refusal({ environments: most }: Pick<OrchestratorLimits, "environments">): OrchestratorError | undefined {
     const { size } = this.#environments;
     if (size < most) return undefined;
@@ -59,18 +59,18 @@ export class EnvironmentTable {
     return this.#environments.get(id)?.options.approver;
   }
 
-  /** The state of one that has no executor now. */
+  /** The state of an environment without an attached executor. */
   describe(id: string): { status: string; reason?: string } {
     const own = this.#environments.get(id)?.environment.state;
     const failure = this.#failures.get(id);
     const reason = own?.reason ?? failure;
     const status = own?.status ?? (this.#connecting.has(id) ? "connecting" : failure ? "failed" : "disconnected");
-    // Its connection may be ready though no executor could be attached.
+    // Its connection may be ready although no executor could be attached.
     const shown = status === "ready" ? (failure === undefined ? "disconnected" : "failed") : status;
     return { status: shown, ...(reason === undefined ? {} : { reason: withoutUrlSecrets(reason) }) };
   }
 
-  /** Attaches its executor, once for all who wait. Never rejects. */
+  /** Attaches its executor; concurrent callers share one attempt. Never rejects. */
   async connect(id: string, signal: AbortSignal | undefined): Promise<Connected> {
     const known = this.#environments.get(id);
     if (known === undefined) return { kind: "failed", reason: "there is no such environment" };

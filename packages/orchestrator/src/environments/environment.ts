@@ -2,7 +2,7 @@ import type { PolicyOptions } from "@codex/policy";
 import type { Approver } from "../approvals/approver.js";
 import type { AttachedExecutor, AttachOptions } from "../executors/attached-executor.js";
 
-/** Where executors are attached. */
+/** The part of an orchestrator to which executors are attached. */
 export interface ExecutorAttachment {
   /** @throws OrchestratorError */
   attach(options: AttachOptions): Promise<AttachedExecutor>;
@@ -10,36 +10,36 @@ export interface ExecutorAttachment {
 
 /** A named place whose executor is attached when a call first needs it, such as an `Environment` of `@codex/environments`. */
 export interface AttachableEnvironment {
-  /** 1 to 64 letters, digits and `_.-`: what models call it. */
+  /** The name that models use: 1 to 64 letters, digits and `_.-`. */
   readonly id: string;
-  /** Of its connection. The reason is shown to models: without user, password and query of a URL. */
+  /** State of its connection. The reason is shown to models: without user, password and query of URLs. */
   readonly state?: { readonly status: string; readonly reason?: string | undefined };
   /**
-   * Attaches an executor under its id. Called at most once at a time, and again when that executor is offline. Rejects where
-   * it cannot: nothing is run then.
+   * Attaches an executor under its id. Not called concurrently; called again when that executor is offline. Rejects if it
+   * cannot be attached: then nothing is run.
    */
   attach(orchestrator: ExecutorAttachment, options: { signal: AbortSignal }): Promise<unknown>;
 }
 
-/** What only the program decides about an environment, never a model. */
+/** Options of an environment, which a model cannot change. */
 export interface EnvironmentOptions {
-  /** Instead of the orchestrator's, for commands there. */
+  /** Replaces the policy of the orchestrator, for commands in this environment. */
   policy?: PolicyOptions;
-  /** Instead of the orchestrator's. */
+  /** Replaces the approver of the orchestrator. */
   approver?: Approver;
   /**
-   * Where calls run while this environment cannot be used. Their results say so. Default: nowhere. Not for calls that name a
-   * session, nor where a selection leaves the other one out.
+   * Environment in which calls run while this one cannot be used. Their results have a notice. Default: none. Not used for calls
+   * on a session, nor if the fallback is not selected.
    */
   fallback?: string;
 }
 
-/** An environment as a model should know it. What is not known before it is connected is left out. */
+/** A description of an environment for a model. Members that are unknown before it is connected are left out. */
 export interface EnvironmentDescription {
   id: string;
-  /** Gets calls that name none. */
+  /** Whether calls without `environment_id` run here. */
   primary: boolean;
-  /** `ready`, `reconnecting`, `failed`, `disconnected`, `connecting`, or what the environment says. */
+  /** `ready`, `reconnecting`, `failed`, `disconnected`, `connecting`, or another status reported by the environment. */
   status: string;
   /** Why it is not ready, without user, password and query of a URL. */
   reason?: string;
@@ -47,6 +47,6 @@ export interface EnvironmentDescription {
   cwd?: string;
   /** Name of the shell, such as `bash`. */
   shell?: string;
-  /** As `process.platform` has it. */
+  /** A value of `process.platform`. */
   os?: string;
 }

@@ -10,16 +10,16 @@ export interface AttachOptions {
    * an executor that is offline replaces it.
    */
   name: string;
-  /** Owned from now on: closed when attaching fails, by `detach` and by `close`. Default: `reconnect` opens it. */
+  /** Owned by the orchestrator: closed when attaching fails, by `detach` and by `close`. Default: opened by `reconnect`. */
   channel?: Channel | Promise<Channel>;
   /**
    * Opens another channel when the current one is lost. Called again, with exponential backoff and full jitter, for as
-   * long as the executor keeps the sessions. Output continues without loss or repetition; calls wait meanwhile.
+   * long as the executor retains the sessions. Output continues without loss or repetition; calls wait in the meantime.
    */
   reconnect?: Connector;
   /**
-   * It is no environment, and adds its tools to those of this one: calls do not name it, and what is decided about the environment
-   * counts for it. Selected with the environment; always there where no environment has this name. Default: it is an environment.
+   * Adds the tools of this executor to the named environment, instead of being an environment of its own: calls do not name it, and
+   * options and decisions for the environment apply to it. Selected with the environment; always, if no environment has this name.
    */
   toolsFor?: string;
   /** `false`: speak the base messages only. */
@@ -30,10 +30,10 @@ export interface AttachOptions {
   shutdownOnClose?: boolean;
 }
 
-/** An executor as its user sees it. */
+/** An attached executor. */
 export interface AttachedExecutor {
   readonly name: string;
-  /** Undefined for one that knows only the base messages. */
+  /** Undefined for an executor that supports only the base messages. */
   readonly host: HostInfo | undefined;
   /** For `initialize.resumeSessionId`, after the channel was lost. */
   readonly sessionId: string | undefined;
@@ -45,15 +45,15 @@ export interface AttachedExecutor {
   readonly reconnectingReason: string | undefined;
   /** The newest protocol violations, at most `limits.problemsKept`. */
   readonly problems: readonly ProtocolProblem[];
-  /** Number of all of them, those included that are not kept. */
+  /** Number of all protocol violations, including those no longer retained. */
   readonly problemCount: number;
   /** Whether `openExecServer` is offered; known once it is attached. */
   readonly servesFiles: boolean;
   /**
-   * Opens a channel to the exec-server beside this executor: files, HTTP and processes of its host, for programs. No policy
-   * is consulted. The channel ends with the one to the executor; another can be opened once that is back, and a session
-   * of the exec-server resumed over it. The caller owns it; `signal` gives up opening it.
-   * @throws OrchestratorError `unsupported` where the executor serves tools alone, `exec_server_failed`, `closed`
+   * Opens a channel to the exec-server of this executor: files, HTTP and processes of its host, for programs. No policy
+   * applies. The channel ends with the one to the executor; after that is resumed, another can be opened, and a session
+   * of the exec-server resumed over it. The caller owns it; `signal` cancels opening it.
+   * @throws OrchestratorError `unsupported` if the executor offers tools only, `exec_server_failed`, `closed`
    */
   openExecServer(options?: { signal?: AbortSignal }): Promise<Channel>;
 }
@@ -64,7 +64,7 @@ export interface ExecutorEnd {
   isDetached: boolean;
 }
 
-/** The same, of a connection. */
+/** Describes a connection as an attached executor. */
 export const describeExecutor = (executor: ExecutorConnection): AttachedExecutor => ({
   name: executor.name,
   host: executor.host,
@@ -92,7 +92,7 @@ export const describeExecutor = (executor: ExecutorConnection): AttachedExecutor
   openExecServer: ({ signal } = {}) => asOrchestratorErrors(executor.openExecServer(signal)),
 });
 
-/** Closes a channel that is not used, once it is open. */
+/** Closes an unused channel, once it is open. */
 export function closeLater(channel: Channel | Promise<Channel>): void {
   Promise.resolve(channel).then(
     (opened) => opened.close(),

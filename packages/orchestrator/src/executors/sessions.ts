@@ -1,34 +1,34 @@
 import type { SessionOwner } from "@codex/executor-client";
 import type { ProcessOutcome } from "@codex/executor-protocol";
 
-/** What is known of a session. `lost`: its executor went away; whether it still runs is unknown. */
+/** The known state of a session. `lost`: its executor is offline; whether it still runs is unknown. */
 type SessionState =
   | { kind: "live" }
   | { kind: "ended"; outcome: ProcessOutcome | undefined }
   | { kind: "lost"; reason: string };
 
 export interface Session {
-  /** The id the model knows: unique over all executors. */
+  /** The id for the model: unique over all executors. */
   readonly id: number;
-  /** The executor that minted it, one connection (or resumed connection) of it. */
+  /** The instance of the executor that created it. */
   readonly owner: SessionOwner;
-  /** On whose behalf it was started; undefined where the orchestrator has one client. */
+  /** The client that started it; undefined for an orchestrator without several clients. */
   client: string | undefined;
   /** The executor's own id. */
   readonly processId: number;
   state: SessionState;
-  /** The last output chunk that was seen, and the offset behind it. */
+  /** Number of the last received output chunk, and the offset after it. */
   lastSeq: number;
   lastOffset: number;
   /** Its end was reported to `onSessionExited`. */
   isExitReported: boolean;
-  /** Windows of the calls under way, milliseconds: the executor takes the calls of one session one after the other. */
+  /** Sum of the windows of calls in progress, milliseconds: the executor runs the calls of one session one at a time. */
   pendingMs: number;
 }
 
 /**
- * Session ids of all executors under ids that are unique for the model. An executor's own id is kept while it is free;
- * otherwise the next free number is given.
+ * Maps the session ids of all executors to ids that are unique for the model: the executor's own id if it is free, otherwise
+ * the next free number.
  */
 export class SessionTable {
   readonly #limit: number;
@@ -47,7 +47,7 @@ export class SessionTable {
     return this.#byProcess.get(owner)?.get(processId);
   }
 
-  /** The session of an executor's id, made when it is new. An ended one lives again: its executor reused the id. */
+  /** The session with an executor's id, created if it is new. If it had ended, the executor has reused the id for a new one. */
   adopt(owner: SessionOwner, processId: number, client?: string): Session {
     const known = this.find(owner, processId);
     if (known !== undefined) {
@@ -89,7 +89,7 @@ export class SessionTable {
     for (const session of this.live(owner)) session.state = { kind: "lost", reason };
   }
 
-  /** The executor was reached again and kept its sessions. */
+  /** Called when the executor was reconnected and has retained its sessions. */
   restore(owner: SessionOwner): void {
     for (const session of this.#byProcess.get(owner)?.values() ?? []) {
       if (session.state.kind === "lost") session.state = { kind: "live" };
@@ -116,5 +116,5 @@ export class SessionTable {
   }
 }
 
-/** Where the search for a free id begins again after the largest number. */
+/** The id at which the search for a free one continues after the largest. */
 const FIRST_ID = 1000;

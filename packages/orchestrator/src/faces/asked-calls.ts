@@ -4,19 +4,19 @@ import { REMEMBERED_QUESTIONS } from "../limits.js";
 
 interface AskedCall {
   digest: string;
-  /** Of the call that it allows: it is made once. */
+  /** Idempotency key of the call, which therefore runs once. */
   key: string;
 }
 
 /**
- * The calls that an agent stack asks its user about before it makes them, by the ids of the stack. An approval counts for
- * what was asked about, and for one call. The oldest of 1,000 is forgotten, and its approval counts for nothing then.
+ * The calls for which an agent stack requests approval from its user before it makes them, by the ids of the stack. An approval
+ * is valid for exactly this call, once. The oldest of 1,000 is forgotten, and its approval is then invalid.
  */
 export class AskedCalls {
   readonly #calls = new Map<string, AskedCall>();
   readonly #newKey: () => string;
 
-  /** @param newKey makes unique idempotency keys; default random UUIDs */
+  /** @param newKey creates unique idempotency keys; default random UUIDs */
   constructor(newKey: () => string = randomUUID) {
     this.#newKey = newKey;
   }

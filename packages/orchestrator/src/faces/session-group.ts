@@ -2,7 +2,7 @@ import { REMEMBERED_SESSIONS } from "../limits.js";
 import type { ToolCallResult } from "../result.js";
 import type { ToolCaller, ToolCallerOptions } from "./tool-caller.js";
 
-/** Makes calls, and ends the sessions that they leave running. The oldest of 1,000 sessions is forgotten. */
+/** Makes calls, and ends the sessions that they have left running. The oldest of 1,000 sessions is forgotten. */
 export class SessionGroup {
   readonly #caller: ToolCaller;
   readonly #running = new Set<number>();
@@ -18,7 +18,7 @@ export class SessionGroup {
     const result = await this.#caller.callTool(name, args, {
       ...options,
       onOutput: (output) => {
-        // A call that is given up may never say which session it has.
+        // The session of an interrupted call may never become known.
         if (session === undefined) this.#add(output.sessionId);
         session ??= output.sessionId;
         return onOutput?.(output);
@@ -28,7 +28,7 @@ export class SessionGroup {
     return result;
   }
 
-  /** Kills what is left, with everything it started. Resolves when it is gone, or its executor is. */
+  /** Kills the running sessions with their descendants. Resolves when they are gone, or their executor is. */
   async close(): Promise<void> {
     const hasKill = this.#caller.listTools().some(({ name }) => name === "kill_session");
     const ended = [...this.#running].map(async (id) => {

@@ -2,17 +2,17 @@ import type { Channel } from "@codex/channel";
 import type { Sandbox } from "@codex/executor-protocol";
 
 /**
- * Connects to the files beside an executor, over channels to its exec-server: `connectFiles` of `@codex/environments`. Handed in, as an orchestrator knows
- * no exec-server.
+ * Connects to the files of an executor's host, over channels to its exec-server: `connectFiles` of `@codex/environments`. Injected, as this package does
+ * not depend on the exec-server.
  */
 export type FileConnector = (open: (signal: AbortSignal) => Promise<Channel>) => Promise<HostFiles>;
 
-/** Every call is made in its sandbox; null for none. */
+/** The sandbox of a file call; null for none. */
 interface InSandbox {
   sandbox: Sandbox | null;
 }
 
-/** Files of a host, by absolute paths of it. A missing one is an Error with the `code` -32004. */
+/** Files of a host, by absolute paths. For a missing file, calls reject with an Error with the `code` -32004. */
 export interface HostFiles {
   readFile(path: string, options: InSandbox & { size: number }): Promise<Uint8Array>;
   writeFile(path: string, bytes: Uint8Array, options: InSandbox): Promise<void>;

@@ -17,11 +17,11 @@ import { getTurn } from "../resolve/turn.js";
 import type { FileConnector, HostFiles } from "./file-connector.js";
 import type { FileAccessOptions, OrchestratorFiles } from "./orchestrator-files.js";
 
-/** One access to files, as the audit log and an approver see it. */
+/** One access to files, as shown to an approver and recorded in the audit log. */
 interface Access {
   tool: "read_file" | "write_file" | "stat_file" | "list_files" | "remove_file";
   path: string;
-  /** What else is done: part of what is decided about. */
+  /** Further details that a decision covers. */
   details?: Record<string, unknown>;
 }
 
@@ -110,7 +110,7 @@ async function accessFiles<T>(
   const { executor } = placed.selected;
   const { host, name } = executor;
   if (host === undefined || !executor.can("exec_server")) {
-    throw new OrchestratorError("unsupported", `executor \`${name}\` serves no files: it has no exec-server beside it`);
+    throw new OrchestratorError("unsupported", `executor \`${name}\` serves no files: it has no exec-server`);
   }
   const turn = getTurn(options, name);
   const cwd = resolveDirectory({ workdir: undefined, turnCwd: turn.cwd, defaultCwd: context.config.cwd, host });
@@ -137,14 +137,17 @@ async function accessFiles<T>(
   }
 }
 
-/** Of the exec-server protocol. */
+/** Error code of the exec-server protocol for a missing file. */
 const NOT_FOUND = -32004;
 
 function createConnect(connectFiles: FileConnector | undefined): Connect {
   const connected = new WeakMap<ExecutorConnection, Promise<HostFiles>>();
   return async (executor) => {
     if (connectFiles === undefined) {
-      throw new OrchestratorError("unsupported", "this orchestrator accesses no files: it was given no `connectFiles`");
+      throw new OrchestratorError(
+        "unsupported",
+        "this orchestrator cannot access files: its option `connectFiles` is missing",
+      );
     }
     const known = connected.get(executor);
     if (known !== undefined) return known;
@@ -162,7 +165,7 @@ interface Place {
   workspaceRoots: readonly string[];
 }
 
-/** The sandbox of an access, and what reports its end. @throws OrchestratorError `refused` */
+/** The sandbox of an access, and a function that reports its end. @throws OrchestratorError `refused` */
 async function permitAccess(
   { tool, path, details = {} }: Access,
   { executor, cwd, workspaceRoots }: Place,
@@ -198,8 +201,8 @@ async function permitAccess(
     record.decided(question.id, answer);
     if (answer.kind === "denied") return refuse("denied", `${answer.reason} (asked because ${verdict.reason})`);
     if (answer.kind === "cancelled") return refuse("cancelled", `the ${answer.by} ended the turn`);
-    if (answer.kind !== "approved") return refuse("interrupted", "it was given up while it was decided about");
-    // What the sandbox permits is done in it all the same.
+    if (answer.kind !== "approved") return refuse("interrupted", "it was cancelled before there was a decision");
+    // Permitted changes are made in the sandbox as well.
     const inSandbox = evaluateFileChange({ paths: [path], approvalPolicy: "never", sandbox }).kind === "allow";
     if (!inSandbox) sandbox = null;
   }

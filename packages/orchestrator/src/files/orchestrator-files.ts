@@ -1,13 +1,13 @@
 import type { CallToolOptions } from "../calls/call-options.js";
 
-/** Where a file is, and who is asked about it. */
+/** The environment of a file, and the approver. */
 export interface FileAccessOptions
   extends Pick<CallToolOptions, "signal" | "cwd" | "workspaceRoots" | "environments" | "approver" | "client"> {
-  /** Default as for a call of `exec_command` that names none. */
+  /** Default as for a call of `exec_command` without one. */
   environment?: string;
 }
 
-/** What is at a path, symlinks followed. */
+/** Metadata of a path, symlinks followed. */
 export interface FileStat {
   kind: FileEntry["kind"];
   /** Bytes. */
@@ -24,20 +24,20 @@ export interface FileEntry {
 
 /**
  * Files on the host of an executor, for callers that act for a model. Paths are absolute, or relative to the directory of the turn. Reading is
- * done in the sandbox that a command there would get. Changes are judged as patches are: allowed within the writable roots, else asked about or
- * refused; allowed ones are made in the sandbox as well. All of it is in the audit log.
+ * done in the sandbox that a command there would get. Changes are subject to the same policy as patches: allowed within the writable roots, else
+ * they need approval or are refused; allowed ones are made in the sandbox as well. Every access is recorded in the audit log.
  *
- * They reject with an OrchestratorError: `unsupported` where the executor serves no files, `refused` by the policy or the approver,
+ * Methods reject with an OrchestratorError: `unsupported` if the executor serves no files, `refused` by the policy or the approver,
  * `not_found`, and `file_failed` with the reason of the host.
  */
 export interface OrchestratorFiles {
   /** At most 64 MiB. */
   read(path: string, options?: FileAccessOptions): Promise<Uint8Array>;
-  /** Creates a file, with the directories above it, or replaces its content. */
+  /** Creates a file, with missing parent directories, or replaces its content. */
   write(path: string, bytes: Uint8Array, options?: FileAccessOptions): Promise<void>;
-  /** Undefined where there is nothing. */
+  /** Undefined if the path does not exist. */
   stat(path: string, options?: FileAccessOptions): Promise<FileStat | undefined>;
   list(path: string, options?: FileAccessOptions): Promise<FileEntry[]>;
-  /** Removes a file, a symlink and not its target, or with `recursive` a directory. False where there is nothing. */
+  /** Removes a file, a symlink (not its target), or with `recursive` a directory. False if the path does not exist. */
   remove(path: string, options?: FileAccessOptions & { recursive?: boolean }): Promise<boolean>;
 }

@@ -4,13 +4,13 @@ import type { Observer, OrchestratorEvent } from "./orchestrator-event.js";
 
 type OnOutput = (output: LiveOutput) => unknown;
 
-/** What of a call is reported to observers. */
+/** The audit trail and the output listener of a call, which are also reported to observers. */
 export interface ObservedCall {
   readonly trail: Trail;
   readonly onOutput: OnOutput | undefined;
 }
 
-/** Reports the calls that begin while somebody observes. An observer that throws is removed. */
+/** Reports the calls that begin while there are observers. An observer that throws is removed. */
 export class Observers {
   /** Replaced when it changes, so that an event goes to those that observed when it happened. */
   #observers: readonly Observer[] = [];
@@ -37,7 +37,7 @@ export class Observers {
     this.#observers = this.#observers.filter((other) => other !== observer);
   }
 
-  /** The same trail and listener where nobody observes. */
+  /** Wraps trail and listener to report to observers; returns them unchanged if there are none. */
   begin(tool: string, call: ObservedCall): ObservedCall {
     if (this.#observers.length === 0) return call;
     this.#calls += 1;
@@ -95,5 +95,5 @@ export class Observers {
 
 const VERDICTS = { skip: "allowed", needsApproval: "asked", forbidden: "refused" } as const;
 
-/** Rules that are reported of one call. */
+/** Maximum number of rules reported for one call. */
 const MAX_SHOWN_RULES = 16;

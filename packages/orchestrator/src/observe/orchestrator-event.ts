@@ -3,9 +3,9 @@ import type { ProcessOutcome } from "@codex/executor-protocol";
 import type { CallDecision } from "../audit/noted-decision.js";
 import type { ToolCallResult } from "../result.js";
 
-/** What happens in an orchestrator, for views. `call` is a number that joins the events of one call. */
+/** An event of an orchestrator, for views. `call` identifies the call of an event. */
 export type OrchestratorEvent =
-  /** It is known where the call runs. A command that runs again outside its sandbox is announced again. */
+  /** The environment of the call is determined. Reported again for a command that runs again outside its sandbox. */
   | CallStarted
   /** First the policy's decision; if that is `asked`, the result of the approval follows. */
   | {
@@ -23,16 +23,16 @@ export type OrchestratorEvent =
       readonly sessionId: number;
       readonly outcome: ProcessOutcome;
     }
-  /** An environment was added, attached, lost, reached again or detached: `listEnvironments` describes it. */
+  /** An environment was added, attached, lost, reconnected or detached: `listEnvironments` describes it. */
   | { readonly type: "environments_changed" };
 
-/** A call, and what it runs. */
+/** A call and its command. */
 export interface CallStarted {
   readonly type: "call_started";
   readonly call: number;
   readonly tool: string;
   readonly environment: string;
-  /** Only of a command: its argv, its absolute directory and whether it gets a terminal. */
+  /** For a command: its argv, its absolute directory and whether it gets a terminal. */
   readonly command?: readonly string[];
   readonly cwd?: string;
   readonly tty?: boolean;

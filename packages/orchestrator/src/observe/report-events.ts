@@ -1,7 +1,7 @@
 import type { ExecutorEvents } from "../executors/executor-events.js";
 import type { Observers } from "./observers.js";
 
-/** The same callbacks; what they are called with is also reported to observers. */
+/** Wraps callbacks so that events are also reported to observers. */
 export function reportEvents(events: ExecutorEvents, observers: Observers): ExecutorEvents {
   const changed = () => observers.emit({ type: "environments_changed" });
   return {

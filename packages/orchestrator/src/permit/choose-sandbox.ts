@@ -6,18 +6,18 @@ import { findNoSandbox } from "@codex/policy";
 import { messageOf } from "@codex/telemetry";
 import type { ResolvedExec } from "../resolve/exec-command.js";
 
-/** What is to hold a command; `sandbox` is absent where the executor knows nothing of sandboxes. */
+/** The sandbox chosen for a command; `sandbox` is absent if the executor does not support the member. */
 export type ChosenSandbox = { kind: "chosen"; sandbox?: Sandbox | null } | { kind: "refused"; reason: string };
 
-/** What a sandbox is chosen for. */
+/** The request for which a sandbox is chosen. */
 interface SandboxedRequest {
   request: Pick<ResolvedExec["request"], "cwd" | "sandboxPermissions" | "additionalPermissions">;
   workspaceRoots: readonly string[] | undefined;
 }
 
 /**
- * The sandbox that a command would be sent with, or why this executor cannot run it so. Nothing is run with less than
- * was chosen: what cannot be held is refused here, before anybody is asked.
+ * The sandbox that a command would be sent with, or why this executor cannot apply it. Nothing is run with less than was
+ * chosen: a command whose sandbox cannot be applied is refused here, before approval is requested.
  */
 export function chooseSandbox(
   { name: environment, host }: Pick<ExecutorConnection, "name" | "host">,
@@ -33,12 +33,12 @@ export function chooseSandbox(
   }
   const problem = findMissingSupport(chosen, host) ?? findAboveCeiling(chosen, cwd, host);
   if (problem !== undefined) return { kind: "refused", reason: `executor \`${environment}\` ${problem}` };
-  // An executor that knows only the base messages has never heard of the member.
+  // An executor that supports only the base messages does not have the member.
   if (host === undefined) return { kind: "chosen" };
   return { kind: "chosen", sandbox: chosen };
 }
 
-/** Nothing runs where no sandbox could be chosen. */
+/** If no sandbox could be chosen, nothing runs. */
 function select(selector: SandboxSelector, asked: SandboxedCommand): ReturnType<SandboxSelector["select"]> {
   try {
     return selector.select(asked);
@@ -56,7 +56,7 @@ function findMissingSupport(sandbox: Sandbox | null, host: HostInfo | undefined)
 const WITHOUT_SANDBOX =
   'A command runs there only outside the sandbox: with sandbox_permissions "require_escalated" where the approval policy asks, by a rule that allows it, or under sandbox mode `danger-full-access`';
 
-/** The executor checks again with links resolved; what exceeds its ceiling without that is refused here. */
+/** Refuses commands that exceed the executor's ceiling without resolving links; the executor checks again with links resolved. */
 function findAboveCeiling(sandbox: Sandbox | null, cwd: string, host: HostInfo | undefined): string | undefined {
   const ceiling = host?.sandbox?.ceiling;
   if (ceiling === undefined) return undefined;

@@ -2,14 +2,14 @@ import { refusingPolicy } from "@codex/policy";
 import { digestQuestion } from "../approvals/binding.js";
 import { createOwnRequest } from "../approvals/own-request.js";
 import type { Selected } from "../resolve/select-executor.js";
-import { closedMeanwhile, interrupted, type RefusedCall, refuse } from "../result.js";
+import { closedBeforeSending, interrupted, type RefusedCall, refuse } from "../result.js";
 import { NOT_WHAT_WAS_GRANTED, type PermitContext } from "./permit.js";
 
 /** A call of a tool without a contract, as it would be sent. */
 export interface CallToPermit {
-  /** Frozen: what was decided about is what is sent. */
+  /** Frozen, so that exactly what was approved is sent. */
   args: Readonly<Record<string, unknown>>;
-  /** As the approver knows it. */
+  /** Name of the environment as shown to the approver. */
   environment: string;
   /** Absolute directory of the turn; shown, and part of what a decision for the session covers. */
   cwd: string;
@@ -17,8 +17,8 @@ export interface CallToPermit {
 }
 
 /**
- * Whether a call may be sent to a tool that asks for approval: where nothing is asked about and nothing held back, it may; where
- * the policy does not ask, it may not; else the approver decides. Undefined: it may.
+ * Whether a call may be sent to a tool that needs approval: if the policy requires neither approval nor a sandbox, it may; if the
+ * policy never asks, it may not; otherwise the approver decides. Undefined: it may.
  */
 export async function permitTool(
   selected: Selected,
@@ -55,7 +55,7 @@ export async function permitTool(
     case "changed":
       return refused("changed", "is not what was approved", NOT_WHAT_WAS_GRANTED, selected);
     case "interrupted":
-      return closing.aborted ? closedMeanwhile() : interrupted();
+      return closing.aborted ? closedBeforeSending() : interrupted();
   }
 }
 

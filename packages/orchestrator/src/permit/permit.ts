@@ -14,28 +14,28 @@ import { findRuleProblem } from "../approvals/rule-edit.js";
 import type { Trail } from "../audit/audit-trail.js";
 import type { ResolvedExec } from "../resolve/exec-command.js";
 import type { Selected } from "../resolve/select-executor.js";
-import { closedMeanwhile, interrupted, type RefusalCode, type RefusedCall, refuse } from "../result.js";
+import { closedBeforeSending, interrupted, type RefusalCode, type RefusedCall, refuse } from "../result.js";
 import { chooseSandbox } from "./choose-sandbox.js";
 
-/** What decides about the commands of one environment. */
+/** Policy and approver for the commands of one environment. */
 export interface Ruling {
   policy: Policy;
   rules: RuleBook;
-  /** Without one, what needs approval is denied. */
+  /** Without one, commands that need approval are denied. */
   approver: Approver | undefined;
 }
 
-/** What decides whether a command may run. */
+/** Dependencies of the decision whether a command may run. */
 export interface PermitContext extends Omit<Ruling, "approver"> {
   decide: Decide;
   /** Aborts when the orchestrator is closed. */
   closing: AbortSignal;
   shellParser: GetShellParser;
-  /** A fresh unique id. */
+  /** Creates a unique id. */
   newId: () => string;
-  /** Of this call. */
+  /** Audit trail of this call. */
   trail: Trail;
-  /** Nothing is sent, and nothing remembered. */
+  /** Only judge the call: nothing is sent or remembered. */
   isOnlyJudged: boolean;
 }
 
@@ -44,9 +44,9 @@ export type Permit = Granted | { kind: "result"; result: RefusedCall };
 export interface Granted {
   kind: "granted";
   bypassSandbox: boolean;
-  /** What the command is sent with; absent where the executor knows nothing of sandboxes. */
+  /** The sandbox sent with the command; absent if the executor does not support sandboxes. */
   sandbox?: Sandbox | null;
-  /** Set when somebody approved: its id, and the digest of what was approved. */
+  /** Set if it was approved: id of the approval, and digest of what was approved. */
   approval: { id: string; digest: string } | undefined;
   proposedAmendment: readonly string[] | null;
   notices: readonly string[];
@@ -127,7 +127,7 @@ export async function askForPermit(
   const question = approvalRequest(selected, resolved, asked, proposedAmendment, context);
   const sandbox = "sandbox" in asked ? { sandbox: asked.sandbox } : {};
   const digest = digestRequest(selected.executor.name, { ...request, ...sandbox });
-  // A script of one plain command is that command, however it was written.
+  // A script of one plain command counts as that command.
   const canonical = command.commands.length === 1 ? (command.commands[0] ?? request.command) : request.command;
   const { closing } = context;
   const given = signal === undefined ? closing : AbortSignal.any([signal, closing]);
@@ -151,11 +151,11 @@ export async function askForPermit(
     case "changed":
       return refused("changed", NOT_WHAT_WAS_GRANTED, resolved);
     case "interrupted":
-      return { kind: "result", result: closing.aborted ? closedMeanwhile() : interrupted() };
+      return { kind: "result", result: closing.aborted ? closedBeforeSending() : interrupted() };
   }
 }
 
-/** The command is approved either way: a rule that could not be saved becomes a notice. */
+/** Saves a rule. If that fails, the command is still approved, and the result has a notice. */
 async function saveRule(
   prefix: readonly string[] | undefined,
   command: AnalyzedCommand,
@@ -163,7 +163,7 @@ async function saveRule(
 ): Promise<string[]> {
   const problem =
     prefix === undefined ? undefined : (findRuleProblem(prefix, command.commands) ?? (await rules.save(prefix)));
-  return problem === undefined ? [] : [`the rule that was to be saved with the approval is not saved: ${problem}`];
+  return problem === undefined ? [] : [`the rule of the approval was not saved: ${problem}`];
 }
 
 function approvalRequest(
@@ -200,7 +200,7 @@ const refused = (status: "denied" | "cancelled" | "changed", reason: string, res
   result: refuseCommand(status, reason, resolved),
 });
 
-/** Why a call is not made whose grant is for another one. */
+/** Why a call is refused whose grant is for another one. */
 export const NOT_WHAT_WAS_GRANTED = "the digest of the grant is that of another request";
 
 /** A command that is not run. */

@@ -12,7 +12,7 @@ import { askForPermit, type Granted, type PermitContext } from "./permit.js";
 /** A command that was sent to run in a sandbox. */
 export interface SandboxedRun {
   selected: Selected;
-  /** Where it ran: one instance of the executor. */
+  /** The instance of the executor on which it ran. */
   owner: SessionOwner;
   resolved: ResolvedExec;
   command: AnalyzedCommand;
@@ -25,8 +25,8 @@ export type Rerun =
   | { kind: "result"; result: ToolCallResult };
 
 /**
- * After a run whose end may be the sandbox's doing: where the policy asks in that case, a person decides whether it
- * runs again outside. It has already run in part, which the question says.
+ * After a run that may have failed because of its sandbox: if the policy asks in this case, the approver decides whether it
+ * runs again outside. It has already run in part, which the request states.
  */
 export async function offerRerun(
   run: SandboxedRun,
@@ -44,7 +44,7 @@ export async function offerRerun(
     return { kind: "result", result: withNotice(result, `it cannot run again outside the sandbox: ${chosen.reason}`) };
   }
   const { commands } = run.command;
-  // One rule answers for one command only.
+  // A rule covers one command only.
   const asking = commands.length === 1 ? (commands[0] ?? null) : null;
   const asked = {
     command: run.command,
@@ -58,7 +58,7 @@ export async function offerRerun(
   return { kind: "result", result: afterRefusal(result, permit.result) };
 }
 
-/** What the sandbox refused; undefined while it runs, where it succeeded all the same, and where nothing is known. */
+/** What the sandbox refused; undefined while the command runs, if it succeeded anyway, and if nothing is known. */
 function findDenial({ status, structured }: ToolCallResult): AfterDenial | undefined {
   if (status !== "success" || structured === undefined || !("sandboxDenied" in structured)) return undefined;
   const { outcome, exitCode, sandboxDenied, sandboxDenial } = structured as UnifiedExecResult;
@@ -68,7 +68,7 @@ function findDenial({ status, structured }: ToolCallResult): AfterDenial | undef
   return denial === undefined ? undefined : { ...denial, exitCode };
 }
 
-/** A hint for the model under a policy that does not ask in this case; undefined where it asks. */
+/** Advice for the model under a policy that does not ask in this case; undefined if it asks. */
 function adviceInstead(policy: ApprovalPolicy): string | undefined {
   if (policy === "on-request") {
     return 'if the command has to run outside the sandbox, call again with sandbox_permissions "require_escalated"';
@@ -85,16 +85,16 @@ function describeDenial({ certain, reason, exitCode }: AfterDenial): string {
 const describeRerun = (denial: AfterDenial): string =>
   `this is a second run, outside the sandbox, as approved; of the first: ${describeDenial(denial)}`;
 
-/** The first run stands: its output is returned whatever was decided about a second. */
+/** Returns the output of the first run, if there is no second one. */
 function afterRefusal(result: ToolCallResult, refusal: RefusedCall): ToolCallResult {
   const { reason } = refusal.structured;
-  const told = withNotice(result, `it did not run again outside the sandbox: ${reason}`);
-  return refusal.status === "cancelled" ? refuse("cancelled", told.text, refusal.structured) : told;
+  const noticed = withNotice(result, `it did not run again outside the sandbox: ${reason}`);
+  return refusal.status === "cancelled" ? refuse("cancelled", noticed.text, refusal.structured) : noticed;
 }
 
 /**
- * What came of both runs. The output of the first is not lost with the second, whatever became of that; one that was
- * not made changes nothing.
+ * The result of both runs. The output of the first is kept, whatever the result of the second; a second run that was not
+ * started changes nothing.
  */
 export function joinRuns(first: ToolCallResult, second: ToolCallResult, notice: string): ToolCallResult {
   if (first.isError) return second;
@@ -114,7 +114,7 @@ const joinNotices = (notice: string, { notices }: Record<string, unknown> | Unif
   ...(Array.isArray(notices) ? notices : []),
 ];
 
-/** In front: the text ends with the output of the program, which must not be changed. */
+/** Adds a notice at the beginning: the text ends with the output of the program, which must not be changed. */
 export function withNotice(result: ToolCallResult, notice: string): ToolCallResult {
   if (result.isError) return result;
   const { structured } = result;

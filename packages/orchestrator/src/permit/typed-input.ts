@@ -4,10 +4,10 @@ import { copyFrozen, digestQuestion } from "../approvals/binding.js";
 import type { Session } from "../executors/sessions.js";
 import type { ResolvedExec } from "../resolve/exec-command.js";
 import type { Selected } from "../resolve/select-executor.js";
-import { closedMeanwhile, interrupted, type RefusedCall, refuse } from "../result.js";
+import { closedBeforeSending, interrupted, type RefusedCall, refuse } from "../result.js";
 import { type Granted, NOT_WHAT_WAS_GRANTED, type PermitContext } from "./permit.js";
 
-/** Shells that were started for being typed into, by their session. */
+/** Interactive shells by their session. */
 export type TypedShells = WeakMap<Session, TypedShell>;
 
 /** A shell, as it was started. */
@@ -16,28 +16,28 @@ export interface TypedShell {
   readonly resolved: ResolvedExec;
   readonly permit: Granted;
   readonly lines: TypedLines;
-  /** Settles when the input before was judged: lines are put together in their order. */
+  /** Settles when the previous input was judged: lines are assembled in order. */
   judged: Promise<unknown>;
 }
 
-/** Input for a shell. `isEnd`: its stdin is closed after it; `signal` ends the question about it. */
+/** Input for a shell. `isEnd`: its stdin is closed afterwards; `signal` withdraws the approval request. */
 export interface TypedInput {
   readonly text: string;
   readonly isEnd: boolean;
   readonly signal: AbortSignal | undefined;
-  /** The session, by the model's id: a decision is about this shell. */
+  /** The session, by the model's id: a decision applies to this shell. */
   readonly session: number;
 }
 
-/** A shell that was started to be typed into; undefined for any other command. */
+/** An interactive shell; undefined for any other command. */
 export function createTypedShell(selected: Selected, resolved: ResolvedExec, permit: Granted): TypedShell | undefined {
   if (permit.command.literals.readsScript !== true) return undefined;
   return { selected, resolved, permit, lines: new TypedLines(resolved.request.tty), judged: Promise.resolve() };
 }
 
 /**
- * Judges lines that become complete with this input as the script that they are to the shell: what is forbidden is refused, what is
- * dangerous is asked about. Undefined when the input may be written.
+ * Judges the lines completed by this input as a shell script: forbidden commands are refused, dangerous ones need approval.
+ * Undefined if the input may be written.
  */
 export function refuseInput(
   shell: TypedShell,
@@ -81,7 +81,7 @@ async function judge(
     const terms = { canonical: question.command, digest: digestQuestion(question, session), signal: given };
     const decision = await context.decide(question, terms);
     context.trail.decided(question.id, decision);
-    if (decision.kind === "interrupted") return closing.aborted ? closedMeanwhile() : interrupted();
+    if (decision.kind === "interrupted") return closing.aborted ? closedBeforeSending() : interrupted();
     if (decision.kind === "cancelled")
       return refuseTyped("cancelled", `the ${decision.by} ended the turn`, shell, lines);
     if (decision.kind === "changed") return refuseTyped("changed", NOT_WHAT_WAS_GRANTED, shell, lines);
@@ -110,7 +110,7 @@ function createQuestion(
     plainCommands,
     cwd: request.cwd,
     tty: request.tty,
-    reason: `it would be typed into a shell that runs: ${reason}`,
+    reason: `it would be typed into a running shell: ${reason}`,
     cause,
     justification: null,
     sandboxPermissions: permit.bypassSandbox ? "require_escalated" : request.sandboxPermissions,

@@ -4,22 +4,22 @@ import { OrchestratorError } from "../errors.js";
 import type { RefusedCall } from "../result.js";
 import type { CommandStart, StartedCommand } from "./started-command.js";
 
-/** What came of starting a program. Without a follower it does not run. */
+/** The result of starting a program. Without a follower it does not run. */
 export interface Started {
   start: CommandStart;
   follower?: CommandFollower;
-  /** Set for a shell: whether a line that is typed into it may be written. */
+  /** Set for a shell: decides whether a line may be typed into it. */
   refuseInput?: (text: string, isEnd: boolean) => Promise<RefusedCall | undefined>;
 }
 
-/** The handle of a program that is being judged, then started. What is done with it before that waits. */
+/** The handle of a program that is being judged, then started. Operations before that wait. */
 export class JudgedCommand implements StartedCommand {
   readonly started: Promise<CommandStart>;
   readonly #starting: Promise<Started>;
   readonly #output: SplitOutput;
   readonly #ended: Promise<RunOutcome>;
   readonly #decoder = new TextDecoder();
-  /** Settles when the input before was written: judging must not change its order. */
+  /** Settles when the previous input was written: judging must not change its order. */
   #input: Promise<unknown> = Promise.resolve();
 
   /** @param starting never rejects */
@@ -71,7 +71,7 @@ export class JudgedCommand implements StartedCommand {
     return follower.signal(name);
   }
 
-  /** One input after the other. @param bytes undefined for the end of the input */
+  /** Writes inputs one at a time. @param bytes undefined for the end of the input */
   #type(bytes: Uint8Array | undefined, write: (follower: CommandFollower) => Promise<void>): Promise<void> {
     const written = this.#input.then(async () => {
       const started = await this.#running();

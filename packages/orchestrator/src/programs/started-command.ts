@@ -3,28 +3,28 @@ import type { RunningCommand } from "@codex/executor-client/programs";
 import type { TerminalSize } from "@codex/executor-protocol";
 import type { RefusedCall } from "../result.js";
 
-/** A program for a caller that acts for a model: judged as a call of `exec_command` is. Either `argv` or `cmd`. */
+/** A program for a caller that acts for a model, judged like a call of `exec_command`. Either `argv` or `cmd`. */
 export interface StartCommandRequest {
-  /** Final argv: no shell is put in front of it. */
+  /** Final argv, started without a shell. */
   argv?: readonly string[];
-  /** A script for the shell that `exec_command` would take. */
+  /** A script for the shell that `exec_command` would use. */
   cmd?: string;
   /** For `cmd`: name or path; default the one of the host. */
   shell?: string;
   /** For `cmd`: as a login shell; default that of the orchestrator. */
   login?: boolean;
-  /** Where it runs; default as a call of `exec_command` that names none. */
+  /** Where it runs; default as for a call of `exec_command` without one. */
   environment?: string;
   /** Absolute, or relative to the directory of the turn. */
   cwd?: string;
   /** Added to the environment of commands. The program is judged, and shown to an approver, as `env NAME=value … program`. */
   env?: Readonly<Record<string, string>>;
-  /** Default false: pipes, with stdout and stderr apart. */
+  /** Default false: pipes, with separate stdout and stderr. */
   tty?: boolean;
   size?: TerminalSize;
   /** `open` keeps a pipe writable; no effect on a terminal. Default `null`: no input. */
   stdin?: "null" | "open";
-  /** Ends the program, milliseconds. */
+  /** Time limit of the program, milliseconds. */
   timeoutMs?: number;
   sandboxPermissions?: "use_default" | "require_escalated";
   /** Why it should run outside the sandbox; shown to the approver. */
@@ -39,22 +39,22 @@ export type CommandStart =
   | { kind: "refused"; result: RefusedCall }
   /** The executor could not start the program, such as for a file that does not exist. `code`: the executor's, where it has one. */
   | { kind: "failed"; reason: string; code?: string }
-  /** It was sent, and whether it runs is unknown. */
+  /** It was sent; whether it runs is unknown. */
   | { kind: "lost"; reason: string };
 
 /**
- * A program that was judged. Input for a shell is judged line by line, as that of `write_stdin`; what is refused is not written, and
+ * A program that was judged. Input for a shell is judged line by line, like that of `write_stdin`; refused input is not written, and
  * the promise of that write rejects with an OrchestratorError `refused`.
  */
 export interface StartedCommand extends RunningCommand {
   /** Resolves when the program runs or has ended, or when it will not run. Never rejects. */
   readonly started: Promise<CommandStart>;
   /**
-   * The stdout alone, or the output of a terminal, for one loop. Before one of the loops has begun 1 MiB is kept, and then the
-   * program is held back; from then on, and with `onOutput`, a stream without a loop keeps its first 1 MiB and holds nothing
-   * back. `offset` and `dropped` count all output.
+   * Only stdout, or the output of a terminal, for a single loop. Before one of the loops has begun, 1 MiB is retained, and then the
+   * program is paused; after that, and with `onOutput`, a stream without a loop retains its first 1 MiB and does not pause the
+   * program. `offset` and `dropped` count all output.
    */
   readonly stdout: AsyncIterable<LiveOutput>;
-  /** The stderr alone; empty with a terminal. */
+  /** Only stderr; empty with a terminal. */
   readonly stderr: AsyncIterable<LiveOutput>;
 }

@@ -13,14 +13,14 @@ export function parseArguments(args: unknown, limitBytes: number): Resolved<Reco
   try {
     return asObject(JSON.parse(args));
   } catch (error) {
-    return rejected("", `expected a JSON object, got text that is no JSON (${messageOf(error)})`);
+    return rejected("", `expected a JSON object, got text that is not JSON (${messageOf(error)})`);
   }
 }
 
 const asObject = (value: unknown): Resolved<Record<string, unknown>> =>
   isObject(value) ? { kind: "ok", value } : rejected("", `expected a JSON object, got ${describe(value)}`);
 
-/** Arguments against a schema. Unknown keys are dropped; the first field that does not fit is named, and what may be meant by it. */
+/** Validates arguments with a schema. Unknown keys are dropped; the problem names the first invalid field, and suggests a correction. */
 export function readArguments<S extends z.ZodMiniObject>(
   schema: S,
   args: Record<string, unknown>,
@@ -28,7 +28,7 @@ export function readArguments<S extends z.ZodMiniObject>(
   const result = z.safeParse(schema, args);
   if (result.success) return { kind: "ok", value: result.data };
   const issue = result.error.issues[0];
-  if (issue === undefined) return rejected("", "the arguments do not fit");
+  if (issue === undefined) return rejected("", "the arguments are invalid");
   const got = issue.path.reduce<unknown>((value, key) => memberOf(value, key), args);
   const problem = `expected ${expectation(issue)}, got ${describe(got)}`;
   const slip = got === undefined ? findSlip(issue.path, args, Object.keys(schema.shape)) : undefined;
@@ -56,7 +56,7 @@ function expectation(issue: z.core.$ZodIssue): string {
     case "too_big":
       return `${issue.origin === "array" ? "a list of " : "a number of "}at most ${issue.maximum}`;
     default:
-      return "a value that fits the tool's schema";
+      return "a value that matches the tool's schema";
   }
 }
 
@@ -78,5 +78,5 @@ function describe(value: unknown): string {
   return shown.length <= SHOWN_CHARACTERS ? shown : `a ${typeof value}`;
 }
 
-/** A longer value is not repeated to the model. */
+/** Longer values are not shown to the model. */
 const SHOWN_CHARACTERS = 60;

@@ -13,7 +13,7 @@ export interface DirectorySources {
   host: HostInfo | undefined;
 }
 
-/** The absolute directory of a call, in the form of the executor's host. Nothing is looked up. */
+/** The absolute directory of a call, as a path of the executor's host. Does not access the file system. */
 export function resolveDirectory(sources: DirectorySources): Resolved<string> {
   const path = pathsOf(sources.host);
   const workdir = sources.workdir || undefined;
@@ -21,7 +21,7 @@ export function resolveDirectory(sources: DirectorySources): Resolved<string> {
   const base = sources.turnCwd ?? sources.defaultCwd ?? sources.host?.cwd;
   if (base === undefined) {
     const got = workdir === undefined ? "no `workdir` was given" : `\`${workdir}\` is relative`;
-    return rejected("workdir", `this executor does not tell its directory; expected an absolute path, but ${got}`);
+    return rejected("workdir", `this executor does not report its directory; expected an absolute path, but ${got}`);
   }
   if (!path.isAbsolute(base)) return rejected("cwd", `the directory of the turn, \`${base}\`, is not absolute`);
   return { kind: "ok", value: workdir === undefined ? path.normalize(base) : path.join(base, workdir) };

@@ -2,8 +2,8 @@ import type { ExecCommandRequest } from "@codex/executor-protocol";
 import type { Config } from "../config.js";
 
 /**
- * The environment of a command. An executor that introduced itself gets the policy and applies it to its own
- * environment; one that knows only the base messages needs it complete.
+ * The environment of a command. An executor that answered `initialize` gets the policy and applies it to its own
+ * environment; one that supports only the base messages gets the complete environment.
  */
 export function resolveEnvironment(
   initialized: boolean,

@@ -12,20 +12,20 @@ import { execWindow, outputBudget } from "./windows.js";
 
 export interface ResolveContext {
   config: Config;
-  /** Undefined for an executor that knows only the base messages. */
+  /** Undefined for an executor that supports only the base messages. */
   host: HostInfo | undefined;
   /** The caller's directory for this turn. */
   turnCwd: string | undefined;
-  /** The caller's workspace for this turn; else its directory is. */
+  /** The caller's workspace for this turn; default: its directory. */
   workspaceRoots: readonly string[] | undefined;
 }
 
-/** A command as it will go on the wire, but for what policy adds. */
+/** A command as it will be sent, without the members that the policy adds. */
 export interface ResolvedExec {
   request: Omit<ExecCommandRequest, "execApprovalRequirement">;
-  /** What it was resolved for. */
+  /** The host for which it was resolved. */
   host: HostInfo | undefined;
-  /** Absolute directories of the turn, whatever directory the command names; undefined when nobody named any. */
+  /** Absolute directories of the turn, independent of the command's directory; undefined if none are specified. */
   workspaceRoots: readonly string[] | undefined;
   /** The model's suggestion of a reusable approval. */
   prefixRule: string[] | undefined;

@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 
-// What a model may say to the two tools of the contract. Models write null for what they leave out.
+// Arguments of the two tools with a contract. Models write null for arguments that they leave out.
 const maybe = <T extends z.ZodMiniType>(schema: T) =>
   z.pipe(
     z.optional(z.nullable(schema)),

@@ -15,7 +15,7 @@ export interface ResolvedPermissions {
   additionalPermissions: NormalizedPermissions | null;
 }
 
-/** Checks that what is asked fits together, and is allowed to be asked at all. */
+/** Checks that the requested permissions are consistent, and may be requested. */
 export function resolvePermissions(
   args: ExecCommandArguments,
   cwd: string,
@@ -38,7 +38,7 @@ export function resolvePermissions(
   }
   if (additionalPermissions !== undefined) return { kind: "ok", value: { sandboxPermissions, additionalPermissions } };
   const missing = "expected a path in file_system.read or file_system.write, or network.enabled true";
-  return rejected("additional_permissions", `nothing is asked for: ${missing}`);
+  return rejected("additional_permissions", `nothing is requested: ${missing}`);
 }
 
 function normalize(

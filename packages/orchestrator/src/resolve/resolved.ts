@@ -1,4 +1,4 @@
-/** What a phase made of the model's words, or why it cannot: the field and a sentence that says what to do. */
+/** The result of a phase, or why there is none: the field and a sentence with the expected value. */
 export type Resolved<T> = { kind: "ok"; value: T } | Rejected;
 
 export interface Rejected {

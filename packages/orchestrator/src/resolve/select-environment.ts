@@ -1,9 +1,9 @@
 import type { Selection } from "../catalog/selection.js";
 import type { EnvironmentTable } from "../environments/environment-table.js";
-import { closedMeanwhile, fail, interrupted, type ToolCallResult } from "../result.js";
+import { closedBeforeSending, fail, interrupted, type ToolCallResult } from "../result.js";
 import { type SelectContext, type Selected, selectExecutor } from "./select-executor.js";
 
-/** Who gets a call, or why nobody does. `notice`: it is not who was meant, as the configuration says. */
+/** The executor of a call, or why there is none. `notice`: it is the configured fallback of the intended one. */
 export type Placed =
   | { kind: "placed"; selected: Selected; notice?: string }
   | { kind: "result"; result: ToolCallResult };
@@ -14,7 +14,7 @@ interface PlaceContext extends SelectContext {
   closing: AbortSignal;
 }
 
-/** Selects the executor of a call, and attaches it where that was left until now. Another takes its place only where one is named. */
+/** Selects the executor of a call, and attaches it if necessary. Only a configured fallback can replace it. */
 export async function selectEnvironment(
   toolName: string,
   args: Record<string, unknown>,
@@ -47,18 +47,18 @@ async function reach(
   const { name } = choice;
   const connected = await context.environments.connect(name, signal);
   if (connected.kind === "aborted") {
-    return { kind: "result", result: context.closing.aborted ? closedMeanwhile() : interrupted() };
+    return { kind: "result", result: context.closing.aborted ? closedBeforeSending() : interrupted() };
   }
   if (connected.kind === "failed") return { kind: "unusable", name, reason: connected.reason };
-  // Its tools are known now: should it lack this one, no other takes the call.
+  // Its tools are known now: if it does not have this one, no other executor gets the call.
   const attached = selectExecutor(toolName, args, context, name);
   if (attached.kind !== "unattached") return attached;
-  return { kind: "unusable", name, reason: "it was attached, and is gone again" };
+  return { kind: "unusable", name, reason: "it was attached, but is no longer connected" };
 }
 
 function unusable(first: Unusable, second?: Unusable): Placed {
   const describe = ({ name, reason }: Unusable) => `Environment \`${name}\` cannot be used: ${reason}.`;
-  const also = second === undefined ? "" : ` Its fallback neither: ${describe(second)}`;
+  const also = second === undefined ? "" : ` Its fallback cannot be used either: ${describe(second)}`;
   return { kind: "result", result: fail("executor_offline", `${describe(first)}${also} Nothing was run.`) };
 }
 

@@ -7,7 +7,7 @@ import { isObject } from "../json.js";
 import { lostSession, offline } from "../respond/respond.js";
 import { fail, refuse, type ToolCallResult } from "../result.js";
 
-/** Who gets a call. `session` is the one the arguments name, when it is known. */
+/** The executor of a call. `session`: the one in the arguments, if it is known. */
 export interface Selected {
   kind: "selected";
   executor: ExecutorConnection;
@@ -15,7 +15,7 @@ export interface Selected {
   session: Session | undefined;
 }
 
-/** `unattached`: nothing is sent before its executor is attached, again if it was. */
+/** `unattached`: the executor has to be attached, or attached again, before anything is sent. */
 export type ExecutorChoice =
   | Selected
   | { kind: "result"; result: ToolCallResult }
@@ -26,7 +26,7 @@ export interface SelectContext {
   sessions: SessionTable;
   environments: Pick<EnvironmentTable, "has">;
   selection: Selection;
-  /** On whose behalf the call is made; its own sessions are all it knows. */
+  /** The client of the call, which has access only to its own sessions. */
   client?: string | undefined;
 }
 
@@ -49,7 +49,7 @@ export function selectExecutor(
   const named = pinned ?? asked;
   const primary = catalog.isAddition(first) ? undefined : selection?.[0]?.id;
   if (named === undefined && primary !== undefined && !catalog.names(selection).includes(primary)) {
-    const reason = `environment \`${primary}\`, the default of this turn, is not there any more. Nothing was run.`;
+    const reason = `environment \`${primary}\`, the default of this turn, no longer exists. Nothing was run.`;
     return result(fail("no_environment", reason));
   }
   const chosen = named === undefined ? first : offering.find((name) => name === named);
@@ -107,7 +107,7 @@ function select(executor: ExecutorConnection, toolName: string, session?: Sessio
   return { kind: "selected", executor, tool, session };
 }
 
-/** Tools of the contract name a session by `session_id`; so do tools beside it that declare it. */
+/** The session in the arguments: `session_id` of tools with a contract, and of other tools that declare it. */
 function sessionOf(
   args: Record<string, unknown>,
   tool: LearnedTool | undefined,
@@ -118,7 +118,7 @@ function sessionOf(
   const { properties } = tool.inputSchema;
   const declares = tool.contract !== undefined || (isObject(properties) && "session_id" in properties);
   const session = declares ? sessions.get(id) : undefined;
-  // An id of another client means what it would mean if there was none.
+  // An id of another client's session is treated like an unknown one.
   return client === undefined || session?.client === client ? session : undefined;
 }
 
@@ -137,6 +137,6 @@ function unknownEnvironment(toolName: string, named: unknown, offering: readonly
   return refuse("error", reason, { code: "unknown_environment", field: ENVIRONMENT_ID, reason });
 }
 
-/** What a model made up is repeated to it only in part. */
+/** Characters of an unknown name that are shown to the model. */
 const NAME_SHOWN_CHARACTERS = 100;
 const NAMES_SHOWN = 50;

@@ -41,7 +41,7 @@ const ARGV: Record<ShellKind, (path: string, login: boolean, script: string) => 
   cmd: (path, _login, script) => [path, "/c", script],
 };
 
-/** What is taken when the host names no shell that is known here. */
+/** Used if the host does not report a supported shell. */
 const FALLBACK_SHELL: Shell = { path: "/bin/sh", kind: "posix" };
 
 function findShell(asked: string | undefined, host: HostInfo | undefined, config: Config): Resolved<Shell> {

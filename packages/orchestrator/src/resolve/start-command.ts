@@ -3,15 +3,15 @@ import type { StartCommandRequest } from "../programs/started-command.js";
 import { type ResolveContext, type ResolvedExec, resolveExecCommand } from "./exec-command.js";
 import { type Resolved, rejected } from "./resolved.js";
 
-/** A program as it is judged, and as it is sent. */
+/** A program, as it is judged and as it is sent. */
 export interface ResolvedProgram {
-  /** With the variables of its own in front, as `env` takes them: they decide what a program does as its arguments do. */
+  /** With its variables as arguments of `env`: like arguments, they determine what a program does. */
   judged: ResolvedExec;
   /** The argv without them. */
   argv: readonly string[];
 }
 
-/** The request of a program, as that of a command of a model is resolved. */
+/** Resolves the request for a program like that of a model's command. */
 export function resolveStartCommand(request: StartCommandRequest, context: ResolveContext): Resolved<ResolvedProgram> {
   const { argv, cmd, env = {} } = request;
   const problem = findProblem(request);
@@ -49,7 +49,7 @@ export function resolveStartCommand(request: StartCommandRequest, context: Resol
           env: { ...common.env, ...env },
           yieldTimeMs: FIRST_WINDOW_MS,
           maxOutputTokens: 0,
-          // Nothing of it is lost while its reader is slow.
+          // No output is lost while its reader is slow.
           whenFull: "pause",
         },
       },

@@ -4,7 +4,7 @@ import { ENVIRONMENT_ID } from "../catalog/catalog.js";
 import { isObject } from "../json.js";
 import { type Rejected, rejected } from "./resolved.js";
 
-/** Longest distance of what may have been meant, in letters put in, left out or exchanged. */
+/** Maximum edit distance of a suggested name, in inserted, missing or replaced letters. */
 const MAX_DISTANCE = 3;
 /** Unknown fields that are named, and characters of a name that are shown. */
 const MAX_NAMED = 5;
@@ -25,15 +25,15 @@ export function describeUnknownFields(
     .slice(0, MAX_NAMED)
     .map(({ name, meant }) => {
       const hint = meant === undefined ? "" : `; did you mean \`${meant}\`?`;
-      return `there is no field \`${shown(name)}\`, it was passed over${hint}`;
+      return `there is no field \`${shown(name)}\`, it was ignored${hint}`;
     });
 }
 
-/** The same for a tool that takes a model's arguments as they are: some take more than they advertise. */
+/** The same for a tool that gets a model's arguments unchanged: some accept more than they declare. */
 export const describeSlips = (args: Readonly<Record<string, unknown>>, { inputSchema }: LearnedTool): string[] =>
   describeUnknownFields(args, namesOf(inputSchema), true);
 
-/** A field that such a tool needs, and that was given under a name like it. */
+/** A required field of such a tool that was given under a similar name. */
 export function findMisspelt(
   args: Readonly<Record<string, unknown>>,
   { inputSchema }: LearnedTool,
@@ -48,7 +48,7 @@ export function findMisspelt(
   return undefined;
 }
 
-/** What may have been given in place of a field that is missing. @param known undefined where that is not known */
+/** The unknown field that was probably given instead of a missing one. @param known names of the schema, if known */
 export function describeMissing(
   name: string,
   args: Readonly<Record<string, unknown>>,
@@ -71,14 +71,14 @@ const shown = (name: string): string => JSON.stringify(name.slice(0, NAME_SHOWN_
 const findMeant = (given: string, names: readonly string[]): string | undefined =>
   names.find((name) => plain(name) === plain(given)) ?? names.find((name) => isLike(given, name));
 
-/** A slip of the keyboard, another way of writing words together, or an abbreviation: `command` and `cmd`. */
+/** Whether a name is a typo, another spelling or an abbreviation of another: `command` and `cmd`. */
 function isLike(given: string, name: string): boolean {
   const [a, b] = [plain(given.slice(0, NAME_SHOWN_CHARACTERS)), plain(name)];
   if (sorted(a) === sorted(b) || isAbbreviation(a, b) || isAbbreviation(b, a)) return true;
   return distance(a, b) <= Math.min(MAX_DISTANCE, Math.floor(Math.max(a.length, b.length) / 3));
 }
 
-/** Exchanged letters make no difference. */
+/** Ignores the order of letters. */
 const sorted = (letters: string): string => [...letters].sort().join("");
 
 const plain = (name: string): string => name.toLowerCase().replaceAll(/[^a-z0-9]/g, "");

@@ -1,7 +1,7 @@
 import type { Config } from "../config.js";
 import type { WindowBounds } from "../limits.js";
 
-/** A number within its bounds, with a notice for the model when it asked for another one. */
+/** A number within its bounds, with a notice for the model if it requested another one. */
 export interface Bounded {
   value: number;
   notice: string | undefined;
@@ -28,7 +28,7 @@ export function boundWindows(config: Config, maxMs: number | undefined): Config 
 export const outputBudget = (asked: number | undefined, config: Config): Bounded =>
   clamp("max_output_tokens", asked, config.maxOutputTokens, 0, config.maxOutputTokensCap, "tokens");
 
-/** A default is brought into the bounds without a word: the model did not ask for it. */
+/** A default is clamped without a notice: the model did not request it. */
 function clamp(
   name: string,
   asked: number | undefined,

@@ -12,7 +12,7 @@ export interface ResolvedWrite {
   notices: string[];
 }
 
-/** Whether a write does more than wait. */
+/** Whether a write has an effect, rather than only waiting. */
 export const doesSomething = ({
   input,
   closeStdin,

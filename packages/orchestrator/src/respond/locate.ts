@@ -1,13 +1,13 @@
 import type { ToolCallResult } from "../result.js";
 
 export interface Location {
-  /** Why it is not where it was meant to be. */
+  /** Why it is not the intended environment. */
   notice: string | undefined;
-  /** The model could have named another environment. */
+  /** Whether the model could have selected another environment. */
   isOneOfSeveral: boolean;
 }
 
-/** Says where a call was carried out: to programs always, to the model where that could have been elsewhere. */
+/** Adds the environment of a call to its result: always for programs, for the model only if there were several. */
 export function locate(
   result: ToolCallResult,
   environment: string,
@@ -15,9 +15,9 @@ export function locate(
 ): ToolCallResult {
   const lines = [
     ...(notice === undefined ? [] : [`Note: ${notice}`]),
-    // A refusal says what was not done; where that would have been matters less.
+    // For a refusal, the environment matters less.
     ...(isOneOfSeveral && !result.isError ? [`Environment: ${environment}`] : []),
   ];
-  // In front, because the text ends with the output of the program.
+  // At the beginning, because the text ends with the output of the program.
   return { ...result, environment, text: [...lines, result.text].join("\n") };
 }

@@ -6,7 +6,7 @@ import { fail, interrupted, type LostCall, refuse, type ToolCallResult } from ".
 import { checkResult } from "./check-result.js";
 import { explainSessions, runningSession, translateResult, translateSentence } from "./session-text.js";
 
-/** A reply and what is needed to translate it for the model. */
+/** A reply, and the information needed to convert it into a result. */
 export interface Response {
   reply: CallReply;
   toolName: string;
@@ -16,21 +16,21 @@ export interface Response {
   owner: SessionOwner;
   sessions: SessionTable;
   problems: ProblemLog;
-  /** What was changed in the request, one sentence each. */
+  /** Changes to the request, one sentence each. */
   notices: readonly string[];
-  /** Set when the caller's signal ended the wait: what that means if no answer comes. */
+  /** Set if the caller's signal ended the wait: the reason for a missing response. */
   interruption: string | undefined;
   /** Why the channel was lost, while reconnecting. */
   outage: string | undefined;
-  /** The session of the call as far as it is known without the answer. */
+  /** The session of the call, if it is known without the response. */
   session: Session | undefined;
-  /** On whose behalf the call was made. */
+  /** The client of the call. */
   client: string | undefined;
   /** Bytes. */
   resultTextBytes: number;
 }
 
-/** The result of a call that was sent. Never throws, whatever the executor answered. */
+/** The result of a call that was sent. Never throws, whatever the response is. */
 export function respond(response: Response): ToolCallResult {
   const { reply } = response;
   if (reply.kind === "answer") return respondToAnswer(response, reply.message);
@@ -39,7 +39,7 @@ export function respond(response: Response): ToolCallResult {
   const gaveUp = reply.kind === "timeout" ? response.interruption : undefined;
   const reason = gaveUp ?? describeReply(reply);
   if (reply.kind !== "timeout" || response.outage === undefined) return lost(response, reason);
-  return lost(response, `${reason}; its channel was lost (${response.outage}) and is being looked for again`);
+  return lost(response, `${reason}; its channel was lost (${response.outage}) and is being reconnected`);
 }
 
 function unsent(response: Response, reply: Extract<CallReply, { kind: "unsent" }>): ToolCallResult {
@@ -52,12 +52,12 @@ function unsent(response: Response, reply: Extract<CallReply, { kind: "unsent" }
   return offline(environment, cause === "unreached" && outage !== undefined ? `${outage}; ${reason}` : reason);
 }
 
-/** Nothing was sent: the executor was gone already. */
+/** Nothing was sent, because the executor was offline. */
 export function offline(environment: string, reason: string): ToolCallResult {
   return fail("executor_offline", `Executor \`${environment}\` is offline: ${reason}. Nothing was run.`);
 }
 
-/** Nothing was sent: the session's executor went away. Whether the session still runs is unknown, and said so. */
+/** Nothing was sent, because the session's executor is offline. States that it is unknown whether the session still runs. */
 export function lostSession(session: Session, reason: string): LostCall {
   const { name: environment } = session.owner;
   const text = `Executor \`${environment}\` is offline: ${reason}. Session ${session.id} was running there when it was last seen; whether it still runs is unknown.`;
@@ -79,7 +79,7 @@ type Answer = Extract<CallReply, { kind: "answer" }>["message"];
 function respondToAnswer(response: Response, message: Answer): ToolCallResult {
   const { toolName, problems } = response;
   if (message.toolName !== toolName) {
-    problems.note("wrong_answer", `answer for tool \`${message.toolName}\` to a call of \`${toolName}\``);
+    problems.note("wrong_answer", `response for tool \`${message.toolName}\` to a call of \`${toolName}\``);
   }
   const { outcome } = message;
   if (outcome.status === "error") return toolFailed(response, outcome.message);
@@ -151,7 +151,7 @@ const addNotices = (structured: UnifiedExecResult | Record<string, unknown>, not
   notices: [...notices, ...(Array.isArray(structured.notices) ? structured.notices : [])],
 });
 
-/** In front, because the executor's text ends with the output of the program, which must not be changed. */
+/** At the beginning, because the executor's text ends with the output of the program, which must not be changed. */
 const withNotices = (text: string, notices: readonly string[]): string =>
   [...notices.map((notice) => `Note: ${notice}`), text].join("\n");
 
@@ -160,17 +160,17 @@ function bounded(response: Response, text: string): string {
   if (cut === text) return text;
   const size = `${Buffer.byteLength(text)} bytes of text (limit ${response.resultTextBytes} bytes)`;
   response.problems.note("invalid_result", `\`${response.toolName}\` answered ${size}; cut`);
-  return `${cut}\n[cut: the executor answered ${size}]`;
+  return `${cut}\n[cut: the executor returned ${size}]`;
 }
 
-/** What a checked result says of its session. */
+/** Updates the session from a checked result. */
 function trackResult({ sessions, owner, session, client }: Response, result: UnifiedExecResult): Session | undefined {
   const own = result.processId === undefined ? session : sessions.adopt(owner, result.processId, client);
   if (own !== undefined && result.outcome.kind !== "running") own.state = { kind: "ended", outcome: result.outcome };
   return own;
 }
 
-/** The same for an executor that gives only text: its header names the session. */
+/** The same for an executor that returns only text: its header contains the session id. */
 function trackText({ sessions, owner, session, client }: Response, text: string): void {
   const id = runningSession(text);
   if (id !== undefined) sessions.adopt(owner, id, client);

@@ -2,8 +2,8 @@ import type { SessionOwner } from "@codex/executor-client";
 import type { Session, SessionTable } from "../executors/sessions.js";
 
 /**
- * Gives the sessions in a sentence of an executor their ids for the model. `adopt`: an id that is new becomes a known
- * one, so that the model's next call with it finds this executor.
+ * Replaces the session ids in a sentence of an executor by the ids for the model. `adopt`: new ids are registered, so that the
+ * model's next call with them reaches this executor.
  */
 export function translateSentence(text: string, owner: SessionOwner, sessions: SessionTable, adopt: boolean): string {
   return text.replace(SESSION, (all, before: string, id: string) => {
@@ -12,19 +12,19 @@ export function translateSentence(text: string, owner: SessionOwner, sessions: S
   });
 }
 
-/** The same for the result of a unified-exec call: everything in front of the output, which stays as it is. */
+/** The same for the result of a unified-exec call: the part before the output, which remains unchanged. */
 export function translateResult(text: string, wasCut: boolean, owner: SessionOwner, sessions: SessionTable): string {
   const end = endOfPreamble(text, wasCut);
   return translateSentence(text.slice(0, end), owner, sessions, true) + text.slice(end);
 }
 
-/** The executor's id of the session that the header says is running. */
+/** The executor's id of the running session, from the header. */
 export function runningSession(text: string): number | undefined {
   const id = RUNNING.exec(text.slice(0, endOfPreamble(text, false)))?.[1];
   return id === undefined ? undefined : Number(id);
 }
 
-/** Text of another tool is left as it is; where it may speak of a session by the executor's id, that is explained. */
+/** Text of another tool remains unchanged; if it may contain the executor's id of a session, a note explains it. */
 export function explainSessions(text: string, renamed: readonly Session[]): string {
   const named = renamed
     .filter(({ processId }) => new RegExp(`(?<!\\d)${processId}(?!\\d)`).test(text))
@@ -48,7 +48,7 @@ function endOfPreamble(text: string, wasCut: boolean): number {
   return paragraph === -1 ? body : paragraph;
 }
 
-/** It is named because its output can still be read; that it runs is said elsewhere. */
+/** Its id is registered because its output can still be read; a running session is registered elsewhere. */
 function adoptEnded(owner: SessionOwner, processId: number, sessions: SessionTable): Session {
   const session = sessions.adopt(owner, processId);
   session.state = { kind: "ended", outcome: undefined };

@@ -146,7 +146,7 @@ describe("a fallback", () => {
     const { orchestrator } = withEnvironments([down("second"), [second, { fallback: "third" }], [third]]);
     const { text } = await orchestrator.callTool("exec_command", say);
     expect(text).toBe(
-      "Environment `down` cannot be used: it is switched off. Its fallback neither: " +
+      "Environment `down` cannot be used: it is switched off. Its fallback cannot be used either: " +
         "Environment `second` cannot be used: so is this. Nothing was run.",
     );
     expect(third.attempts).toBe(0);
@@ -271,7 +271,7 @@ describe("a conversation", () => {
     const conversation = orchestrator.createConversation({ environments: [{ id: "a" }, { id: "b" }] });
     await orchestrator.detach("a");
     const result = await conversation.callTool("exec_command", say);
-    expect(result.text).toBe("environment `a`, the default of this turn, is not there any more. Nothing was run.");
+    expect(result.text).toBe("environment `a`, the default of this turn, no longer exists. Nothing was run.");
     expect(b.attempts).toBe(0);
     expect(await conversation.callTool("exec_command", { ...say, environment_id: "b" })).toMatchObject({
       environment: "b",

@@ -171,7 +171,7 @@ describe("results that contradict themselves", () => {
     const { answer, call, kinds } = await hostile(withDefaults({ limits: { resultTextBytes: 10 } }));
     const { result, requestId } = await call();
     await answer(requestId, success(RESULT, "ééééééé"));
-    expect((await result).text).toBe("ééééé\n[cut: the executor answered 14 bytes of text (limit 10 bytes)]");
+    expect((await result).text).toBe("ééééé\n[cut: the executor returned 14 bytes of text (limit 10 bytes)]");
     expect(kinds()).toEqual(["invalid_result"]);
   });
 });

@@ -104,7 +104,7 @@ describe("a call that is made while an executor reconnects", () => {
     expect(await result).toMatchObject({
       status: "error",
       structured: { code: "changed" },
-      text: expect.stringMatching(/its host is not what it was\. Nothing was run\.$/),
+      text: expect.stringMatching(/is on another host\. Nothing was run\.$/),
     });
     const next = call();
     const message = await nextCall(peer);

@@ -13,7 +13,7 @@ describe("parseArguments", () => {
   it.each([
     ["[1]", /expected a JSON object, got a list/],
     ["1", /got 1/],
-    ["{", /text that is no JSON/],
+    ["{", /text that is not JSON/],
     [[], /got a list/],
     [true, /got true/],
     [`{"a":"${"é".repeat(50)}"}`, /108 bytes \(limit 100 bytes\)/],

@@ -238,8 +238,8 @@ describe("permissions", () => {
 
   it.each([
     [{ ...more, additional_permissions: { network: { enabled: true } } }, {}, /^sandbox_permissions: .*not enabled/],
-    [more, allowed, /^additional_permissions: nothing is asked for/],
-    [{ ...more, additional_permissions: { network: { enabled: false } } }, allowed, /nothing is asked for/],
+    [more, allowed, /^additional_permissions: nothing is requested/],
+    [{ ...more, additional_permissions: { network: { enabled: false } } }, allowed, /nothing is requested/],
     [{ cmd: "x", additional_permissions: { network: { enabled: true } } }, allowed, /not allowed with .*"use_default"/],
     [{ cmd: "x", prefix_rule: ["git"] }, {}, /^prefix_rule: only allowed with/],
   ])("%j", (args, defaults, expected) => expect(problem(args, { defaults })).toMatch(expected));
@@ -283,13 +283,13 @@ describe("fields that are unknown", () => {
   };
 
   it.each([
-    [{ yeild_time_ms: 500 }, ["there is no field `yeild_time_ms`, it was passed over; did you mean `yield_time_ms`?"]],
-    [{ workDir: "/" }, ["there is no field `workDir`, it was passed over; did you mean `workdir`?"]],
-    [{ timeout: 5 }, ["there is no field `timeout`, it was passed over; did you mean `timeout_ms`?"]],
-    [{ enviroment_id: "a" }, ["there is no field `enviroment_id`, it was passed over; did you mean `environment_id`?"]],
-    [{ "a\nb": 1 }, ["there is no field `a\\nb`, it was passed over"]],
-    [{ environment_id: "a", tty: null, constructor: 1 }, ["there is no field `constructor`, it was passed over"]],
-    [{ tty: true, ttty: true }, ["there is no field `ttty`, it was passed over"]],
+    [{ yeild_time_ms: 500 }, ["there is no field `yeild_time_ms`, it was ignored; did you mean `yield_time_ms`?"]],
+    [{ workDir: "/" }, ["there is no field `workDir`, it was ignored; did you mean `workdir`?"]],
+    [{ timeout: 5 }, ["there is no field `timeout`, it was ignored; did you mean `timeout_ms`?"]],
+    [{ enviroment_id: "a" }, ["there is no field `enviroment_id`, it was ignored; did you mean `environment_id`?"]],
+    [{ "a\nb": 1 }, ["there is no field `a\\nb`, it was ignored"]],
+    [{ environment_id: "a", tty: null, constructor: 1 }, ["there is no field `constructor`, it was ignored"]],
+    [{ tty: true, ttty: true }, ["there is no field `ttty`, it was ignored"]],
   ])("%j are passed over, which is said", (args, expected) =>
     expect(notices({ cmd: "ls", ...args })).toEqual(expected),
   );

@@ -29,7 +29,7 @@ describe("a tool that takes arguments as they are", () => {
   });
 
   it("gets what looks like a slip, which is said, and what it may know silently", () => {
-    const said = "there is no field `form`, it was passed over; did you mean `from`?";
+    const said = "there is no field `form`, it was ignored; did you mean `from`?";
     expect(describeSlips({ session_id: 1, form: 3, wait_ms: 2 }, tool)).toEqual([said]);
   });
 

@@ -52,7 +52,7 @@ function readRemoteRoot(root: string): string {
   }
   if (isAbsolute(root)) return root;
   throw usage(
-    `--allowed-root ${JSON.stringify(root)}: with --exec-server it is a path of that host, and has to be absolute`,
+    `--allowed-root ${JSON.stringify(root)}: with --exec-server it is a path of that host, and must be absolute`,
   );
 }
 
