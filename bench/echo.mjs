@@ -39,7 +39,7 @@ async function openRaw() {
   return { type, close: () => terminal.kill() };
 }
 
-/** As `codex run` types: a wait for output is under way, which each key cuts short. */
+/** As `codex run` types: a wait for output is in progress, which each key cuts short. */
 async function openTypist() {
   const orchestrator = await openOrchestrator("websocket");
   let arrived = () => {};

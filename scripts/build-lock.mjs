@@ -30,7 +30,7 @@ export async function lockBuild(file) {
     process.once(signal, () => process.exit(code));
 }
 
-/** Removes the lock of a process that has ended, unless another one has taken it meanwhile. */
+/** Removes the lock of a process that has ended, unless another one has taken it in the meantime. */
 function takeAway(file, owner, aside) {
   try {
     renameSync(file, aside);

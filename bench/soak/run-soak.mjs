@@ -1,4 +1,4 @@
-// Workers that run known programs, connections that are cut, and what is seen of the servers meanwhile and afterwards.
+// Workers that run known programs, connections that are cut, and what is seen of the servers in the meantime and afterwards.
 import { randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import { counted, JOBS } from "./jobs.mjs";

@@ -14,7 +14,7 @@ export function removeOldFiles(directory: string, now: number = Date.now()): voi
       const file = join(directory, name);
       if (now - statSync(file).mtimeMs > OLD_FILES_DAYS * MS_PER_DAY) rmSync(file);
     } catch {
-      // removed meanwhile, or not a file
+      // removed in the meantime, or not a file
     }
   }
 }

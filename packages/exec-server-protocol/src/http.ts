@@ -71,7 +71,7 @@ export type HttpCancelParams = z.output<ReturnType<typeof httpCancelSchema>>;
 
 /** The response to `http/cancel`. */
 export interface HttpCancelResult {
-  /** False: no exchange of this id was under way. */
+  /** False: no exchange of this id was in progress. */
   cancelled: boolean;
 }
 

@@ -32,7 +32,7 @@ export const execServerPieceSchema = z.object({
   ...inTunnel("exec_server"),
   /** Not empty; ends between two characters. */
   data: z.string(),
-  /** The message goes on with the next piece. */
+  /** The message continues with the next piece. */
   more: z.optional(z.boolean()),
 });
 

@@ -85,7 +85,7 @@ function isAlive(pid: number): boolean {
 
 /**
  * Only one process at a time checks again and removes: otherwise one of two that saw the same dead owner could remove the lock
- * that the other has acquired meanwhile.
+ * that the other has acquired in the meantime.
  */
 async function breakLock(path: string, now: () => number): Promise<void> {
   const breaking = `${path}.break`;

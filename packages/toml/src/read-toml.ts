@@ -25,7 +25,7 @@ export async function readTomlFile(file: string): Promise<TomlFile | undefined> 
   return { table: parseTable(text, file), findPlace: createKeyFinder(text) };
 }
 
-/** At once: starting the threads that would read it meanwhile takes several times as long as reading it. */
+/** At once: starting the threads that would read it in the meantime takes several times as long as reading it. */
 function readText(file: string): string | undefined {
   try {
     const stats = statSync(file, { throwIfNoEntry: false });

@@ -16,7 +16,7 @@ import { runSlashCommand } from "./slash-commands.js";
 
 /** Interface of a conversation for the code that opens its agent. */
 export interface ConversationHandle {
-  /** Runs a dialog with the user, which controls the terminal meanwhile. */
+  /** Runs a dialog with the user, which controls the terminal in the meantime. */
   ask<T>(dialog: (terminal: QuestionTerminal) => Promise<T>, signal: AbortSignal): Promise<T>;
   /** Shows complete lines above the input. */
   write(text: string): void;
@@ -27,7 +27,7 @@ export interface TerminalConversationOptions {
   readonly terminal: ConversationTerminal;
   /** First line. */
   readonly title: string;
-  /** Opens the agent; input is queued meanwhile. */
+  /** Opens the agent; input is queued in the meantime. */
   readonly open: (handle: ConversationHandle) => Promise<AgentSession>;
   /** First message. */
   readonly prompt: string | undefined;

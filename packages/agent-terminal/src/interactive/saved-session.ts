@@ -119,7 +119,7 @@ export async function createSavedSession(options: SavedSessionOptions): Promise<
 }
 
 /**
- * A thread goes on where its commands ran: its paths mean something else in another directory or environment.
+ * A thread continues where its commands ran: its paths mean something else in another directory or environment.
  * @throws Error naming both places
  */
 function checkPlace({ id, environment, cwd }: ThreadMeta, here: NewThread): void {

@@ -197,7 +197,7 @@ async function openAgentAt(
   }
 }
 
-/** A thread goes on where its commands ran, or where the user says: its paths mean something else in another place. */
+/** A thread continues where its commands ran, or where the user says: its paths mean something else in another place. */
 function checkEnvironment(
   { executor, environment }: AgentCommandOptions,
   chosen: ChosenEnvironment | undefined,

@@ -61,7 +61,7 @@ interface RecordContext {
 async function record(context: RecordContext, first: RecordedOutput): Promise<void> {
   const { orchestrator, id, sink, follow, signal } = context;
   const recording = createSessionRecording(quoteWords);
-  // Without `follow`, output that arrives meanwhile is left out: with a busy program this would never end.
+  // Without `follow`, output that arrives in the meantime is left out: with a busy program this would never end.
   const isLast = ({ range, end, closed, outcome }: RecordedOutput) => {
     if (follow) return closed && range.to === end && outcome.kind !== "running";
     return closed ? range.to === end : range.to >= first.end;

@@ -16,7 +16,7 @@ export async function runThreadsList(options: { json: boolean; all: boolean; lim
   if (rows.length === 0 && !all) say("there is no thread of this directory; --all lists those of others");
 }
 
-/** The error of a command that goes on with a thread and was given none: it has the newest ones of this directory. */
+/** The error of a command that continues with a thread and was given none: it has the newest ones of this directory. */
 export async function describeMissingThread(command: string): Promise<CommandError> {
   const store = createThreadStore({ home: codexHome(), version: VERSION });
   const rows = await listThreads(store, { limit: 5, cwd: process.cwd() });

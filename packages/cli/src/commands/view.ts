@@ -56,7 +56,7 @@ async function serve(open: (served: Served) => Promise<ServedView>, { port = 0, 
   }
 }
 
-/** Keeps the process alive meanwhile. */
+/** Keeps the process alive in the meantime. */
 function untilStopped(signal: AbortSignal): Promise<void> {
   const timer = setInterval(() => {}, 60_000);
   return new Promise((resolve) => {

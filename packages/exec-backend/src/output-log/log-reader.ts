@@ -34,7 +34,7 @@ export class RetainedLogReader implements LogReader {
   readonly #source: ReaderSource;
   readonly #follower: Follower;
   readonly #maxBytes: number;
-  /** Chunks that `next` returns next: some may have been evicted meanwhile. */
+  /** Chunks that `next` returns next: some may have been evicted in the meantime. */
   #chunks: readonly OutputChunk[] = [];
   #next = 0;
   /** Offset after the chunk that `next` returned last. */
@@ -76,7 +76,7 @@ export class RetainedLogReader implements LogReader {
     const to = this.#source.nextInMemory(position);
     this.#chunks = (await this.#source.read(position, to)).chunks;
     this.#next = 0;
-    // It was evicted: the reader goes on behind it.
+    // It was evicted: the reader continues behind it.
     if (this.#chunks.length === 0) this.#returnedTo = Math.max(position, this.#source.nextInMemory(position));
   }
 

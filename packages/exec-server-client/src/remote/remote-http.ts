@@ -19,7 +19,7 @@ export interface RemoteHttpRequest {
   /** Default `follow`. */
   redirectPolicy?: "follow" | "stop";
   /**
-   * Ends the exchange, also while its body is read: what is under way rejects with the reason of the signal. The server ends it as well:
+   * Ends the exchange, also while its body is read: what is in progress rejects with the reason of the signal. The server ends it as well:
    * one of this project at once, Codex 0.169.0 as it gets a websocket of its own for such a request. Over another connection to
    * Codex only the wait ends here.
    */

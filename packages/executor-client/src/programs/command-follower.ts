@@ -75,7 +75,7 @@ export class CommandFollower implements RunningCommand {
   /** Ends the current wait early; undefined while there is none. */
   #interruptWait: (() => void) | undefined;
   #waitsIdle = false;
-  /** Of an executor that takes steps beside a wait: ends the wait for the one under way. */
+  /** Of an executor that takes steps beside a wait: ends the wait for the one in progress. */
   #interruptStep: (() => void) | undefined;
   /** The session that takes steps beside the wait, while its program runs. */
   #direct: number | undefined;
@@ -219,7 +219,7 @@ export class CommandFollower implements RunningCommand {
       if (processId === undefined) break;
       const body = { ...toWait(processId), yieldTimeMs: 0, until: "output" as const };
       const reply = await this.#call(this.#tools.stdin, body, 0);
-      // A session whose end was answered with all of its output is not there any more.
+      // A session whose end was answered with all of its output no longer exists.
       const next: UnifiedExecResult | undefined = failureOf(reply) === undefined ? parseResult(reply) : undefined;
       rest = next !== undefined && next.range.to > next.range.from ? next : undefined;
     }

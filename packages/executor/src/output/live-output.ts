@@ -74,7 +74,7 @@ interface Attempt {
 /**
  * Live output of one session: whatever call waits, each byte is sent once, from byte 0 on. While a call waits, a slow
  * receiver holds the process back; what comes between two calls is sent by the next. Where a channel was lost, output
- * goes on over the next one, behind what was received.
+ * continues over the next one, behind what was received.
  */
 export class LiveOutputSender {
   readonly #options: LiveOptions;
@@ -208,7 +208,7 @@ export class LiveOutputSender {
     this.#unwritten?.finish();
   }
 
-  /** True when the channel was lost meanwhile, and there is another. Never rejects. */
+  /** True when the channel was lost in the meantime, and there is another. Never rejects. */
   async #attempt(delivery: Delivery): Promise<boolean> {
     delivery.held = undefined;
     if (delivery.stopped || this.#isDone(delivery)) return false;
@@ -254,7 +254,7 @@ export class LiveOutputSender {
     if (held !== undefined && held.offset + held.bytes.length <= delivery.limit) await this.#send(held, attempt);
   }
 
-  /** In parts that the receiver takes, cut between characters where there is a place; ends at the limit, which may move meanwhile. */
+  /** In parts that the receiver takes, cut between characters where there is a place; ends at the limit, which may move in the meantime. */
   async #send(piece: Piece, { delivery, signal, generation }: Attempt): Promise<void> {
     const { processId, receiver } = this.#options;
     const { length } = piece.bytes;

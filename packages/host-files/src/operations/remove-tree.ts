@@ -94,7 +94,7 @@ async function removeEmpty(here: HeldDirectory, name: Buffer, level: Level): Pro
   }
 }
 
-/** @throws EBUSY when the directory was moved meanwhile: its new parent must not be removed */
+/** @throws EBUSY when the directory was moved in the meantime: its new parent must not be removed */
 async function holdAbove({ path }: HeldDirectory, identity: string): Promise<HeldDirectory> {
   const above = await holdDirectory(process.platform === "linux" ? joinBelow(path, "..") : parentPath(path));
   if (above.identity === identity) return above;

@@ -8,7 +8,7 @@ const O_PATH = 0o10000000;
 
 /**
  * Calls `use` with a path of the last component of `path` whose directory was reached without following a symbolic link;
- * `use` checks the component itself. On Linux the directory is held open meanwhile, so it cannot be replaced by a link;
+ * `use` checks the component itself. On Linux the directory is held open in the meantime, so it cannot be replaced by a link;
  * elsewhere links are checked before, which leaves a race.
  * @throws ENOTDIR for a link in the directory part
  */

@@ -79,7 +79,7 @@ class HelperPool implements SandboxLeases {
   /** The helper for the profile as it resolves now, with a lease counted. */
   async #leaseEntry(resolve: () => Promise<HelperProfile>): Promise<Entry> {
     for (;;) {
-      // Resolved on each attempt: protected paths may have been created meanwhile.
+      // Resolved on each attempt: protected paths may have been created in the meantime.
       const profile = await resolve();
       if (this.#disposed) throw new Error("the connection is gone");
       for (const entry of this.#entries) if (entry.helper?.isUsable === false) this.#end(entry);

@@ -10,7 +10,7 @@ export interface FaceStep {
   /** What the text has to contain. */
   expected: readonly RegExp[];
   isError?: boolean;
-  /** Done once the call has had output, while it is under way. */
+  /** Done once the call has had output, while it is in progress. */
   meanwhile?: (orchestrator: Orchestrator) => Promise<unknown>;
 }
 

@@ -13,7 +13,7 @@ interface Session {
   /** Whose token opened it; for any other client it does not exist. */
   owner: string;
   transport: WebStandardStreamableHTTPServerTransport;
-  /** Requests under way, open streams included. */
+  /** Requests in progress, open streams included. */
   exchanges: number;
   usedAt: number;
   stopClock: () => void;

@@ -32,7 +32,7 @@ export function createWrittenItems(
   const grow = (size: number): void => {
     const larger = new Uint8Array(Math.max(size, 2 * buffer.length));
     larger.set(buffer.subarray(0, used));
-    // The buffer before is released: nothing but requests under way refers to it.
+    // The buffer before is released: nothing but requests in progress refers to it.
     for (const item of known) {
       const { byteOffset, length } = written.get(item)!;
       written.set(item, larger.subarray(byteOffset, byteOffset + length));

@@ -71,7 +71,7 @@ function parseScript(parser: Parser, script: string, now: () => number): SyntaxT
   const deadline = now() + MAX_PARSE_MS;
   const tree = parser.parse(script, null, { progressCallback: () => now() > deadline });
   if (tree === null) {
-    // Without this the next parse would go on with this script.
+    // Without this the next parse would continue with this script.
     parser.reset();
     return undefined;
   }

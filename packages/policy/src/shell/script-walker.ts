@@ -257,7 +257,7 @@ class Walker {
     return this.written.get(posix.normalize(this.readText(target)));
   }
 
-  /** The line of a here-document goes on behind its start: pipelines, lists, further redirections. */
+  /** The line of a here-document continues behind its start: pipelines, lists, further redirections. */
   private visitRest(redirect: SyntaxNode, output: string | undefined): void {
     const isQuoted = redirect.children.some(
       (child) => child.type === "heredoc_start" && /['"\\]/.test(getText(this.tree, child)),

@@ -29,13 +29,13 @@ interface Known {
 /** A value to be written. */
 interface Due {
   registration: Registration;
-  /** A new registration or connection of this node: it wins over what another node has written meanwhile. */
+  /** A new registration or connection of this node: it wins over what another node has written in the meantime. */
   isClaim: boolean;
 }
 
 /**
  * Keeps the registrations of this node and the stored ones of all nodes alike. A write replaces only what this node has seen: where
- * another node has written meanwhile, a claim is written again, and anything else yields.
+ * another node has written in the meantime, a claim is written again, and anything else yields.
  */
 export class Publisher {
   readonly #options: PublisherOptions;
