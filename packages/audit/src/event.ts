@@ -36,7 +36,7 @@ export interface CallEvent {
   cut?: true;
 }
 
-/** `client`: a program answered for somebody. `model`: a model decided. `session`: remembered from an earlier decision. `nobody`: there was no approver. `failure`: asking for approval failed. */
+/** `client`: a program decided on behalf of a person. `model`: a model decided. `session`: remembered from an earlier decision. `nobody`: there was no approver. `failure`: asking for approval failed. */
 export type DecidedBy =
   | "policy"
   | "rule"

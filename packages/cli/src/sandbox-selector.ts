@@ -44,7 +44,7 @@ function findGitDirectories(workspaceRoot: string): GitDirectories | undefined {
     const commonDirectory = realpathSync(
       resolve(gitDirectory, readFileSync(join(gitDirectory, "commondir"), "utf8").trim()),
     );
-    // The checkout has to list the worktree: anybody can write a `.git` file that names a directory.
+    // The checkout has to list the worktree: any process can write a `.git` file that names a directory.
     const back = realpathSync(readFileSync(join(gitDirectory, "gitdir"), "utf8").trim());
     const isOurs = back === realpathSync(git) && dirname(dirname(gitDirectory)) === commonDirectory;
     return isOurs ? { gitDirectory, commonDirectory } : undefined;

@@ -49,7 +49,7 @@ function formatIssue(issue: z.core.$ZodIssue, value: unknown, isToolSchema: bool
   return name === "" ? text : `field \`${name}\`: ${text}`;
 }
 
-/** Of a union that did not match: the one problem inside of the branch that was meant, if that can be told. */
+/** Of a union that did not match: the one problem within the intended branch, if that can be determined. */
 function deepest(issue: z.core.$ZodIssue): z.core.$ZodIssue {
   if (issue.code !== "invalid_union") return issue;
   const meant = issue.errors.filter((branch) => branch.length > 0 && branch.every(({ path }) => path.length > 0));

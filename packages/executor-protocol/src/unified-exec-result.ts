@@ -34,7 +34,7 @@ export const unifiedExecResultSchema = z.object({
   outcome: processOutcomeSchema,
   /** It was ended because `timeoutMs` was over, whatever the program made of that. */
   timedOut: z.optional(z.boolean()),
-  /** The output is complete: nobody holds the stream any more. */
+  /** The output is complete: no process has the stream open any more. */
   closed: z.boolean(),
   range: byteRangeSchema,
   omitted: z.array(omittedRangeSchema),

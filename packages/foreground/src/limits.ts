@@ -7,5 +7,5 @@ export const UNANSWERED_MS = 2_000;
 /** Milliseconds that a program may keep running after its input could not be closed before the person is notified. */
 export const OPEN_INPUT_MS = 500;
 
-/** Milliseconds that a command that was given up waits for its executor to acknowledge that. */
+/** Milliseconds that an abandoned command waits for its executor to acknowledge that. */
 export const LEAVE_GRACE_MS = 2_000;

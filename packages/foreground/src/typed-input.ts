@@ -15,7 +15,7 @@ export interface TypedInputOptions {
   outages: Pick<Outages, "isLost" | "watch">;
   /** Writes a line for the person. */
   say: (line: string) => void;
-  /** The person does not want to wait any longer. */
+  /** The user gave up waiting. */
   onLeave: (how: string) => void;
 }
 

@@ -101,7 +101,7 @@ export function createMcpServers(
       );
       if (era === "modern") registerTasks(mcp, state.tasks);
       registerResources(mcp, () => state.conversation, state.watches);
-      // A server of one HTTP request has nobody to notify.
+      // A server of one HTTP request cannot send notifications later.
       if (era === "modern" && requestInfo !== undefined) return mcp;
       connected.add(mcp);
       const { onclose } = mcp.server;

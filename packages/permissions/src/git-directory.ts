@@ -24,7 +24,7 @@ export const WRITTEN_IN_GIT_DIRECTORY: readonly string[] = [
 ];
 
 /**
- * Names in an opened git directory that are kept closed also where they do not exist yet: what git runs, or what tells git
+ * Names in an opened git directory that are kept closed also where they do not exist yet: files that git runs, or that tell git
  * where to look, would take effect outside the sandbox.
  */
 export const CLOSED_IN_GIT_DIRECTORY: readonly string[] = [

@@ -9,7 +9,7 @@ export interface PolicyOptions {
   approvalPolicy: ApprovalPolicy;
   /** As `loadRulePolicy` reads them. What its `broken` files may have forbidden is asked. */
   rules?: RulePolicy;
-  /** Where the decision `accept_and_save` puts a rule, such as `createRuleSaver`; without it nobody is offered that. */
+  /** Saves the rule of a decision `accept_and_save`, such as `createRuleSaver`; without it that decision is not offered. */
   saveRule?: SaveRule;
   /**
    * The sandbox of commands: a mode, or what chooses one for each. Default: `read-only` where the executor can sandbox;

@@ -84,7 +84,7 @@ function findAsking(inside: readonly CommandVerdict[], plain: readonly CommandVe
 const isForbidden = (verdict: Verdict): verdict is Restriction => verdict.decision === "forbidden";
 const isPrompt = (verdict: Verdict): verdict is Restriction => verdict.decision === "prompt";
 
-/** A question that the policy lets nobody ask is a refusal. */
+/** If the policy never asks for approval, a command that needs it is refused. */
 function applyApprovalPolicy(verdict: Verdict, policy: ApprovalPolicy): Verdict {
   if (verdict.decision !== "prompt") return verdict;
   const { cause } = verdict;
@@ -96,7 +96,7 @@ function applyApprovalPolicy(verdict: Verdict, policy: ApprovalPolicy): Verdict 
   return { decision: "forbidden", reason, cause };
 }
 
-/** Ends the reason of a refusal where somebody can lift it. */
+/** The end of the reason of a refusal that a person can override. */
 const HOW_TO_LIFT: Partial<Record<Cause["kind"], string>> = {
   dangerous: ` (${HOW_TO_OVERRIDE})`,
   no_sandbox: " (a rule that allows the command lets it run, and sandbox mode `danger-full-access` every command)",

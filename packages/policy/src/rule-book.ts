@@ -34,7 +34,7 @@ export class RuleBook {
   }
 
   /**
-   * A rule to offer: what the model suggests if it is of use, else the first command that asks. Null for none: a prefix allows
+   * A rule to offer: the suggestion of the model if it is usable, else the first command that asks. Null for none: a prefix allows
    * whatever follows it, which of a dangerous command is any file.
    */
   propose(

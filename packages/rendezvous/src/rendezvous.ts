@@ -27,7 +27,7 @@ import { createUsedTickets } from "./tickets/used-tickets.js";
 
 /** Options of `Rendezvous`; all optional. */
 export interface RendezvousOptions {
-  /** Authorization. Default: whoever can connect may do everything. */
+  /** Authorization. Default: every client may do everything. */
   access?: Access;
   /** Refuses unencrypted executors and harnesses. Default false. */
   noiseOnly?: boolean;

@@ -14,7 +14,7 @@ export type FindKey = (path: KeyPath) => Place | undefined;
 
 /**
  * Finds the places where keys are set, or of the nearest table or inline table around them. It works line by line, so a key inside
- * a multi-line value is reported at the first line of that value. The text is read once, at the first key that is looked for.
+ * a multi-line value is reported at the first line of that value. The text is read once, when the first key is searched for.
  */
 export function createKeyFinder(text: string): FindKey {
   let trees: KeyTrees | undefined;

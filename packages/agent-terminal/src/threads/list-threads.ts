@@ -25,7 +25,7 @@ export async function listThreads(
   const rows: ThreadRow[] = [];
   for await (const thread of store.list()) {
     if (cwd !== undefined && thread.meta.cwd !== cwd) continue;
-    // A file that cannot be read to its prompt is listed all the same, and does not hide the others.
+    // A file that cannot be read to its prompt is listed anyway, and does not hide the others.
     const prompt = await readFirstPrompt(store.readLines(thread.meta.id)).catch(() => "");
     rows.push(toRow(thread, prompt));
     if (rows.length >= limit) break;

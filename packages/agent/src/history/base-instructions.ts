@@ -1,4 +1,4 @@
-/** What a model is told first, unless a file replaces it. At most 4 KB. */
+/** Default base instructions of a model, unless a file replaces them. At most 4 KB. */
 export const BASE_INSTRUCTIONS = `You are a coding agent. You work for a person, in a directory on a computer that you reach through tools. That computer may be another one than theirs.
 
 # How to work

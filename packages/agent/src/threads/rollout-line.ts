@@ -101,7 +101,7 @@ export interface ReadThread {
   startedCalls: Set<string> | undefined;
   /** The last checkpoint of each call without an output, by its id. */
   checkpoints: Map<string, unknown>;
-  /** A line is no JSON: what it told is lost, maybe that a call was made. */
+  /** A line is not JSON: its content is lost, possibly the record of a call. */
   hasGap: boolean;
 }
 

@@ -136,7 +136,7 @@ export function createThreadStore(options: ThreadStoreOptions): ThreadStore {
       functionsOnly,
       checkpoints,
       ...(usage === undefined ? {} : { usage }),
-      // After a gap nobody can say that a call was not made.
+      // After a gap it is unknown whether a call was made.
       ...(startedCalls === undefined || hasGap ? {} : { startedCalls }),
     };
     return { saved, meta };

@@ -14,7 +14,7 @@ export interface MessageCarrier {
   readonly waitingBytes: number;
   /**
    * True: received messages wait to be taken, up to the limit, and the peer should be held back. False: there is room again.
-   * What comes all the same is kept.
+   * Messages that arrive anyway are retained.
    */
   setFull(isFull: boolean): void;
   /** Called once, by `close` of the channel: sends what waits, up to the deadline, and ends the transport. Must not reject. */

@@ -46,7 +46,7 @@ export class SendGate {
 
 const PASSED: Promise<void> = Promise.resolve();
 
-/** A rejection that is not reported as unhandled when nobody awaits it. */
+/** A rejection that is not reported as unhandled if it is never awaited. */
 export const rejected = (error: unknown): Promise<never> => tolerated(Promise.reject(error));
 
 function tolerated<T>(promise: Promise<T>): Promise<T> {

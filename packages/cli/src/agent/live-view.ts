@@ -17,7 +17,7 @@ export interface LiveView {
   readonly observer: AgentObserver;
   /** File of the audit log, which it shows as well. */
   auditFile?: string | undefined;
-  /** Serves it, and tells the links. @throws CommandError */
+  /** Serves it, and prints the links. @throws CommandError */
   attach(orchestrator: Orchestrator, show?: (line: string) => void): Promise<void>;
   /** After the run: waits until the last page is closed, unless the view ends with the run. */
   untilLeft(signal: AbortSignal): Promise<void>;

@@ -45,13 +45,13 @@ export interface OpenedAgent {
 
 /** What a command decides itself. */
 export interface AgentChoices {
-  /** Undefined: nobody can be asked, and what needs approval is refused. */
+  /** Undefined: there is no approver, and calls that need approval are refused. */
   readonly approver: Approver | undefined;
   /** Directory of a thread that is gone on with. */
   readonly threadCwd: string | undefined;
   /** Environment of a thread that is gone on with, where its file names it. */
   readonly threadEnvironment: string | undefined;
-  /** What the model is told first; default as configured. */
+  /** Base instructions of the model; default as configured. */
   readonly instructions?: string | undefined;
   /** Shows the threads of the agent; served before anything runs where the options say so. */
   readonly live?: LiveView | undefined;
@@ -250,7 +250,7 @@ function prepareOnce(shellParser: GetShellParser): () => void {
 const modeOf = (options: AgentCommandOptions): SandboxMode | undefined =>
   isBypassed(options) ? "danger-full-access" : options.approveForMe === true ? "workspace-write" : options.sandbox;
 
-/** Without an approver nobody is asked, whatever is configured: what needs approval is refused. */
+/** Without an approver, calls that need approval are refused, whatever is configured. */
 async function openAgentConfig(
   options: AgentCommandOptions,
   workspace: Workspace,

@@ -13,7 +13,7 @@ export interface SessionsOptions extends SessionsAddress {
   json?: boolean;
 }
 
-/** Lists, reads or kills sessions of a running executor, whoever started them. */
+/** Lists, reads or kills sessions of a running executor, regardless of who started them. */
 export async function runSessions(options: SessionsOptions): Promise<void> {
   const address = checkSessionsAddress(options);
   if (options.kill !== undefined && options.read !== undefined) {

@@ -24,7 +24,7 @@ const IS_NEW_ENOUGH =
  * installer. What it says is a line of `mark`, a word and more. It is a function, so that the shell reads all of it before
  * it runs any of it: what follows on stdin is for the bridge.
  * @param id of the bundle
- * @param places where Node is looked for beside `PATH`
+ * @param places directories in which Node is searched for in addition to `PATH`
  */
 export const createScript = (id: string, mark: string, places: readonly string[] = PLACES): string => `m() {
 umask 077

@@ -1,12 +1,12 @@
 import type { OutputStream, ProcessOutcome } from "@codex/executor-protocol";
 import type { ClientError } from "../errors.js";
 
-/** How a process ended, as the server tells it. */
+/** How a process ended, as reported by the server. */
 export interface Exit {
   /** 128 + n for signal n, unless `outcome` says more. */
   exitCode: number;
   sandboxDenied: boolean;
-  /** Only from servers that tell signals apart. */
+  /** Only from servers that distinguish signals from exit codes. */
   outcome?: Extract<ProcessOutcome, { kind: "exited" | "signaled" }>;
 }
 

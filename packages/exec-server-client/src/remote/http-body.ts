@@ -16,7 +16,7 @@ export class HttpBody implements AsyncIterable<Buffer> {
 
   /**
    * @param onOver called once when the connection need not deliver more
-   * @param signal reading rejects with its reason once it has aborted; whoever aborts calls `cancel`
+   * @param signal reading rejects with its reason once it has aborted; the caller that aborts also calls `cancel`
    */
   constructor(onOver: () => void, signal?: AbortSignal) {
     this.#onOver = onOver;

@@ -25,7 +25,7 @@ export interface RunHooks {
   /** Ends the program. */
   signal: AbortSignal | undefined;
   clock: Clock;
-  /** Added to the window before an answer is given up, ms. */
+  /** Time beyond the window after which a response counts as missing, milliseconds. */
   answerMarginMs: number;
   /** A fresh key for what must not happen twice. */
   newKey: () => string;
@@ -62,7 +62,7 @@ interface QueuedStep {
 /** Follows one program from its start to its end: a call that starts it, then waits, and input beside them. */
 export class CommandFollower implements RunningCommand {
   readonly #ended: Promise<RunOutcome>;
-  /** Undefined while a callback is the only reader: what is read fast must not pay for what nobody uses. */
+  /** Undefined while a callback is the only reader: a fast reader must not pay for an unused buffer. */
   #output: LiveOutputStream | undefined;
   #onOutput: OnOutput;
   readonly #executor: ExecutorConnection;
@@ -219,7 +219,7 @@ export class CommandFollower implements RunningCommand {
       if (processId === undefined) break;
       const body = { ...toWait(processId), yieldTimeMs: 0, until: "output" as const };
       const reply = await this.#call(this.#tools.stdin, body, 0);
-      // A session whose end was answered with all of its output no longer exists.
+      // A session whose end was reported with all of its output no longer exists.
       const next: UnifiedExecResult | undefined = failureOf(reply) === undefined ? parseResult(reply) : undefined;
       rest = next !== undefined && next.range.to > next.range.from ? next : undefined;
     }

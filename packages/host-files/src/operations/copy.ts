@@ -82,7 +82,7 @@ async function copyContent(source: HostPath, destination: HostPath): Promise<voi
   await withErrorPath(both, async () => {
     const file = await openForReading(source, true);
     try {
-      // The file that was checked, even if its name refers to another file by now.
+      // The file that was checked, even if its name now refers to another file.
       const opened = process.platform === "linux" ? `/proc/self/fd/${file.fd}` : source;
       await copyFile(opened, destination, constants.COPYFILE_FICLONE);
     } finally {

@@ -16,7 +16,7 @@ export interface Face {
 export interface FaceAnswer {
   /** All of the text, as the model reads it. */
   text: string;
-  /** Left out where the stack does not tell a failure from a result. */
+  /** Left out if the stack does not distinguish a failure from a result. */
   isError?: boolean;
 }
 

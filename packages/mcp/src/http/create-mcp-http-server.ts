@@ -76,7 +76,7 @@ export function createMcpHttpServer(servers: McpServers, options: McpHttpOptions
     return stop === undefined ? response : followResponse(response, request.signal, stop);
   }
 
-  /** The refusal of a request, before its body is read; else whom it comes from. */
+  /** The refusal of a request, before its body is read; else its client. */
   async function admit(request: IncomingMessage): Promise<Response | AuthInfo | undefined> {
     const problem = findHeaderProblem(request, allowedHosts);
     if (problem !== undefined) return refuse(403, problem);

@@ -5,7 +5,7 @@ import type { McpServers } from "../mcp-servers.js";
 import { createMcpHttpServer, type McpHttpOptions } from "./create-mcp-http-server.js";
 import { toHostname } from "./guard.js";
 
-/** Where MCP is served over HTTP, and to whom. */
+/** Address and authentication of MCP over HTTP. */
 export interface McpListenOptions extends McpHttpOptions {
   /** IP address or name to bind. Default `127.0.0.1`. */
   host?: string;

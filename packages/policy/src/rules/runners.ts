@@ -147,7 +147,7 @@ const FORMS: ReadonlyMap<string, string> = new Map([
   ["sops", "exec-env :code | exec-file :code"],
   ["pm2", "start :named | exec :code | deploy :code"],
   ["ip", "netns exec +1 | vrf exec +1"],
-  // What runs later, or in the session of somebody else.
+  // What runs later, or in the session of another user.
   ...all("tmux screen byobu zellij crontab at batch launchctl schtasks cgexec", ":code"),
   ["systemctl", "edit :code | link :code | enable :code | set-property :code | set-environment :code"],
   // Wherever they stand, options or operands can be code or name a program.

@@ -63,7 +63,7 @@ function selectSandbox(settings: CheckedSettings, command: SandboxedCommand): Sa
 }
 
 /**
- * The directories of the turn. Without any, the executor's own directory stands in, which nobody has chosen: so it
+ * The directories of the turn. Without any, the executor's own directory is used, which nobody has chosen: so it
  * may not hold the home directory, where start-up files of other programs are.
  */
 function findWorkspace(

@@ -153,7 +153,7 @@ const CONTROLS: readonly string[] = [
   "~/.docker/desktop/docker.sock",
 ];
 
-/** What `denyRead` is where nobody says otherwise. */
+/** Default of `denyRead`. */
 export const DEFAULT_DENY_READ: readonly string[] = [...CREDENTIALS, ...CONTROLS];
 
 /** What is denied, on a host: absolute, `~` replaced. A name without pattern is a path. */

@@ -16,7 +16,7 @@ export interface SandboxSelector {
   deniedReads?(host: HostInfo | undefined): readonly DeniedRead[];
 }
 
-/** No sandbox fits the command: it does not run, and nobody is asked. */
+/** No sandbox is possible for the command: it does not run, and approval is not requested. */
 export interface SandboxRefusal {
   /** Why, and what to do. */
   refused: string;
@@ -29,7 +29,7 @@ export interface SandboxedCommand {
   host: HostInfo | undefined;
   /** Where the command starts. */
   cwd: string;
-  /** Absolute directories of the turn; undefined when nobody named any. */
+  /** Absolute directories of the turn; undefined if none are specified. */
   workspaceRoots: readonly string[] | undefined;
   sandboxPermissions: SandboxPermissions;
   /** Normalized: `file_system.read`, `file_system.write` with absolute paths, `network.enabled`. */

@@ -67,7 +67,7 @@ const mayUseFiles = (program: string, args: readonly string[]): boolean =>
 /** Settings of a user or a host. */
 const SETTINGS = /(?:rc|conf|config|\.cfg|\.ini|\.toml|credentials)$/i;
 
-/** What programs load without being told, by its name. */
+/** Files that programs load by default, by name. */
 const LOADED = /(?:^|\/)(?:sitecustomize|usercustomize|conftest)\.py$|\.(?:pth|so|pm|jar)$/;
 
 /**

@@ -4,7 +4,7 @@ import { toUnknown } from "./unknown.js";
 import { decodeEscapes } from "./words.js";
 
 /**
- * What a command is known to print, given what it and its files hold; undefined when that cannot be told from its words. What
+ * What a command is known to print, given what it and its files hold; undefined if that cannot be determined from its words. What
  * comes near to it, as the lines that `grep` picks do, is marked as unknown.
  */
 export function getLiteralOutput(

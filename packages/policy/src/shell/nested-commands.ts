@@ -1,4 +1,4 @@
-/** What a command runs in turn, as far as its arguments tell. */
+/** What a command runs in turn, as far as its arguments show. */
 export type NestedCommand =
   | { readonly kind: "command"; readonly argv: readonly string[] }
   /** Text a shell runs; `args` are its $0, $1, … */

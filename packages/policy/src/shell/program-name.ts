@@ -4,7 +4,7 @@ export function lookupName(program: string): string {
   return name.replace(/^-(?=.)/, "").replace(/\.exe$/, "");
 }
 
-/** The same without what tells installations apart: `bash5`, `bash-5.2`, `bash-static`, `sh.distrib`. */
+/** The same without the parts that distinguish installations: `bash5`, `bash-5.2`, `bash-static`, `sh.distrib`. */
 export function plainName(program: string): string {
   return lookupName(program).replace(
     /(?:[-.](?:static|distrib|real|orig|bin|restricted|stable|preview|beta)|[-_.]?\d[\d.]*)+$/,

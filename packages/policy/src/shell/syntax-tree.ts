@@ -83,7 +83,7 @@ export function listFunctions(tree: SyntaxTree): Map<string, SyntaxNode> {
   return functions;
 }
 
-/** Parts of one word that the grammar tells apart: there is nothing between them. */
+/** Parts of one word that are separate nodes of the grammar, with nothing between them. */
 export function joinAdjacent(nodes: readonly SyntaxNode[]): SyntaxNode[] {
   const words: SyntaxNode[] = [];
   for (const node of nodes) {

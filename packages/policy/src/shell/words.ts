@@ -159,7 +159,7 @@ function transform(value: string, operation: string): string | undefined {
   return transformed === undefined || !isUnknown(value) ? transformed : toUnknown(transformed);
 }
 
-/** What `${name:1:2}`, `${name#a*}`, `${name%a}`, `${name/a/b}`, `${name,,}` and `${name@E}` make of a value; undefined where that cannot be told. */
+/** What `${name:1:2}`, `${name#a*}`, `${name%a}`, `${name/a/b}`, `${name,,}` and `${name@E}` make of a value; undefined if that cannot be determined. */
 function transformValue(value: string, operation: string): string | undefined {
   const [, from, length] = /^:\s*\(?\s*(-?\d+)\s*\)?\s*(?::\s*\(?\s*(-?\d+)\s*\)?\s*)?$/.exec(operation) ?? [];
   if (from !== undefined) return sliceValue(value, Number(from), length === undefined ? undefined : Number(length));

@@ -233,7 +233,7 @@ export const WRAPPERS: ReadonlyMap<string, Wrapper> = new Map(
 const ALWAYS =
   "agetty alacritty ansible aws-vault bwrap callgrind capsh chamber chokidar concurrently daemon direnv doppler dotenv dotenvx env-cmd envchain exec-helper fbterm foot gdbserver gnome-terminal keychain kitty konsole mpiexec mpirun nc ncat netcat npm-run-all nq onchange op proot pssh qsub reflex rr sbatch scl socat srun start-stop-daemon systemd-nspawn tcpserver tcpsvd teller torchrun ts tsp urxvt xterm";
 
-/** Programs that run a command behind one of these words; `*`: behind any. Their own options are not told apart. */
+/** Programs that run a command behind one of these words; `*`: behind any. Their own options are not distinguished. */
 export const RUNNERS: ReadonlyMap<string, readonly string[]> = new Map(
   Object.entries({
     ...Object.fromEntries(ALWAYS.split(" ").map((name) => [name, ["*"]])),

@@ -89,7 +89,7 @@ export class StreamTable {
     return kept.stream;
   }
 
-  /** The harness of the stream that a handshake message wants to resume; undefined for a complete handshake. */
+  /** The harness of the stream that a handshake message asks to resume; undefined for a complete handshake. */
   findPeer(message: Uint8Array): StreamPeer | undefined {
     const id = message.subarray(0, RESUMPTION_ID_BYTES);
     for (const { stream, peer } of this.#all) if (stream.isResumable && peer.resumption.id.equals(id)) return peer;

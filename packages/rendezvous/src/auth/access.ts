@@ -7,7 +7,7 @@ import { isSignedWith, type SignedRequest } from "./sigv4.js";
 
 /** Authorizes requests. */
 export interface Access {
-  /** False if no authentication is configured: whoever can connect may do everything. */
+  /** False if no authentication is configured: every client may do everything. */
   readonly isGuarded: boolean;
   /** @throws Refusal `unauthenticated`, `token_expired` or `wrong_scope` */
   require(headers: IncomingHttpHeaders, environmentId: string, action: Action): Promise<Principal>;

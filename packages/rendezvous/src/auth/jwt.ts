@@ -16,7 +16,7 @@ export interface JwtOptions {
   now: () => number;
 }
 
-/** Asymmetric algorithms only: with a shared key, whoever can verify a token could also issue one. */
+/** Asymmetric algorithms only: with a shared key, every verifier of tokens could also issue them. */
 const ALGORITHMS = ["EdDSA", "ES256", "ES384", "ES512", "PS256", "PS384", "PS512", "RS256", "RS384", "RS512"];
 
 const keySetSchema = z.object({

@@ -81,7 +81,7 @@ export class Publisher {
     if (!this.#winsOver(stored, this.#claimOf(entry.key))) this.#learn(stored);
   }
 
-  /** Writes again what is about to expire or has another load by now; and forgets what has expired. */
+  /** Rewrites entries that are about to expire or whose load has changed, and forgets expired ones. */
   renew(): void {
     const { registrations, now, renewMs } = this.#options;
     for (const entry of registrations.all()) {

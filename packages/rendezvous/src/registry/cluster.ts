@@ -11,7 +11,7 @@ export interface NodeRequest {
   registrationId?: string | undefined;
   /** Body of the request, as it was sent. */
   body: string;
-  /** Milliseconds since 1970 after which the credential of who asks is worth nothing. */
+  /** Milliseconds since 1970 at which the credential of the requester expires. */
   expiresAt?: number | undefined;
   streamId?: string | undefined;
 }

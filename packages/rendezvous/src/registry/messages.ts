@@ -9,7 +9,7 @@ export const DIRECT_TRANSPORT = "direct_jsonrpc_v1";
 /** Longest authorization, bytes; the limit is Codex's. */
 const MAX_AUTHORIZATION_CHARS = 4096;
 
-/** Labels of an executor, or those that a harness wants. */
+/** Labels of an executor, or those that a harness requires. */
 export const labelsSchema = z
   .record(
     z.string().check(z.regex(/^[\w.-]{1,64}$/)),

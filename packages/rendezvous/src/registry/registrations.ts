@@ -162,7 +162,7 @@ export class Registrations {
     return this.find(environmentId, id)?.link;
   }
 
-  /** Connects an executor; a former connection of the registration is closed: it may be dead without anybody knowing. */
+  /** Connects an executor; a former connection of the registration is closed: it may be half-open. */
   attach(registration: Registration, link: ExecutorLink): void {
     const entry = this.#entryOf(registration);
     if (entry === undefined) return link.close("replaced");
@@ -177,7 +177,7 @@ export class Registrations {
     this.#wake(registration.environmentId);
   }
 
-  /** Its lease begins. Nothing happens where the registration or its connection is another by now. */
+  /** Its lease begins. Does nothing if the registration or its connection has been replaced. */
   detach(registration: Registration, link: ExecutorLink): void {
     const entry = this.#entryOf(registration);
     if (entry === undefined || entry.link !== link) return;
@@ -205,7 +205,7 @@ export class Registrations {
   }
 
   /**
-   * The node that holds a connection does not answer, or does not have it. Nothing happens where another place is known by now.
+   * The node that holds a connection does not answer, or does not have it. Does nothing if another place has become known.
    * @param retryMs after which the node may be asked again: it may only have been slow; undefined where the connection is gone
    */
   forget(registration: Registration, place: Place, retryMs?: number): void {

@@ -114,7 +114,7 @@ export class HarnessRelay {
     }
   }
 
-  /** Its frames are still delivered to the executor, which is then told that the stream has no reader. */
+  /** Its frames are still delivered to the executor, which is then notified that the stream has no reader. */
   #end(): void {
     const { line, metrics, onGone, isExecutorGone } = this.#options;
     this.#share.set(0);

@@ -33,7 +33,7 @@ export function mirrorClosed(profile: SandboxProfile, files: HostFiles): Sandbox
   return { network, fileSystem: { ...fileSystem, entries: [...entries.values()].sort(byDepth) } };
 }
 
-/** Outer ones first. Without a network a socket needs no protection: nobody can connect to it. */
+/** Outer ones first. Without a network a socket needs no protection: no program can connect to it. */
 function listParents(fileSystem: RestrictedFiles, files: HostFiles, hasNetwork: boolean): string[] {
   const parents = fileSystem.entries
     .filter(({ access, kind, missing }) => access === "deny" && kind === "file" && missing === undefined)

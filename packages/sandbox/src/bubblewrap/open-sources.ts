@@ -4,7 +4,7 @@ import { StartError } from "@codex/exec-backend";
 /**
  * Opens paths without symbolic links, in their order, so that nothing else can take their place before they are mounted. The
  * caller closes the descriptors; on a throw there are none.
- * @throws PathsChangedError for a path that refers to something else by now
+ * @throws PathsChangedError for a path that now refers to something else
  */
 export function openSources(paths: readonly string[]): number[] {
   const sources: number[] = [];
@@ -38,7 +38,7 @@ export function openSource(path: string): number {
 const isTooMany = (error: unknown): boolean =>
   error instanceof Error && "code" in error && (error.code === "EMFILE" || error.code === "ENFILE");
 
-/** Paths have changed since they were resolved: another sandbox started or ended, or somebody works there. */
+/** Paths have changed since they were resolved: another sandbox started or ended, or a file was changed. */
 export class PathsChangedError extends StartError {
   constructor(problem: string, cause?: unknown) {
     super("sandbox_invalid", `the sandbox cannot be enforced: ${problem}`, { cause });

@@ -29,7 +29,7 @@ import { openSource } from "./open-sources.js";
  */
 export interface Placeholder {
   path: string;
-  /** Removes it when nobody else relies on it and nothing was put there. Called once; never rejects. */
+  /** Removes it if no other sandbox relies on it and nothing was created there. Called once; never rejects. */
   release(): Promise<void>;
 }
 
@@ -75,7 +75,7 @@ function make(path: string): void {
     utimesSync(path, MARK_S, MARK_S);
     return;
   }
-  // Linked when it is complete: nobody sees it with other content.
+  // Linked when it is complete, so that it is never visible with other content.
   const draft = `${path}.${randomUUID()}`;
   try {
     writeFileSync(draft, `${OWN_COMMON_DIRECTORY}\n`, { flag: "wx", mode: 0o644 });
@@ -110,7 +110,7 @@ function tryHold(at: string, path: string, native: Native): Held | undefined {
       try {
         if (native.lock(fd, "exclusive") && isSame(fd, at) && isUnused(fd, at)) await remove(at);
       } catch {
-        // Somebody else is changing it, and owns it by now.
+        // Another process is changing it, and owns it now.
       } finally {
         closeSync(fd);
       }

@@ -65,7 +65,7 @@ export function createHostFiles(env: Readonly<Record<string, string | undefined>
 
 const lstatSyncOf = (path: string) => attempt(() => lstatSync(path, { throwIfNoEntry: false }));
 
-/** Does not block on a FIFO or an endless device that somebody may have put there. */
+/** Does not block on a FIFO or an endless device that may have been created there. */
 function readFirstLine(path: string): string | undefined {
   const fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY);
   try {

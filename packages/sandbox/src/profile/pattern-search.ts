@@ -7,12 +7,12 @@ export type PatternSearch = (sandbox: Sandbox) => Promise<FoundPatterns>;
 
 interface Searching {
   running: Promise<FoundPatterns>;
-  /** Begins when that has ended; shared by all callers who came after it had begun. */
+  /** Begins when the current search has ended; shared by all calls since that began. */
   next: Promise<FoundPatterns> | undefined;
 }
 
 /**
- * Searches each tree once at a time, however many callers there are: those who come during a search share the next one, as the
+ * Searches each tree once at a time, however many callers there are: calls during a search share the next one, as the
  * running one may have missed later changes.
  */
 export function createPatternSearch(files: HostFiles): PatternSearch {

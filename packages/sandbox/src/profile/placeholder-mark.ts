@@ -1,7 +1,7 @@
 import { lstatSync, readdirSync } from "node:fs";
 import { basename } from "node:path/posix";
 
-/** Modification time of placeholders, seconds since 1970; it changes when somebody puts something there. */
+/** Modification time of placeholders, seconds since 1970; it changes when something is created there. */
 export const MARK_S = 0x5a4d;
 
 /** Whether a path only reserves its name, for this sandbox or another. */

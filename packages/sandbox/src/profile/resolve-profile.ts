@@ -24,7 +24,7 @@ interface WantedPath {
 /**
  * What a sandbox means on this host. An inner entry wins over an outer one; on the same path deny wins over write, and
  * write over read; what a deny pattern names stays closed whatever is within it.
- * @param found what its patterns name, where that was looked for already
+ * @param found the matches of its patterns, if they were searched for already
  * @throws StartError `sandbox_invalid` for what could not be enforced as it is meant
  */
 export function resolveProfile(sandbox: Sandbox, files: HostFiles, found: FoundPatterns = new Map()): SandboxProfile {
@@ -79,7 +79,7 @@ export type FoundPatterns = ReadonlyMap<string, readonly string[] | Error>;
 
 const keyOf = (base: string, pattern: string): string => `${base}\0${pattern}`;
 
-/** The patterns of a sandbox that are looked for in the file system, and where. @throws StartError `sandbox_invalid` */
+/** The patterns of a sandbox that are searched for in the file system, and where. @throws StartError `sandbox_invalid` */
 export function listSearches(sandbox: Sandbox): { base: string; pattern: string; maxDepth: number | undefined }[] {
   const { permissions } = sandbox;
   if (permissions.type !== "managed" || permissions.file_system.type === "unrestricted") return [];
@@ -199,7 +199,7 @@ function settle(wanted: readonly WantedPath[], files: HostFiles): Omit<Restricte
   for (const path of entries.keys()) {
     if (closed.some((outer) => path !== outer && isWithin(path, outer))) entries.delete(path);
   }
-  // In a closed directory nobody can make what is not there.
+  // In a closed directory, missing entries cannot be created.
   for (const [path, { missing }] of entries) {
     const outer = missing ? [...entries.values()].filter((one) => one.path !== path && isWithin(path, one.path)) : [];
     if (outer.sort(byDepth).at(-1)?.access === "deny") entries.delete(path);

@@ -11,7 +11,7 @@ const ARCHITECTURES: Partial<Record<string, Omit<FilterOptions, "rules"> & { nam
 const CLONE_NAMESPACES = 0x7e020000;
 const UNSHARE_NAMESPACES = CLONE_NAMESPACES | 0x80;
 
-/** Types into the terminal of somebody else. */
+/** Types into the terminal of another process. */
 const TIOCSTI = 0x5412;
 const TIOCLINUX = 0x541c;
 
@@ -28,7 +28,7 @@ const SOCK_TYPE_MASK = 0xf;
  * The system calls of a sandbox, for `bwrap --seccomp`; undefined for an architecture without a table.
  *
  * Without a network no socket can be made at all, of the Unix kind neither: a path socket leads out of the sandbox, and
- * whoever listens there acts for the one who connects. A pair of connected sockets stays possible; not of datagrams, which can be
+ * a server there acts on behalf of the client. A pair of connected sockets stays possible; not of datagrams, which can be
  * sent to any path. With a network only the families of ordinary programs are left.
  */
 export function createSeccompFilter(

@@ -7,7 +7,7 @@ export interface CallNumbers {
 
 const call = <Arm64 extends number | undefined>(x64: number, arm64: Arm64) => ({ x64, arm64 });
 
-/** Calls that are always refused: none is of use to a program in a sandbox, and each reaches past it or deep into the kernel. */
+/** Calls that are always refused: no program in a sandbox needs them, and each reaches past it or deep into the kernel. */
 export const REFUSED_CALLS = {
   // Namespaces and mounts: what is read-only here would be made writable there.
   mount: call(165, 40),

@@ -29,7 +29,7 @@ export function readGraceMs<Default extends number | undefined>(
   return seconds === undefined ? foregroundSeconds : Math.ceil(seconds * 1000);
 }
 
-/** A server in the background logs to a file beside its socket, unless told otherwise. */
+/** A server in the background logs to a file beside its socket, unless configured otherwise. */
 export const withBackgroundLog = <Options extends TelemetryArguments & BackgroundArguments>(
   options: Options,
 ): Options =>
@@ -74,7 +74,7 @@ export async function serveInBackground(
   await close();
 }
 
-/** Tells who has started this process whether it listens. */
+/** Reports to the parent process whether this one listens. */
 async function open(listen: () => Promise<Listener>): Promise<Listener> {
   try {
     const listener = await listen();

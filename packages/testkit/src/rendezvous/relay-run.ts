@@ -107,7 +107,7 @@ async function execute(channel: Channel, problems: string[]): Promise<void> {
   }
 }
 
-/** Sends messages until there were enough faults, and checks what comes back. */
+/** Sends messages until there were enough faults, and checks the responses. */
 function drive(
   channel: Channel,
   { random, n: harness, faults, result }: { random: Random; n: number; faults: FrameFaults; result: RelayRunResult },

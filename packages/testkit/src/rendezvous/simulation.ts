@@ -262,7 +262,7 @@ async function runExecutor(n: number, world: World, signal: AbortSignal): Promis
 const spreadOf = (executors: number): number => Math.min(Math.ceil((executors / dialsPerSecond) * 1000), 30_000);
 
 /**
- * The bounds on storms: no more than 4,000 dials per second and node that is up, whether accepted or not; everybody is back; nobody has to register
+ * The bounds on storms: no more than 4,000 dials per second and node that is up, whether accepted or not; every executor has returned; none has to register
  * again where registrations are known, and no lease expires. Empty if all hold.
  */
 export function findProblems({ nodes, outage }: SimulationOptions, result: SimulationResult): string[] {

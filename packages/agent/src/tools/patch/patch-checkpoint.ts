@@ -5,7 +5,7 @@ import { type AgentFiles, pathOfFileUrl } from "../../files/agent-files.js";
 import { MAX_PATCHED_BYTES, MAX_SEARCHED_DIRECTORIES, MAX_SEARCHED_ENTRIES } from "../../limits.js";
 import { readState } from "./file-states.js";
 
-/** What a thread saves before a patch is applied, so that a later process can tell how far it came. */
+/** What a thread saves before a patch is applied, so that a later process can determine how far it came. */
 export interface PatchCheckpoint {
   /** Each file that the patch writes or removes. */
   readonly files: readonly CheckpointFile[];
