@@ -29,7 +29,7 @@ export function addAgent(program: Command): void {
     start(prompt, { kind: "new" }, withOuter(command, options)),
   );
 
-  const resume = addExecOptions(exec.command("resume").description("Go on with a thread"))
+  const resume = addExecOptions(exec.command("resume").description("Continue a thread"))
     .argument("[thread]", "Its id; with --last the prompt")
     .argument("[prompt]", "The next task; - or none: stdin")
     .option("--last", "The thread of this directory that was written last", false)

@@ -14,13 +14,13 @@ export function addInteractive(program: Command): void {
       return start(prompt, { kind: "new" }, options);
     })
     .hook("preSubcommand", (_program, child) => refuseOptions(program, child));
-  program.addHelpText("after", "\nOptions of the conversation count for exec and resume as well.");
+  program.addHelpText("after", "\nOptions of the conversation also apply to exec and resume.");
 }
 
 /** `codex resume`. */
 export function addResume(program: Command): void {
   const resume = addAskingOption(addAgentOptions(program.command("resume")))
-    .description("Go on with a thread, in a conversation")
+    .description("Continue a thread, in a conversation")
     .argument("[thread]", "Its id (default: shows those of this directory); with --last the message")
     .argument("[prompt]", "The next message")
     .option("--last", "The thread of this directory that was written last", false)

@@ -152,9 +152,9 @@ export const addAgentOptions = (command: Command) =>
     .option("--enable <feature>", "Same as -c features.<feature>=true; repeatable", append)
     .option("--disable <feature>", "Same as -c features.<feature>=false; repeatable", append)
     .option("--strict-config", "Unknown keys of the configuration are an error")
-    .option("--oss", "Ask a model of this host")
+    .option("--oss", "Use a model of this host")
     .option("--local-provider <name>", "With --oss: ollama or lmstudio")
-    .option("--dangerously-bypass-approvals-and-sandbox", "Refuse nothing, and hold commands in no sandbox")
+    .option("--dangerously-bypass-approvals-and-sandbox", "Refuse nothing, and run commands without a sandbox")
     .addOption(new Option("--yolo").hideHelp())
     .option("--view", "Serve a page that shows what happens and answers approvals; its links go to stderr")
     .option("--view-port <number>", "With --view: port of the page (default: a free one)", parseWhole);

@@ -4,7 +4,7 @@ import { parseCount } from "./options.js";
 
 /** `codex threads`. */
 export function addThreads(program: Command): void {
-  const threads = program.command("threads").description("List the threads of agents, and show what became of one");
+  const threads = program.command("threads").description("List the threads of agents, and show one");
   threads
     .command("list")
     .description("List the threads of this directory, the one that was written last first")
