@@ -169,7 +169,10 @@ describe("the policy of a program", () => {
     expect(asked.map((request) => request.command)).toEqual([["env", "PATH=/evil", "touch", "marker"]]);
     const nobody = await openAsking(undefined);
     const alone = nobody.orchestrator.startCommand({ argv: ["touch", "marker"], cwd });
-    expect(await alone.started).toMatchObject({ kind: "refused", result: { text: expect.stringMatching(/no approver/) } });
+    expect(await alone.started).toMatchObject({
+      kind: "refused",
+      result: { text: expect.stringMatching(/no approver/) },
+    });
   });
 
   it("asks the approver of the call, once", async () => {

@@ -6,7 +6,9 @@ import { addLogOptions, listenOption, parseSeconds } from "./options.js";
 export function addRendezvous(program: Command): void {
   const rendezvous = program
     .command("rendezvous")
-    .description("Let executors that dial out and their harnesses meet: registry and relay, which cannot read the traffic")
+    .description(
+      "Let executors that dial out and their harnesses meet: registry and relay, which cannot read the traffic",
+    )
     .addOption(listenOption("Address to listen on: http://HOST:PORT (port 0: a free one)", "http://127.0.0.1:0"))
     .option("--public-url <url>", "http:// or https:// URL under which executors and harnesses reach it, if another")
     .option("--tls-cert <path>", "Speak TLS with this certificate (PEM, with its chain)")

@@ -117,7 +117,9 @@ describe("approvals", () => {
     expect(result).toMatchObject({
       status: "denied",
       isError: true,
-      text: expect.stringMatching(/^The command was not approved: .*there is no approver.*untrusted.*Nothing was run\.$/),
+      text: expect.stringMatching(
+        /^The command was not approved: .*there is no approver.*untrusted.*Nothing was run\.$/,
+      ),
       structured: { code: "denied", command: ["/bin/bash", "-lc", "say hi"], cwd: "/srv/project" },
     });
     expect(calls()).toEqual([]);
