@@ -87,7 +87,7 @@ export class TerminalPanel {
 
   skip(from: number, to: number, reason: GapReason): void {
     this.#received = to;
-    const text = reason === "gone" ? "were not kept" : "came too fast to be shown";
+    const text = reason === "gone" ? "are no longer kept by the executor" : "were written too fast to be shown";
     this.#gaps.textContent = `bytes ${from}–${to} ${text}`;
     // Cancels an incomplete escape sequence.
     this.#terminal.write(`\u0018\u001b[0m\r\n\u001b[7m bytes ${from}-${to} ${text} \u001b[0m\r\n`, () => {
