@@ -34,6 +34,9 @@ export const KILL_NEWEST_PIDS = 64;
 export const KILL_NEWEST_MS = 20;
 export const KILL_NEWEST_MISSES = 16;
 
+/** Processes of a family that have ended, among the newest, from which on these are killed before anything is listed. */
+export const MIN_NEWEST_ENDED = 8;
+
 /** Processes that a termination receipt names: at most as many within the group as outside of it. */
 export const MAX_LISTED_PROCESSES = 1_000;
 

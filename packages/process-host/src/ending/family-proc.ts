@@ -12,6 +12,7 @@ import {
   MAX_MISSED,
   MAX_RECENT_PIDS,
   MAX_SCANNED_THREADS,
+  MIN_NEWEST_ENDED,
   SCAN_SLICE_MS,
 } from "../limits.js";
 import { isOwnProc, readPlace } from "../proc/namespaces.js";
@@ -71,7 +72,7 @@ class Search implements FamilyWatch {
   }
 
   killNewest(): void {
-    if (this.#missed === 0) return;
+    if (this.#missed === 0 && !this.#areNewestEnding()) return;
     const deadline = this.#now() + KILL_NEWEST_MS;
     // As many checks as must find none are made in any case: the time may pass while other programs run.
     for (let misses = 0, checks = 0; misses < KILL_NEWEST_MISSES; misses += 1, checks += 1) {
@@ -84,6 +85,15 @@ class Search implements FamilyWatch {
         if (signalProcess(pid, "SIGKILL")) misses = 0;
       }
     }
+  }
+
+  /** Whether of the newest processes many are of the family and have ended. A list would be too slow for the next ones. */
+  #areNewestEnding(): boolean {
+    const last = this.#readLast();
+    const { first } = this.#query;
+    if (last === undefined || first === undefined || last - first.pid < KILL_NEWEST_PIDS) return false;
+    for (let pid = last; pid > last - KILL_NEWEST_PIDS; pid -= 1) this.#test(pid, undefined);
+    return this.#missed >= MIN_NEWEST_ENDED;
   }
 
   async #scanAll(): Promise<Family | undefined> {

@@ -41,6 +41,7 @@ export async function terminateFamily(target: TerminateFamily): Promise<Terminat
   };
   const receipt = (gone: boolean) => ({ running, ...seen.get(), signals, gone, outcome: target.getOutcome() });
 
+  if (graceMs === 0) target.family.killNewest?.();
   const family = await list();
   if (target.isGone() && hasNoStrays(family)) return receipt(true);
   if (graceMs > 0) {

@@ -4,6 +4,7 @@ import { readFileSync } from "node:fs";
 import { createMarks, createNative, hasEnded, type Native, readProcessStat } from "@codex/native";
 import { describe, expect, it } from "vitest";
 import { watchByProc } from "../../src/ending/family-proc.js";
+import { KILL_NEWEST_MISSES, KILL_NEWEST_PIDS, MIN_NEWEST_ENDED } from "../../src/limits.js";
 import { createLocalBackend } from "../../src/local-backend.js";
 import { PidSequence } from "../../src/proc/pid-sequence.js";
 import { ENV } from "../support.js";
@@ -26,6 +27,9 @@ function record() {
 
 /** Ends once the shell is another program, which does not collect it. */
 const ENDED_CHILD = '{ while read -r name </proc/$$/comm && [ "$name" != sleep ]; do :; done; } &';
+
+/** The kernel's highest is 4,194,304. */
+const ABOVE_ALL_PIDS = 5_000_000;
 
 const everything = { getGroup: () => undefined, marks: createMarks(), mark: undefined, first: undefined };
 
@@ -83,6 +87,24 @@ describe.skipIf(!isLinux)(`a search in /proc${isLinux ? "" : ": skipped, /proc i
     expect(child.kill("SIGTERM")).toBe(true);
     await once(child, "exit");
     expect(child.signalCode).toBe(signal);
+  });
+
+  it.each([
+    [MIN_NEWEST_ENDED - 1, 1],
+    [MIN_NEWEST_ENDED, 1 + KILL_NEWEST_MISSES],
+  ])("with %d of the newest ended before anything is listed, checks the newest %d times", (ended, checks) => {
+    const marks = createMarks();
+    const mark = marks.next();
+    const get = (pid: number) => (pid > ABOVE_ALL_PIDS && pid <= ABOVE_ALL_PIDS + ended ? mark : undefined);
+    let reads = 0;
+    const readProc = () => {
+      reads += 1;
+      return `0 0 0 1/2 ${ABOVE_ALL_PIDS + KILL_NEWEST_PIDS}`;
+    };
+    const first = { pid: ABOVE_ALL_PIDS, started: 1 };
+    const native = { ...createNative(), marks: { give: <T>(_mark: bigint, start: () => T) => start(), get } };
+    watchByProc({ ...everything, marks, mark, first, pids: new PidSequence({ readProc }) }, native).killNewest!();
+    expect(reads).toBe(checks);
   });
 
   it("signals nothing that it did not find", async () => {
