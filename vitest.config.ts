@@ -49,6 +49,11 @@ const LONG = [
   "environments/test/",
   "mcp/test/",
   "sandbox/test/hostile",
+  "/channel/test/channel.test",
+  "local/test/face-kit",
+  "relay/test/channel",
+  "cli/test/resume/cuts",
+  "host-files/test/operations/remove",
 ];
 
 class LongFirst extends BaseSequencer {
