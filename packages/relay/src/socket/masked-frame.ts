@@ -1,4 +1,4 @@
-import { randomFillSync } from "node:crypto";
+import { randomBytes } from "node:crypto";
 
 /** RFC 6455, 5.2: a binary message in one frame, and its length in 2 or 8 further bytes. */
 const BINARY_AND_LAST = 0x82;
@@ -19,7 +19,7 @@ const POOL_BYTES = 4 * 1024;
  * need one buffer, and would copy it byte by byte.
  */
 export class MaskedFrames {
-  readonly #pool = Buffer.alloc(POOL_BYTES);
+  #pool = Buffer.alloc(0);
   #used = POOL_BYTES;
 
   /** Returns what is to be written. The parts are changed, or copied. */
@@ -49,7 +49,7 @@ export class MaskedFrames {
 
   #drawMask(): Buffer {
     if (this.#used === POOL_BYTES) {
-      randomFillSync(this.#pool);
+      this.#pool = randomBytes(POOL_BYTES);
       this.#used = 0;
     }
     this.#used += MASK_BYTES;
