@@ -29,9 +29,9 @@ createInterface({ input: process.stdin })
   .once("close", () => process.exit());
 
 function begin() {
-  const native = createNative(undefined, { outputPipeBytes: READ_BYTES });
+  const native = createNative(undefined, { outputPipeBytes: READ_BYTES, outputReadBytes: READ_BYTES });
   readMemory = native.readMemory;
-  const { read, write } = native.openOutputPipe();
+  const { read, write } = native.openPipe();
   spawn(program, args, { stdio: ["ignore", write, "inherit"] });
   closeSync(write);
   source = readPipe(read, readMemory, {

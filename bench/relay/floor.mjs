@@ -30,8 +30,8 @@ if (kind === "stdio") {
 
 async function serve(channel, onEnd) {
   await channel.receive();
-  const native = createNative(undefined, { outputPipeBytes: PIPE_BYTES });
-  const { read, write } = native.openOutputPipe();
+  const native = createNative(undefined, { outputPipeBytes: PIPE_BYTES, outputReadBytes: PIPE_BYTES });
+  const { read, write } = native.openPipe();
   const child = spawn(program, args, { stdio: ["ignore", write, "inherit"] });
   closeSync(write);
   const head = Buffer.alloc(8);

@@ -3,7 +3,7 @@ import { createExecutor, type ExecutorOptions } from "@codex/executor";
 import { createNative } from "@codex/native";
 import { createLocalBackend } from "@codex/process-host";
 import { type CommandSandbox, createCommandSandbox } from "@codex/sandbox";
-import { OUTPUT_PIPE_BYTES, OUTPUT_TAIL_BYTES } from "@codex/servers";
+import { OUTPUT_PIPE_BYTES, OUTPUT_READ_BYTES, OUTPUT_TAIL_BYTES } from "@codex/servers";
 
 export interface OwnExecutorOptions {
   /** Skip probing this host for a sandbox; a command that asks for one is refused. */
@@ -22,7 +22,11 @@ export function createOwnSandbox(isTried: boolean): CommandSandbox {
 }
 
 const createOwnNative = () =>
-  createNative(undefined, { outputPipeBytes: OUTPUT_PIPE_BYTES, closeInheritedOnExec: true });
+  createNative(undefined, {
+    outputPipeBytes: OUTPUT_PIPE_BYTES,
+    outputReadBytes: OUTPUT_READ_BYTES,
+    closeInheritedOnExec: true,
+  });
 
 /** Starts an executor for this host in this process. Closing the channel ends it and everything it started. */
 export const startOwnExecutor = ({
@@ -33,7 +37,7 @@ export const startOwnExecutor = ({
   start({
     limits: {
       log: { lendsChunks: lendsOutput, tailBytes: OUTPUT_TAIL_BYTES },
-      binaryDeltaBytes: OUTPUT_PIPE_BYTES,
+      binaryDeltaBytes: OUTPUT_READ_BYTES,
     },
     backend() {
       const native = createOwnNative();

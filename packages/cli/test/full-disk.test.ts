@@ -21,7 +21,7 @@ const numbers = (from: number, to: number): string =>
 const TELLER = "stty -echo -opost; echo ready!!; while read from last; do seq -f %07.0f $from $last; done";
 const READY = 8;
 /** All that it ever says here. */
-const TOLD = Buffer.from(`ready!!\n${numbers(0, 450_000)}`);
+const TOLD = Buffer.from(`ready!!\n${numbers(0, 650_000)}`);
 
 describe.skipIf(problem !== undefined)(`on a disk that is full${problem === undefined ? "" : ` (${problem})`}`, () => {
   const command = useCommand();
@@ -99,9 +99,9 @@ describe.skipIf(problem !== undefined)(`on a disk that is full${problem === unde
       if (since === "from the beginning") disk.fill();
       const orchestrator = await attach();
       const id = await startTeller(orchestrator);
-      await tell(orchestrator, id, 0, 300_000);
+      await tell(orchestrator, id, 0, 400_000);
       const { end, gone, kept } = await readAll(orchestrator, id);
-      expect(end).toBe(READY + 2_400_000);
+      expect(end).toBe(READY + 3_200_000);
       expect(gone.length).toBe(1);
       expect(kept + gone[0]!.to - gone[0]!.from).toBe(end);
       const chars = { chars: "\u0004", yield_time_ms: 5_000 };
@@ -118,19 +118,19 @@ describe.skipIf(problem !== undefined)(`on a disk that is full${problem === unde
     closing.push(() => large.close());
     const orchestrator = await attach(large);
     const first = await startTeller(orchestrator);
-    await tell(orchestrator, first, 0, 200_000);
+    await tell(orchestrator, first, 0, 350_000);
     expect((await readAll(orchestrator, first)).gone).toEqual([]);
     large.fill();
-    await tell(orchestrator, first, 200_000, 400_000);
+    await tell(orchestrator, first, 350_000, 600_000);
     large.free();
-    await tell(orchestrator, first, 400_000, 450_000);
+    await tell(orchestrator, first, 600_000, 650_000);
     const { gone, kept, end } = await readAll(orchestrator, first);
     expect(gone.length).toBe(1);
-    expect(gone[0]!.from).toBeGreaterThanOrEqual(READY + 1_600_000 - OUTPUT_TAIL_BYTES);
+    expect(gone[0]!.from).toBeGreaterThanOrEqual(READY + 2_800_000 - OUTPUT_TAIL_BYTES);
     expect(kept + gone[0]!.to - gone[0]!.from).toBe(end);
     const second = await startTeller(orchestrator);
-    await tell(orchestrator, second, 0, 200_000);
-    expect(await readAll(orchestrator, second)).toMatchObject({ gone: [], kept: READY + 1_600_000 });
+    await tell(orchestrator, second, 0, 350_000);
+    expect(await readAll(orchestrator, second)).toMatchObject({ gone: [], kept: READY + 2_800_000 });
   });
 
   it("`codex run` ends as its program did when a recording cannot go on, and says so", async () => {

@@ -10,8 +10,8 @@ export const MAX_BURST_READERS = 4;
 /** Free slabs of one size that a host keeps for reuse, bytes. */
 export const MAX_FREE_SLAB_BYTES = 1024 * 1024;
 
-/** Pipes of a host that are enlarged at once. An ordinary user has 64 MB for the pipes of all their processes. */
-export const MAX_ENLARGED_PIPES = 64;
+/** Pipes of a host that are enlarged at once, up to 1 MiB each. An ordinary user has 64 MB for the pipes of all their processes. */
+export const MAX_ENLARGED_PIPES = 16;
 
 /** Largest file that is read from the page cache without the thread pool, bytes. */
 export const MAX_CACHED_READ_BYTES = 64 * 1024;

@@ -40,11 +40,10 @@ export interface Native extends Terminals, Pipes, MemoryFiles, FileLocks {
 
 /** Options of `createNative`. */
 export interface NativeOptions {
-  /**
-   * Capacity of the pipes for output, bytes, and the most that one read returns. Default 64 KiB, also where the system does not
-   * allow more. Linux.
-   */
+  /** Capacity of a pipe once a program floods it, bytes. Default 64 KiB, also where the system does not allow more. Linux. */
   outputPipeBytes?: number;
+  /** The most that one read of a pipe returns in a flood, bytes. Default 64 KiB. */
+  outputReadBytes?: number;
   /**
    * Linux: when native code is loaded, marks every inherited descriptor of this process close-on-exec, so that programs started
    * by Node do not inherit them either. Those started by `children` never do. This changes the whole process, so it is for one
@@ -56,7 +55,11 @@ export interface NativeOptions {
 /** @param library replaces the C library of this process */
 export function createNative(
   library?: Library,
-  { outputPipeBytes = PIPE_BYTES, closeInheritedOnExec: closesInherited = false }: NativeOptions = {},
+  {
+    outputPipeBytes = PIPE_BYTES,
+    outputReadBytes = PIPE_BYTES,
+    closeInheritedOnExec: closesInherited = false,
+  }: NativeOptions = {},
 ): Native {
   const readTurns = new ReadTurns();
   let libc: Libc | undefined;
@@ -71,17 +74,21 @@ export function createNative(
   let children: { native: Children | undefined } | undefined;
   let marks: { native: NativeMarks | undefined } | undefined;
   let readMemory: ReadMemory | undefined;
+  const pipes = createPipes(getLibc, outputPipeBytes);
   return {
     ...createTerminals(getLibc),
-    ...createPipes(getLibc, outputPipeBytes),
+    ...pipes,
     ...createMemoryFiles(getLibc),
     ...createFileLocks(getLibc),
     get readMemory() {
       readMemory ??= createReadMemory(
-        bindRead(getLibc()),
-        isLinux ? bindBurstReader(getLibc(), library) : () => undefined,
-        readTurns,
-        outputPipeBytes,
+        {
+          read: bindRead(getLibc()),
+          enlargePipe: pipes.enlargePipe,
+          openBurstReader: isLinux ? bindBurstReader(getLibc(), library) : () => undefined,
+          turns: readTurns,
+        },
+        outputReadBytes,
       );
       return readMemory;
     },

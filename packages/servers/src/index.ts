@@ -1,4 +1,4 @@
-export { OUTPUT_PIPE_BYTES, OUTPUT_TAIL_BYTES } from "./limits.js";
+export { OUTPUT_PIPE_BYTES, OUTPUT_READ_BYTES, OUTPUT_TAIL_BYTES } from "./limits.js";
 export { CommandError, SERVER_EXIT } from "./process/command-error.js";
 export {
   type CredentialArguments,

@@ -4,8 +4,8 @@ import { PIPE_BYTES, type ReadMemory } from "./read-memory.js";
 
 /**
  * Reads a pipe. Takes ownership of the descriptor. Small reads are those of libuv, into a buffer of the host, and are copied out of
- * it. After a large one the pipe is read directly, once in a turn of the event loop, into the memory of the chunk, until it is
- * empty.
+ * it. After a large one the pipe is enlarged, and read directly, once in a turn of the event loop, into the memory of the chunk,
+ * until it is empty.
  */
 export const readPipe = (fd: number, memory: ReadMemory, sink: ByteSink): ByteSource =>
   new PipeReader(fd, memory, sink);
@@ -19,6 +19,7 @@ class PipeReader implements ByteSource {
   #paused = false;
   /** The pipe is read directly; the socket is paused. */
   #isDirect = false;
+  #isEnlarged = false;
 
   constructor(fd: number, memory: ReadMemory, sink: ByteSink) {
     this.#fd = fd;
@@ -60,10 +61,17 @@ class PipeReader implements ByteSource {
     if (isMuch) {
       this.#isDirect = true;
       this.#socket?.pause();
+      this.#enlarge();
     }
     this.#sink.onBytes(this.#memory.pipeChunks.copy(buffer.subarray(0, size)));
     if (isMuch && !this.#paused) this.#memory.turns.wait(this.#onTurn);
     return true;
+  }
+
+  #enlarge(): void {
+    if (this.#isEnlarged) return;
+    this.#isEnlarged = true;
+    this.#memory.enlargePipe(this.#fd);
   }
 
   readonly #onTurn = (): void => {

@@ -10,10 +10,12 @@ export interface ReadMemory {
   readonly pipeBuffer: Buffer;
   readonly terminalBuffer: Buffer;
   readonly chunks: ChunkMemory;
-  /** For chunks up to the size of `pipeBuffer`; includes `chunks`. */
+  /** For chunks up to the largest read of a pipe; includes `chunks`. */
   readonly pipeChunks: PipeChunks;
   /** read(2): the number of bytes read, at most `bytes`; 0 or less when there were none, or at the end. */
   read(fd: number, into: Uint8Array, bytes: number): number;
+  /** Gives a pipe the capacity for a flood of output, where that is allowed; `read` is its end for reading. */
+  enlargePipe(read: number): void;
   readonly openBurstReader: OpenBurstReader;
   readonly turns: ReadTurns;
 }
@@ -25,19 +27,15 @@ export const PIPE_BYTES = 64 * 1024;
 export const TERMINAL_READ_BYTES = 4095;
 
 export const createReadMemory = (
-  read: ReadMemory["read"],
-  openBurstReader: OpenBurstReader,
-  turns: ReadTurns,
-  outputPipeBytes: number,
+  host: Pick<ReadMemory, "read" | "enlargePipe" | "openBurstReader" | "turns">,
+  largestReadBytes: number,
 ): ReadMemory => {
   const chunks = new ChunkMemory(CHUNK_SLAB_BYTES);
   return {
-    pipeBuffer: Buffer.allocUnsafeSlow(outputPipeBytes),
+    ...host,
+    pipeBuffer: Buffer.allocUnsafeSlow(PIPE_BYTES),
     terminalBuffer: Buffer.allocUnsafeSlow(TERMINAL_READ_BYTES),
     chunks,
-    pipeChunks: new PipeChunks(chunks, outputPipeBytes),
-    read,
-    openBurstReader,
-    turns,
+    pipeChunks: new PipeChunks(chunks, largestReadBytes),
   };
 };

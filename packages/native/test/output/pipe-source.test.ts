@@ -8,7 +8,7 @@ const PIPE_BYTES = 64 * 1024;
 /** A pipe that is read, and its end for writing, which does not block. */
 function openPipe(onBytes: (bytes: Buffer) => void = () => {}) {
   const native = createNative();
-  const { read, write } = native.openOutputPipe();
+  const { read, write } = native.openPipe();
   const end = openSync(`/proc/self/fd/${write}`, constants.O_WRONLY | constants.O_NONBLOCK);
   closeSync(write);
   const got: Buffer[] = [];

@@ -45,14 +45,14 @@ interface LaunchHost {
 function launchOnPipes(program: Program, openStdin: boolean, host: LaunchHost, events: LaunchEvents): Launched {
   const { native } = host;
   const opened: number[] = [];
-  const open = (openPipe: () => { read: number; write: number }) => {
-    const pipe = orStartError(openPipe);
+  const open = () => {
+    const pipe = orStartError(native.openPipe);
     opened.push(pipe.read, pipe.write);
     return pipe;
   };
   try {
-    const input = openStdin ? open(native.openPipe) : undefined;
-    const [output, errors] = [open(native.openOutputPipe), open(native.openOutputPipe)];
+    const input = openStdin ? open() : undefined;
+    const [output, errors] = [open(), open()];
     const stdio = { stdin: input?.read ?? null, stdout: output.write, stderr: errors.write };
     const pid = start(program, host.children, stdio, events, onExitOf(events));
     for (const fd of Object.values(stdio)) if (fd !== null) closeSync(fd);

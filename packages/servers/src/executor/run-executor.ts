@@ -4,11 +4,11 @@ import { createStdioChannel } from "@codex/channel";
 import type { ToollessHost } from "@codex/exec-backend";
 import { createCountingIds, createExecutor, type Executor, type HostedExecServer } from "@codex/executor";
 import { EXECUTOR_SUBPROTOCOL } from "@codex/executor-protocol";
-import { createNative, createUnsentLimit, shieldProcess } from "@codex/native";
+import { createNative, createUnsentLimit, enlargeSendBuffer, shieldProcess } from "@codex/native";
 import { createLocalBackend } from "@codex/process-host";
 import { createCommandSandbox } from "@codex/sandbox";
 import type { Telemetry } from "@codex/telemetry";
-import { OUTPUT_PIPE_BYTES, OUTPUT_TAIL_BYTES } from "../limits.js";
+import { OUTPUT_PIPE_BYTES, OUTPUT_READ_BYTES, OUTPUT_TAIL_BYTES, STDOUT_BUFFER_BYTES } from "../limits.js";
 import {
   type BackgroundArguments,
   type BackgroundServer,
@@ -54,6 +54,8 @@ export interface ExecutorWiring {
 /** Concurrent calls, in addition to one waiting call per session. */
 const SPARE_CALLS = 192;
 
+const STDOUT_FD = 1;
+
 /** Seconds for which sessions survive a lost websocket. */
 const GRACE_S = 30;
 
@@ -77,10 +79,17 @@ export async function runExecutor(given: ExecutorCommandOptions, { connectRemote
       (() =>
         createLocalBackend({
           shielded: true,
-          native: createNative(undefined, { outputPipeBytes: OUTPUT_PIPE_BYTES, closeInheritedOnExec: true }),
+          native: createNative(undefined, {
+            outputPipeBytes: OUTPUT_PIPE_BYTES,
+            outputReadBytes: OUTPUT_READ_BYTES,
+            closeInheritedOnExec: true,
+          }),
           telemetry,
           sandbox,
-          onFirstStart: keepHeapSmall,
+          onFirstStart() {
+            keepHeapSmall();
+            if (target.kind === "stdio") enlargeSendBuffer(STDOUT_FD, STDOUT_BUFFER_BYTES);
+          },
           collectGarbage: () => collectGarbage(),
         })),
     ...(remote === undefined ? {} : { host: remote.host, resolvePath: remote.resolvePath }),
@@ -91,7 +100,7 @@ export async function runExecutor(given: ExecutorCommandOptions, { connectRemote
       sessions: options.maxSessions,
       inFlightCalls: options.maxSessions + SPARE_CALLS,
       log: { tailBytes: OUTPUT_TAIL_BYTES },
-      binaryDeltaBytes: OUTPUT_PIPE_BYTES,
+      binaryDeltaBytes: OUTPUT_READ_BYTES,
     },
     resumeGraceMs: graceMs,
     telemetry,
