@@ -57,7 +57,8 @@ async function serve(channel, onEnd) {
       kept.push({ bytes, end });
       keptBytes += bytes.length;
       void channel.binary.send(head, bytes, () => {
-        written = end;
+        // A short frame is copied at once, and so reported before longer ones that were sent earlier.
+        written = Math.max(written, end);
         update();
       });
       update();
