@@ -1,12 +1,12 @@
 /**
- * One end of an ordered, bounded pipe of JSON values. A channel frames, bounds and carries messages without knowing them.
+ * One end of an ordered, bounded pipe of JSON values. A channel frames, bounds and carries messages without interpreting them.
  *
  * Memory is bounded on both sides: `send` resolves only when the peer has room again, and nothing more is read from
  * the wire while received values wait for `receive`. The owner of a channel must close it, also after its end.
  */
 export interface Channel extends AsyncDisposable {
   /**
-   * Sends one JSON value. Order is the order of the calls. Resolves at once below the high-water mark, else when the
+   * Sends one JSON value. Order is the order of the calls. Resolves immediately below the high-water mark, else when the
    * queue has drained to half of it: awaiting it applies the back-pressure of a slow reader.
    * Rejects with ChannelError `closed` (nothing more will be delivered), `too_large`, `too_deep`,
    * `too_many_values` or `unserializable` (this value alone was not sent, the channel stays open). A rejection that
@@ -53,7 +53,7 @@ export interface CloseOptions {
 
 /** Binary frames, ordered together with the JSON values. `codec/binary-frame.ts` describes their layout. */
 export interface BinaryFrames {
-  /** Enables reading binary frames. Until then one is `malformed`, as for a peer that knows only JSON. */
+  /** Enables reading binary frames. Until then one is `malformed`, as for a peer that supports only JSON. */
   accept(): void;
   /**
    * Sends a head of at most 65,535 bytes and a body to a peer that is known to accept them. Settles as `send` does. The

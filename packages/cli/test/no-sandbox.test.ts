@@ -32,7 +32,7 @@ const HOSTS: Host[] = [
     name: "without user namespaces",
     // The setting of a namespace of its own: that of this host stays what it is.
     argv: ["unshare", "--map-root-user", "sh", "-c", 'echo 0 >/proc/sys/user/max_user_namespaces && exec "$@"', "sh"],
-    told: /a trial run of \S*bwrap failed \(.*\): no user namespace may be made; `sysctl user\.max_user_namespaces=15000` allows/,
+    told: /a trial run of \S*bwrap failed \(.*\): no user namespace may be created; `sysctl user\.max_user_namespaces=15000` allows/,
   },
 ];
 

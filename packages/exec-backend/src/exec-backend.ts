@@ -119,7 +119,7 @@ export type SentSignal = ProcessSignal | "SIGCONT";
 export interface TerminateOptions {
   /** The cause that the outcome reports as `by`. Default `terminate`. */
   by?: EndedBy;
-  /** Milliseconds between SIGTERM and SIGKILL; 0 kills at once. Default 2000. */
+  /** Milliseconds between SIGTERM and SIGKILL; 0 kills immediately. Default 2000. */
   graceMs?: number;
 }
 

@@ -9,7 +9,7 @@ export interface Shell {
   path: string;
 }
 
-/** What `resolveShell` needs to know about a host. */
+/** The properties of a host that `resolveShell` needs. */
 export interface ShellHost {
   /** `linux`, `darwin` or `win32`. */
   platform: string;

@@ -8,6 +8,6 @@ export interface ToollessHost {
   readonly host: HostInfo;
   /** Resolves links in a path of that host. */
   resolvePath(path: string): Promise<string>;
-  /** Called when the executor has ended, and with it what it had started. Must not reject. */
+  /** Called when the executor and everything that it started have ended. Must not reject. */
   close?(): Promise<void>;
 }

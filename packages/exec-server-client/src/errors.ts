@@ -18,7 +18,7 @@ export type ClientErrorCode =
   | "closed"
   /** The connection was lost before the response, and the request must not be repeated. */
   | "connection_lost"
-  /** The server no longer knows the session, or it was not resumed in time. */
+  /** The session no longer exists on the server, or was not resumed in time. */
   | "session_lost"
   /** The server did not complete the handshake in time. */
   | "initialize_timeout"

@@ -68,7 +68,7 @@ export class ExecServerClient {
     return ExecServerClient.connect(createWebSocketConnector(url, options), options);
   }
 
-  /** Owns both streams. Such a server ends with its input: a cut loses everything. */
+  /** Owns both streams. Such a server ends with its input: when that is cut, everything is lost. */
   static connectStdio(streams: StdioStreams, options: LinkOptions = {}): Promise<ExecServerClient> {
     return ExecServerClient.connectInProcess(createStdioChannel(streams), options);
   }
@@ -78,7 +78,7 @@ export class ExecServerClient {
     return ExecServerClient.connect(createFixedConnector(channel), options);
   }
 
-  /** Starts a server that speaks over its stdin and stdout, and owns it: `close` ends it. */
+  /** Starts a server that communicates over its stdin and stdout, and owns it: `close` ends it. */
   static async spawnLocal(command: ServerCommand, options: LinkOptions = {}): Promise<ExecServerClient> {
     const child = await spawnServer(command);
     const channel = createStdioChannel({ input: child.stdout, output: child.stdin });
@@ -172,7 +172,7 @@ export class ExecServerClient {
 
   /**
    * The processes of the session, ended ones that are still readable included.
-   * @throws RpcError -32601 from Codex 0.169.0, which has no such list
+   * @throws RpcError -32601 from Codex 0.169.0, which has no such method
    */
   async list(): Promise<ListedProcess[]> {
     const response = await this.#calls.call(METHODS.processList, null, { idempotent: true });

@@ -44,7 +44,7 @@ export const MAX_GAP_BYTES = 64 * 1024 * 1024;
 /** Times a gap is read again when the server does not return an event that it had announced. */
 export const MAX_FRUITLESS_READS = 3;
 
-/** Gaps that are read concurrently: Codex 0.169.0 stops answering for good when more than about 128 requests wait. */
+/** Gaps that are read concurrently: Codex 0.169.0 permanently stops responding when more than about 128 requests wait. */
 export const MAX_CONCURRENT_GAP_READS = 16;
 
 /** Other concurrent requests (starts, file calls), for the same reason. */
@@ -60,7 +60,7 @@ export const MAX_UNDELIVERED_BYTES = 16 * 1024 * 1024;
 export const MAX_UNDELIVERED_MESSAGES = 65_536;
 
 /**
- * Bytes in one `process/write`. Codex 0.169.0 queues 128 of them and then answers nothing on the connection until the
+ * Bytes in one `process/write`. Codex 0.169.0 queues 128 of them and then sends no response on the connection until the
  * program reads: the largest write stays below that.
  */
 export const MAX_WRITE_CHUNK_BYTES = 1024 * 1024;

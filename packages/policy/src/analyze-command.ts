@@ -9,12 +9,12 @@ import { splitCommand } from "./shell/split.js";
 import type { SyntaxTree } from "./shell/syntax-tree.js";
 import { findNestedCommands } from "./shell/wrappers.js";
 
-/** Hands out the parser of scripts; called when a command first has a script in it. */
+/** Resolves to the script parser; called when a command first contains a script. */
 export type GetShellParser = () => Promise<ShellParser>;
 
 /**
- * An argv as policy sees it. A script is split only for a shell that is surely one: the model chooses the shell, and
- * a program of its own that is called `sh` may run anything. Never rejects: without a parser it is opaque, and has a `parseProblem`.
+ * Analyzes an argv. A script is split only for a program that is certainly a shell: the model chooses the program, and
+ * one of its own that is called `sh` may run anything. Never rejects: without a parser the command is opaque, and has a `parseProblem`.
  */
 export async function analyzeCommand(
   argv: readonly string[],
@@ -33,15 +33,15 @@ export async function analyzeCommand(
 }
 
 function readCommand(argv: readonly string[], host: HostInfo | undefined, fresh: ShellParser): AnalyzedCommand {
-  const parser = rememberTrees(fresh);
+  const parser = cacheTrees(fresh);
   const [shell] = argv;
   const isTrusted = shell !== undefined && (isStandardProgram(shell) || shell === host?.shell.path);
   const commands = isTrusted ? splitCommand(parser, argv) : null;
   return { commands: commands ?? [argv], isSplit: commands !== null, literals: findLiteralCommands(parser, argv) };
 }
 
-/** Both readings of a command, the strict and the restrictive one, begin with the same script. */
-function rememberTrees(parser: ShellParser): ShellParser {
+/** Caches trees, because the strict and the restrictive analysis of a command begin with the same script. */
+function cacheTrees(parser: ShellParser): ShellParser {
   const trees = new Map<string, SyntaxTree | undefined>();
   return {
     parse(script) {
@@ -51,7 +51,7 @@ function rememberTrees(parser: ShellParser): ShellParser {
   };
 }
 
-/** Undefined when a script shows up: loading the parser takes its time, and plain arguments need none. */
+/** Undefined when the command contains a script: loading the parser is slow, and plain arguments do not need it. */
 function readPlainly(argv: readonly string[], host: HostInfo | undefined): AnalyzedCommand | undefined {
   try {
     return readCommand(argv, host, NO_PARSER);

@@ -1,12 +1,12 @@
 import type { LiteralCommands } from "./shell/found-commands.js";
 
-/** A command as policy sees it. */
+/** The analysis of a command on which the policy decides. */
 export interface AnalyzedCommand {
   /** The plain commands, or the whole argv as the only one. */
   commands: readonly (readonly string[])[];
-  /** False: `commands` is the whole argv, as it stands. */
+  /** False: `commands` contains only the whole argv, unchanged. */
   isSplit: boolean;
-  /** Everything spelled out anywhere in it; only counted against it. */
+  /** All commands spelled out anywhere in it; they can only restrict it. */
   literals: LiteralCommands;
   /** Why its scripts could not be parsed. */
   parseProblem?: string;

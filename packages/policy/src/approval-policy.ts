@@ -1,11 +1,11 @@
-/** Who is asked, and when. */
+/** When a person is asked for approval. */
 export type ApprovalPolicy = "untrusted" | "on-request" | "on-failure" | "never" | { granular: GranularPolicy };
 
-/** Like `on-request`, but every kind of question can be turned off: it becomes a refusal. */
+/** Like `on-request`, but each category of questions can be turned off: its questions become refusals. */
 export interface GranularPolicy {
   /** Questions about running outside the sandbox, extra permissions and dangerous commands. */
   sandboxApproval: boolean;
-  /** Questions that a rule asks for. */
+  /** Questions that result from a rule. */
   rules: boolean;
 }
 

@@ -1,8 +1,8 @@
 import { programName } from "./programs.js";
 
-/** A command that is never run without a question, whatever else is allowed. */
+/** A kind of command that needs approval even where others are allowed. */
 export interface DangerousEntry {
-  /** By which a refusal names it. */
+  /** Its name in refusals. */
   name: string;
   program: string;
   when: (args: readonly string[]) => boolean;
@@ -14,7 +14,7 @@ export const DANGEROUS_COMMANDS: readonly DangerousEntry[] = [
   { name: "rm-force", program: "rm", when: hasForceFlag, what: "`rm` with a force flag deletes without asking" },
 ];
 
-/** How a refusal by this table is lifted; part of every such text. */
+/** How to override a refusal by this table; part of every such message. */
 export const HOW_TO_OVERRIDE =
   "a rule that allows the command replaces this check, and under approval policy `on-request` a person is asked";
 

@@ -13,17 +13,17 @@ export interface Explanation {
   readonly isSplit: boolean;
   /** Further commands that are spelled out inside; they can only restrict. */
   readonly inside: readonly ExplainedCommand[];
-  /** What it may run as well, and is asked about: arguments of programs that are not known. */
+  /** Further commands that it may run, which can only require approval: arguments of unknown programs. */
   readonly guessed: readonly ExplainedCommand[];
   /** False: there may be more inside than was found. */
   readonly isComplete: boolean;
   /** Why there may be more; undefined when a bound is the reason, or nothing is missing. */
   readonly unclear: string | undefined;
-  /** A shell in it reads what is written to the command later: lines are judged as they are typed. */
+  /** A shell in it reads the command's later input: lines are evaluated as they are typed. */
   readonly readsScript: boolean;
   readonly requirement: Requirement;
   readonly why: string;
-  /** What a person would be offered to save, as a prefix that is allowed. */
+  /** The prefix that a person would be offered to save as a rule that allows it. */
   readonly proposedAmendment: readonly string[] | null;
 }
 
@@ -31,7 +31,7 @@ export interface Explanation {
 export interface ExplainedCommand {
   readonly words: readonly string[];
   readonly matches: readonly RuleMatch[];
-  /** What this command alone comes to. */
+  /** The requirement of this command alone. */
   readonly requirement: Requirement["kind"];
   readonly why: string;
 }
@@ -43,12 +43,12 @@ export interface ExplainContext extends Omit<RequirementContext, "rules"> {
   readonly cwd: string;
 }
 
-/** The decision that a call would get, and how it results. Pure. */
+/** Returns the decision that a call would get, with the reasons. Pure. */
 export function explainCommand(command: AnalyzedCommand, context: ExplainContext): Explanation {
   const rules = createEffectiveRules(context.rules, context.cwd);
   const judging: RequirementContext = { ...context, rules };
   const explain = (words: readonly string[], place: Place): ExplainedCommand => {
-    const found = evaluateRequirement(asAlone(words, place), judging);
+    const found = evaluateRequirement(toAnalyzed(words, place), judging);
     const matches = rules.match(words);
     return { words, matches, requirement: found.kind, why: explainOne(found, words, matches, judging, place) };
   };
@@ -75,7 +75,7 @@ export function explainCommand(command: AnalyzedCommand, context: ExplainContext
 /** Where a command was found. */
 type Place = "plain" | "inside" | "guessed";
 
-function asAlone(words: readonly string[], place: Place): AnalyzedCommand {
+function toAnalyzed(words: readonly string[], place: Place): AnalyzedCommand {
   if (place === "plain") return { commands: [words], isSplit: true, literals: { commands: [], complete: true } };
   const found = place === "inside" ? { commands: [[...words]] } : { commands: [], guesses: [[...words]] };
   return { commands: [], isSplit: true, literals: { ...found, complete: true } };
@@ -83,7 +83,7 @@ function asAlone(words: readonly string[], place: Place): AnalyzedCommand {
 
 const isRestricted = ({ requirement: found }: ExplainedCommand) => found !== "skip";
 
-/** The argv of a script that was split is the first of what is spelled out in it. */
+/** The argv of a split script is listed first among the commands spelled out in it. */
 const isArgvOf = (words: readonly string[], { isSplit, literals }: AnalyzedCommand) =>
   isSplit && words === literals.commands[0];
 
@@ -96,7 +96,7 @@ function explainOne(
 ): string {
   if (found.kind !== "skip") return found.reason;
   if (matches.length > 0) {
-    if (place !== "plain") return "a rule allows it, which does not allow what it stands in";
+    if (place !== "plain") return "a rule allows it, but not the command that contains it";
     return found.bypassSandbox ? "a rule allows it, outside the sandbox" : "a rule allows it, in the sandbox";
   }
   if (place !== "plain") return "nothing restricts it";

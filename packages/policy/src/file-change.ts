@@ -11,7 +11,7 @@ export interface FileChangeContext {
   sandbox: Sandbox | null;
   /** Why the host cannot sandbox file calls; undefined when it can. */
   noSandbox?: string | undefined;
-  /** What the reason calls it; default `patch`. */
+  /** How the reason refers to it; default `patch`. */
   subject?: "patch" | "change";
 }
 
@@ -31,9 +31,9 @@ export function evaluateFileChange(change: FileChangeContext): FileChangeVerdict
   if (outside === undefined && (sandbox === null || noSandbox === undefined)) return { kind: "allow" };
   const reason =
     outside === undefined
-      ? `its files cannot be held in a sandbox: ${noSandbox}`
+      ? `access to its files cannot be sandboxed: ${noSandbox}`
       : `\`${outside}\` is outside of the writable roots`;
   const refusing = refusingPolicy(approvalPolicy, "sandboxApproval");
   if (refusing === undefined) return { kind: "ask", reason };
-  return { kind: "refuse", reason: `${reason}, and approval policy ${refusing} asks nobody` };
+  return { kind: "refuse", reason: `${reason}, and approval policy ${refusing} does not ask` };
 }

@@ -3,9 +3,9 @@ import { isStandardProgram, programName } from "./programs.js";
 /** A program that only reads and prints, as long as `unless` finds nothing. */
 export interface KnownSafeEntry {
   program: string;
-  /** Only where the executor's host is this; the program means something else, or nothing, elsewhere. */
+  /** Only on hosts with this system; elsewhere the program is another one, or missing. */
   os?: "linux";
-  /** The argument that makes it more than reading. */
+  /** The argument with which it does more than read; undefined if there is none. */
   unless?: (args: readonly string[]) => string | undefined;
 }
 
@@ -16,7 +16,7 @@ export const KNOWN_SAFE_COMMANDS: readonly KnownSafeEntry[] = [
   ...plain("cat cd cut echo expr false grep head id ls nl paste pwd rev seq stat tail tr true uname wc which whoami"),
   { program: "numfmt", os: "linux" },
   { program: "tac", os: "linux" },
-  // A second operand is a file that it writes; `-` is one, and behind `--` so is everything.
+  // A second operand is a file that it writes; `-` is an operand, and so is everything after `--`.
   { program: "uniq", unless: findSecondOperand },
   // Abbreviations of --output, and -o in a cluster of short flags.
   { program: "base64", unless: (args) => args.find((arg) => arg.startsWith("--o") || /^-[^-]*o/.test(arg)) },
@@ -25,7 +25,7 @@ export const KNOWN_SAFE_COMMANDS: readonly KnownSafeEntry[] = [
   { program: "sed", unless: (args) => (isSedPrint(args) ? undefined : "anything but -n with a line range") },
 ];
 
-/** The entry that says this plain command is safe. */
+/** The entry by which this plain command is known to be safe. */
 export function findKnownSafeEntry(command: readonly string[], os: string | undefined): KnownSafeEntry | undefined {
   const [program, ...args] = command;
   if (program === undefined || !isStandardProgram(program)) return undefined;

@@ -1,2 +1,2 @@
-/** Largest rule that is proposed to a person, bytes of its tokens. */
+/** Largest rule that is proposed to a person, in bytes of its tokens. */
 export const MAX_PROPOSED_RULE_BYTES = 4096;

@@ -7,13 +7,13 @@ import type { SandboxSelector } from "./sandbox/sandbox-selector.js";
 /** What may run, and in which sandbox. */
 export interface PolicyOptions {
   approvalPolicy: ApprovalPolicy;
-  /** As `loadRulePolicy` reads them. What its `broken` files may have forbidden is asked. */
+  /** As `loadRulePolicy` returns them. What its `broken` files may have forbidden needs approval. */
   rules?: RulePolicy;
-  /** Saves the rule of a decision `accept_and_save`, such as `createRuleSaver`; without it that decision is not offered. */
+  /** Saves the rule of a decision `accept_and_save`, such as the result of `createRuleSaver`; without it that decision is not offered. */
   saveRule?: SaveRule;
   /**
-   * The sandbox of commands: a mode, or what chooses one for each. Default: `read-only` where the executor can sandbox;
-   * where it cannot, what is not known to be safe is asked about. `danger-full-access` is the way to have none.
+   * The sandbox of commands: a mode, or a selector that chooses one for each command. Default: `read-only` where the executor can sandbox;
+   * where it cannot, what is not known to be safe needs approval. `danger-full-access` means no sandbox.
    */
   sandbox?: SandboxMode | SandboxSelector;
 }

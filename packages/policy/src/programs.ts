@@ -2,8 +2,8 @@
 export const programName = (word: string): string => (word.split("/").pop() ?? "").replace(/\.exe$/i, "");
 
 /**
- * Whether a word names the program that everybody means by it: a bare name, or one in a directory of the system.
- * `./ls` is whatever somebody put there.
+ * Whether a word names the standard program of that name: a bare name, or one in a system directory.
+ * `./ls` may be any program.
  */
 export function isStandardProgram(word: string): boolean {
   const slash = word.lastIndexOf("/");

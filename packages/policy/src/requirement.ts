@@ -10,23 +10,23 @@ import type { MissingSandbox } from "./sandbox/missing-sandbox.js";
 export interface RequirementContext {
   approvalPolicy: ApprovalPolicy;
   sandboxPermissions: SandboxPermissions;
-  /** The command may write anywhere: no sandbox holds it. */
+  /** The command may write anywhere: no sandbox restricts it. */
   unrestricted: boolean;
-  /** Set where a sandbox is wanted, and the executor has none. */
+  /** Set if a sandbox is required and the executor has none. */
   missingSandbox?: MissingSandbox | undefined;
   rules?: RulesPort | undefined;
   /** `os` of the executor's host; undefined when it does not report it. */
   os?: string | undefined;
 }
 
-/** Whether a command may run, and why not at once. `cause` names what decided: a rule, a table entry, the policy. */
+/** Whether a command may run, and if not, why. `cause` is what decided: a rule, a table entry, the policy. */
 export type Requirement =
   | { kind: "skip"; bypassSandbox: boolean }
-  /** `asking`: the first plain command that asks; null where no rule that allows plain commands would answer. */
+  /** `asking`: the first plain command that needs approval; null where no further allow rule would make the question unnecessary. */
   | { kind: "needsApproval"; reason: string; cause: Cause; asking: readonly string[] | null }
   | { kind: "forbidden"; reason: string; cause: Cause };
 
-/** What a requirement results from. */
+/** What a requirement results from: the rule, table entry or condition that decided. */
 export type Cause =
   | { kind: "rule"; rule: string }
   | { kind: "dangerous"; entry: string }
@@ -35,11 +35,11 @@ export type Cause =
   | { kind: "override" }
   /** The executor cannot sandbox it. */
   | { kind: "no_sandbox" }
-  /** It ran in its sandbox, and is to run outside. */
+  /** Its sandbox denied it an access, and it is to run again outside. */
   | { kind: "sandbox_denial" }
   | { kind: "policy" };
 
-/** One command's verdict. `explicit`: a rule allowed it, and out of the sandbox. */
+/** One command's verdict. `explicit`: a rule allowed it to run outside the sandbox. */
 type Verdict = { decision: "allow"; explicit: boolean } | Restriction;
 type Restriction = { decision: "prompt" | "forbidden"; reason: string; cause: Cause };
 
@@ -72,7 +72,7 @@ interface CommandVerdict {
   verdict: Verdict;
 }
 
-/** Null where a rule asks, and where something asks that is only found inside: no further rule lifts that. */
+/** Null where a rule requires approval, or a command that is only found inside does: no further rule changes that. */
 function findAsking(inside: readonly CommandVerdict[], plain: readonly CommandVerdict[]): readonly string[] | null {
   const texts = new Set(plain.map(({ words }) => JSON.stringify(words)));
   const fixed = inside.some(({ words, verdict }) => isPrompt(verdict) && !texts.has(JSON.stringify(words ?? null)));
@@ -96,7 +96,7 @@ function applyApprovalPolicy(verdict: Verdict, policy: ApprovalPolicy): Verdict 
   return { decision: "forbidden", reason, cause };
 }
 
-/** The end of the reason of a refusal that a person can override. */
+/** Ends the reason of a refusal: how a person can override it. */
 const HOW_TO_LIFT: Partial<Record<Cause["kind"], string>> = {
   dangerous: ` (${HOW_TO_OVERRIDE})`,
   no_sandbox: " (a rule that allows the command lets it run, and sandbox mode `danger-full-access` every command)",
@@ -104,7 +104,7 @@ const HOW_TO_LIFT: Partial<Record<Cause["kind"], string>> = {
 
 function evaluateWords(command: readonly string[], context: RequirementContext): Verdict {
   const ruled = evaluateRules(command, context.rules);
-  // A rule that keeps the sandbox has not allowed to leave or widen it.
+  // A rule with `sandbox: "keep"` does not allow the command to leave or widen the sandbox.
   if (ruled?.decision === "allow" && !ruled.explicit) {
     return evaluateOverride(context) ?? evaluateMissingSandbox(command, context) ?? ruled;
   }
@@ -117,7 +117,7 @@ function evaluateWords(command: readonly string[], context: RequirementContext):
   );
 }
 
-/** Nothing but what is known to be safe runs without the sandbox that it should have. */
+/** Without the sandbox that it should have, only a command that is known to be safe needs no approval. */
 function evaluateMissingSandbox(
   command: readonly string[],
   { missingSandbox, os }: RequirementContext,
@@ -133,7 +133,7 @@ function evaluateMissingSandbox(
   return { decision: "prompt", reason: `${missingSandbox.reason}; \`${closed}\` names what one would close`, cause };
 }
 
-/** What no rule and no table decides. */
+/** The verdict where no rule and no table decides. */
 function evaluateApprovalPolicy(command: readonly string[], context: RequirementContext): Verdict {
   const allow: Verdict = { decision: "allow", explicit: false };
   if (context.approvalPolicy !== "untrusted" || findKnownSafeEntry(command, context.os) !== undefined) return allow;
@@ -147,13 +147,13 @@ function evaluateOverride(context: RequirementContext): Restriction | undefined 
   return { decision: "prompt", reason: `the command asks for ${asked}`, cause: { kind: "override" } };
 }
 
-/** `on-request` asks because it was requested, whether or not there is a sandbox now; the others where it matters. */
+/** `on-request` and `granular` ask whenever an override is requested; the others only where a sandbox applies. */
 function asksForOverride({ sandboxPermissions, approvalPolicy, unrestricted }: RequirementContext): boolean {
   if (sandboxPermissions === "use_default") return false;
   return !unrestricted || approvalPolicy === "on-request" || typeof approvalPolicy === "object";
 }
 
-/** Every rule that matches counts, the strictest wins, and a rule replaces the tables. */
+/** The strictest of all rules that match wins; the tables apply only if no rule matches. */
 function evaluateRules(command: readonly string[], rules: RulesPort | undefined): Verdict | undefined {
   const matches = rules?.match(command) ?? [];
   const match = (decision: RuleMatch["decision"]) => matches.find((one) => one.decision === decision);
@@ -175,7 +175,7 @@ function evaluateDanger(command: readonly string[]): Verdict | undefined {
   return { decision: "prompt", reason, cause: { kind: "dangerous", entry: entry.name } };
 }
 
-/** What is spelled out inside can make a command stricter, never more lenient. */
+/** Commands spelled out inside can make the verdict stricter, never more lenient. */
 function findRestrictions({ literals, parseProblem }: AnalyzedCommand, context: RequirementContext): CommandVerdict[] {
   const found: CommandVerdict[] = [];
   for (const words of literals.commands) {
@@ -191,7 +191,7 @@ function findRestrictions({ literals, parseProblem }: AnalyzedCommand, context: 
   return [...found, { words: undefined, verdict: { decision: "prompt", reason, cause: { kind: "too_complex" } } }];
 }
 
-/** What a command may run only perhaps is asked about, and not forbidden. */
+/** A command that only might be run needs approval, even where a rule forbids it. */
 function toQuestion({ reason, cause }: Restriction): Restriction {
   return { decision: "prompt", reason: `the command may run what is among its arguments: ${reason}`, cause };
 }

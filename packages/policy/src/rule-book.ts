@@ -14,7 +14,7 @@ import type { RuleMatch, RulesPort } from "./rules-port.js";
 /** Saves a rule that allows every command with this prefix, and resolves to its place. Rejects when it is not saved. */
 export type SaveRule = (prefix: readonly string[]) => Promise<RuleOrigin>;
 
-/** The rules in force: those that were handed in, and those that were saved since. */
+/** The rules in force: those that were passed in, and those that were saved since. */
 export class RuleBook {
   #policy: RulePolicy;
   readonly #saveRule: SaveRule | undefined;
@@ -34,8 +34,8 @@ export class RuleBook {
   }
 
   /**
-   * A rule to offer: the suggestion of the model if it is usable, else the first command that asks. Null for none: a prefix allows
-   * whatever follows it, which of a dangerous command is any file.
+   * A rule to offer: the suggestion of the model if it is usable, else the first command that needs approval. Null for none: a prefix allows
+   * whatever follows it, which for a dangerous command is any file.
    */
   propose(
     { commands }: AnalyzedCommand,
@@ -52,7 +52,7 @@ export class RuleBook {
     return proposeAmendment({ policy, commands, suggested: offered(suggested), asking: offered(asking) }) ?? null;
   }
 
-  /** Saves the rule, which is in force when this settles. Never rejects; the reason why it is not saved. */
+  /** Saves the rule, which is in force when this settles. Never rejects; resolves to the reason if it was not saved. */
   async save(prefix: readonly string[]): Promise<string | undefined> {
     try {
       const ban = findPrefixBan(prefix);
@@ -68,9 +68,9 @@ export class RuleBook {
 }
 
 /**
- * Rules as they apply to commands: a path to a program also falls under the rules for its name. One that allows
- * does so only where that name means this program: in a directory of the system, or declared by `host_executable`. One
- * that asks or forbids does so wherever the program lies, and whatever else is said of that path.
+ * Rules as they apply to commands: a path to a program is also subject to the rules for its name. A rule that allows
+ * applies only where that name means this program: in a system directory, or declared by `host_executable`. One
+ * that asks or forbids applies wherever the program is, whatever other rules there are for that path.
  */
 export function createEffectiveRules(policy: RulePolicy, cwd: string): RulesPort {
   const asWritten = createRulesPort(policy);

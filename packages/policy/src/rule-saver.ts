@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import type { SaveRule } from "./rule-book.js";
 import { renderAllowRule, saveAllowRule } from "./rules/save-rule.js";
 
-/** Saves to this file, which is made when it is missing. */
+/** Returns a function that saves rules to this file, which is created if it is missing. */
 export function createRuleSaver(file: string): SaveRule {
   return async (prefix) => {
     await saveAllowRule(file, prefix);

@@ -1,14 +1,14 @@
 /** A rule that matches a command. */
 export interface RuleMatch {
   decision: "allow" | "prompt" | "forbidden";
-  /** How a reader finds it, such as its pattern and file. */
+  /** Identifies it to a reader, such as its pattern and file. */
   rule: string;
   justification?: string;
   /** `keep`: allowed without asking, still in the sandbox. */
   sandbox?: "keep";
 }
 
-/** Where rules come from. A pure look-up: the same command gets the same answer. */
+/** A source of rules. A pure lookup: the same command always has the same matches. */
 export interface RulesPort {
   /** Every rule that matches these words. */
   match(command: readonly string[]): readonly RuleMatch[];

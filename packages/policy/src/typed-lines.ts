@@ -9,15 +9,15 @@ import type { ShellParser } from "./shell/parser.js";
 export interface CompleteLines {
   /** Empty while none is complete. */
   readonly lines: string;
-  /** Those typed before. */
+  /** Lines that were typed before. */
   readonly before: string;
   /** The beginning of the first line is not known: it was too long. */
   readonly isCut: boolean;
-  /** Called once the input was written, and not where it was refused. */
+  /** To be called when the input was written, and not if it was refused. */
   readonly keep: () => void;
 }
 
-/** What is typed into a shell that was started for it: a line counts when it is complete. */
+/** Input typed into a shell that was started to receive it: a line counts when it is complete. */
 export class TypedLines {
   /** The beginning of a line that is not complete yet. */
   #open = "";
@@ -32,7 +32,7 @@ export class TypedLines {
     this.#tty = tty;
   }
 
-  /** What becomes complete with this input. */
+  /** The lines that become complete with this input. */
   add(input: string, isEnd: boolean): CompleteLines {
     const text = this.#open + input;
     const end = isEnd ? text.length : findEnd(text, this.#tty);
@@ -46,7 +46,7 @@ export class TypedLines {
     return { lines, before: this.#history, isCut: this.#isCut && end > 0, keep };
   }
 
-  /** The text as the shell may get it: as it stands, and as its keys edit it. */
+  /** The text as the shell may receive it: as typed, and as edited by its control keys. */
   read(text: string): string[] {
     if (!this.#tty) return [text];
     const plain = text.replace(ESCAPE_SEQUENCES, "").replace(LINE_ENDS, "\n");
@@ -62,13 +62,13 @@ const ESCAPE_SEQUENCES = /\x1b(?:\[[0-?]*[ -/]*[@-~]|O.|[^[O])/g;
 
 const CONTROLS = /[\x00-\x08\x0b-\x1f\x7f]/g;
 
-/** Behind the last end of a line. */
+/** The index after the last end of a line. */
 function findEnd(text: string, tty: boolean): number {
   const ends = tty ? [...text.matchAll(LINE_ENDS)] : [...text.matchAll(/\n/g)];
   return (ends.at(-1)?.index ?? -1) + 1;
 }
 
-/** What is left of lines by the keys that erase a character, a word, or all. */
+/** The lines after keys that erase a character, a word, or all. */
 function editLines(text: string): string {
   let done = "";
   let line = "";
@@ -85,7 +85,7 @@ function editLines(text: string): string {
 }
 
 /**
- * Typed lines as policy sees them: nothing in them is allowed by itself, what is spelled out in them restricts. A command that
+ * Analyzes typed lines: nothing in them is allowed by itself, what is spelled out in them restricts. A command that
  * was found in lines before counts only where it is typed again. Never rejects.
  */
 export async function analyzeTypedLines(

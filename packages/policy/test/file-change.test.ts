@@ -50,7 +50,7 @@ describe("judging a change of files", () => {
     const judged = evaluateFileChange({ paths: ["/w/a", "/etc/x"], approvalPolicy: "never", sandbox: WORKSPACE });
     expect(judged).toEqual({
       kind: "refuse",
-      reason: "`/etc/x` is outside of the writable roots, and approval policy `never` asks nobody",
+      reason: "`/etc/x` is outside of the writable roots, and approval policy `never` does not ask",
     });
   });
 
@@ -58,7 +58,7 @@ describe("judging a change of files", () => {
     const patch = { paths: ["/w/a"], sandbox: WORKSPACE, noSandbox: "no bubblewrap" };
     expect(evaluateFileChange({ ...patch, approvalPolicy: "on-request" })).toEqual({
       kind: "ask",
-      reason: "its files cannot be held in a sandbox: no bubblewrap",
+      reason: "access to its files cannot be sandboxed: no bubblewrap",
     });
     expect(evaluateFileChange({ ...patch, approvalPolicy: "never" }).kind).toBe("refuse");
     expect(evaluateFileChange({ ...patch, approvalPolicy: "never", sandbox: null }).kind).toBe("allow");

@@ -24,7 +24,7 @@ export interface CommandSandbox {
   /** Resolves a sandbox on this host; patterns that are not in `found` are expanded on this thread. @throws StartError `sandbox_invalid` */
   resolve(sandbox: Sandbox, found?: FoundPatterns): SandboxProfile;
   /**
-   * What to spawn in place of the command; undefined where the sandbox restricts nothing: the command may run as it is.
+   * What to spawn in place of the command; undefined where the sandbox restricts nothing: the command may run unchanged.
    * @throws StartError `sandbox_unavailable`, `sandbox_invalid`: it must not run
    */
   wrap(command: SandboxableCommand, sandbox: Sandbox): Promise<WrappedCommand | undefined>;

@@ -8,7 +8,7 @@ import { getAccess, type SandboxProfile } from "./profile/profile.js";
 export interface EndedCommand {
   /** 128 + the number for a death by signal; undefined when it was never started. */
   exitCode: number | undefined;
-  /** The end of what it printed. */
+  /** The last part of its output. */
   output: string;
   cwd: string;
 }
@@ -33,7 +33,7 @@ export function findDenial(
   if (exitCode === undefined)
     return { certain: true, reason: `the sandbox did not start the program${findWrapperText(output)}` };
   if (exitCode === KILLED_BY_FILTER)
-    return { certain: true, reason: "a system call that the sandbox does not know ended the program" };
+    return { certain: true, reason: "a system call that is unknown to the sandbox ended the program" };
   const lines = output.split(/[\r\n]+/);
   for (const { text, find } of PATH_ERRORS) {
     for (const line of lines.filter((candidate) => candidate.includes(text))) {
@@ -95,7 +95,7 @@ function listPaths(line: string, error: string, cwd: string): string[] {
     (match) => match[1]!,
   );
   const before = line.slice(0, line.indexOf(error)).split(": ").filter(Boolean);
-  const named = before.length < 2 ? [] : [before.at(-1)!.replace(/^cannot \w+ /, "")]; // as dash tells it
+  const named = before.length < 2 ? [] : [before.at(-1)!.replace(/^cannot \w+ /, "")]; // as dash reports it
   const words = line.split(/[\s:;,()]+/).filter((word) => word.includes("/"));
   return [...new Set([...quoted, ...named, ...words.reverse()])]
     .filter((word) => word.length > 0 && word.length < MAX_PATH && !word.includes("\0"))
@@ -106,7 +106,7 @@ function listPaths(line: string, error: string, cwd: string): string[] {
 const MAX_PATH = 4_096;
 const MAX_CANDIDATES = 32;
 
-/** Texts that a sandbox may cause, as may much else. */
+/** Texts that a sandbox may cause, as may other conditions. */
 const HINTS = ["Read-only file system", "Operation not permitted", "Permission denied", "EROFS", "EPERM", "EACCES"];
 const NETWORK_HINTS = [
   "Could not resolve host",

@@ -1,4 +1,4 @@
-/** Files that the patterns of one sandbox may name together. Codex 0.169.0 has the same bound. */
+/** Files that the patterns of one sandbox may match in total. Codex 0.169.0 has the same bound. */
 export const MAX_PATTERN_MATCHES = 8_192;
 
 /** Directory entries that are searched for matches of the patterns of one sandbox. */
@@ -25,7 +25,7 @@ export const MAX_FIRST_LINE_BYTES = 8_192;
 /** Milliseconds within which bubblewrap should have made its mounts, where they are verified before the start. */
 export const MOUNTS_DEADLINE_MS = 10_000;
 
-/** Attempts to resolve paths that change while a sandbox is made. */
+/** Attempts to resolve paths that change while a sandbox is created. */
 export const MAX_RESOLVE_TRIES = 10;
 
 /** Milliseconds that temporary mounts of bubblewrap itself may remain before they count as wrong. */

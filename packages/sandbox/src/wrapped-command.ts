@@ -31,11 +31,11 @@ export interface WrappedCommand {
   env: Readonly<Record<string, string>>;
   /** The wrapper must get them as descriptors 3, 4, … */
   descriptors: readonly number[];
-  /** What the wrapper reports of the program; undefined where the program replaces the wrapper. */
+  /** What the wrapper reports about the program; undefined where the program replaces the wrapper. */
   status: WrapperStatus | undefined;
-  /** What it refused the command, which has ended; see `findDenial`. */
+  /** What the sandbox denied the command, which has ended; see `findDenial`. */
   findDenial(ended: Omit<EndedCommand, "cwd">): SandboxDenial | undefined;
-  /** Registers what ends the command; called once if the sandbox is broken because a protected path was replaced from outside. */
+  /** Registers a function that ends the command; it is called once if the sandbox is broken because a protected path was replaced from outside. */
   onBroken?: ((end: () => void) => void) | undefined;
   /** Placeholders on the host, at paths that must not be created until it is released. */
   reservedPaths: readonly string[];
@@ -45,11 +45,11 @@ export interface WrappedCommand {
   release(): Promise<void>;
 }
 
-/** What bubblewrap reports of a sandbox while it runs. */
+/** What bubblewrap reports about a sandbox while it runs. */
 export interface WrapperStatus {
-  /** Init process of the sandbox, by its pid on the host; undefined as long as it does not exist. */
+  /** Init process of the sandbox, by its pid on the host; undefined until it exists. */
   readonly init: number | undefined;
-  /** Resolves with that pid, or with undefined when the wrapper ended before. Never rejects. */
+  /** Resolves with that pid, or with undefined if the wrapper ended before that. Never rejects. */
   readonly started: Promise<number | undefined>;
   /** Exit code of the program, 128 + the number for a death by signal; undefined when it was never started. */
   readonly exitCode: number | undefined;

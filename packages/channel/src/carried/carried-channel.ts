@@ -8,16 +8,16 @@ import { Outbox } from "../queue/outbox.js";
 
 /** Carries whole messages to the peer, in order, over a transport of its own. */
 export interface MessageCarrier {
-  /** Takes one message: UTF-8 JSON, or a binary frame where the options allow them. Must not throw. Calls `onWritten` when the bytes are not needed any more. */
+  /** Accepts one message: UTF-8 JSON, or a binary frame where the options allow them. Must not throw. Calls `onWritten` when the bytes are not needed any more. */
   send(json: Buffer, onWritten?: () => void): void;
-  /** Bytes that it has taken and that still wait to be sent. */
+  /** Bytes that it has accepted and that still wait to be sent. */
   readonly waitingBytes: number;
   /**
-   * True: received messages wait to be taken, up to the limit, and the peer should be held back. False: there is room again.
+   * True: received messages fill the queue up to its limit, and the peer should be paused. False: there is room again.
    * Messages that arrive anyway are retained.
    */
   setFull(isFull: boolean): void;
-  /** Called once, by `close` of the channel: sends what waits, up to the deadline, and ends the transport. Must not reject. */
+  /** Called once, by `close` of the channel: sends what is queued, up to the deadline, and ends the transport. Must not reject. */
   close(options: Required<CloseOptions>): Promise<void>;
 }
 
@@ -26,11 +26,11 @@ export interface CarriedOptions {
   limits?: Partial<ChannelLimits>;
   /** Whether the carrier takes messages of any bytes. Default false: JSON only. */
   carriesBinary?: boolean;
-  /** Called for a message that is no JSON or over a limit, in its turn, before it is received as `malformed`. */
+  /** Called in order for a message that is not JSON or over a limit, before it is received as `malformed`. */
   onMalformed?: (problem: string) => void;
 }
 
-/** A channel over a transport of whole messages; its owner reports what the transport does. */
+/** A channel over a transport of whole messages; its owner reports the events of the transport. */
 export class CarriedChannel implements Channel {
   readonly binary: BinaryFrames | undefined;
   readonly #carrier: MessageCarrier;

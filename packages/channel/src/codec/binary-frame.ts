@@ -35,7 +35,7 @@ export const readFrameLengths = (start: Buffer): FrameLengths => ({
 /** A part of a body up to this size is copied if it is less than half of its chunk, bytes. */
 const MAX_COPIED_PART_BYTES = 8 * 1024;
 
-/** A part of a body as it is handed out: copied if it is a small part of its chunk, which it would keep in memory. */
+/** A part of a body as it is returned: copied if it is a small part of its chunk, which it would keep in memory. */
 export const copyIfSmall = (part: Buffer, { length }: Buffer): Buffer =>
   part.length <= MAX_COPIED_PART_BYTES && part.length < length / 2 ? Buffer.from(part) : part;
 

@@ -36,7 +36,7 @@ export class Peer implements AsyncDisposable {
   /** Resolves when the requests in progress have ended and the channel is closed. Never rejects. */
   readonly closed: Promise<ChannelEnd>;
 
-  /** Starts to receive at once; the first handler is called after the current turn. */
+  /** Starts to receive immediately; the first handler is called after the current turn. */
   constructor(channel: Channel, options: PeerOptions = {}) {
     this.#channel = channel;
     this.#options = options;

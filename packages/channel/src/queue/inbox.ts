@@ -13,9 +13,9 @@ export class Inbox {
   readonly #waiting = new Fifo<(received: Received | undefined) => void>();
   readonly #take: TakeReceived;
   readonly #turns: Turns;
-  /** When the first of the values was taken that were taken without a turn in between, ms; undefined for none. */
+  /** When the first of the values in the current turn of the event loop was taken, ms; undefined for none. */
   #busySince: number | undefined;
-  /** It waits for a later turn; nothing is delivered before that. */
+  /** Waiting for a later turn; nothing is delivered before that. */
   #yielding = false;
   #ended = false;
 

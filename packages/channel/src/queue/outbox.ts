@@ -6,13 +6,13 @@ import { rejected, SendGate } from "./send-gate.js";
 
 /** Where encoded messages wait to be sent. */
 export interface OutboxTarget {
-  /** Takes one message, UTF-8 JSON. Calls `onWritten` when the bytes are not needed any more. A throw rejects the send. */
+  /** Accepts one message, UTF-8 JSON. Calls `onWritten` when the bytes are not needed any more. A throw rejects the send. */
   send(json: Buffer, onWritten?: () => void): void;
-  /** Bytes that it has taken and that still wait to be sent. */
+  /** Bytes that it has accepted and that still wait to be sent. */
   readonly waitingBytes: number;
 }
 
-/** The sending half of a channel: messages are checked against the limits, and their senders wait while too much is on its way. */
+/** The sending half of a channel: messages are checked against the limits, and their senders wait while too much is waiting to be sent. */
 export class Outbox {
   readonly #target: OutboxTarget;
   readonly #limits: ChannelLimits;

@@ -83,7 +83,7 @@ export class LineSplitter {
 
   /**
    * The next line that is not blank, without LF or CRLF, with bytes that are valid until the next call; or the part of a
-   * frame's body that has arrived. `too_long` stands for a line over the limit, as soon as that is known; the rest of it is
+   * frame's body that has arrived. `too_long` is returned for a line over the limit, as soon as that is known; the rest of it is
    * skipped. After a broken frame nothing is returned any more.
    */
   next(): Buffer | "too_long" | ReceivedBytes | BrokenFrame | undefined {

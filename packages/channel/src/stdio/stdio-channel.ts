@@ -201,7 +201,7 @@ function endStream(output: Writable, deadlineMs: number): Promise<void> {
 
 function failure(doing: string, error: Error): ChannelEnd {
   // Writing to a peer that has ended fails with EPIPE if the write comes before its end is read.
-  if (errnoOf(error) === "EPIPE") return { kind: "peer_closed", detail: "the peer does not read any more (EPIPE)" };
+  if (errnoOf(error) === "EPIPE") return { kind: "peer_closed", detail: "the peer no longer reads (EPIPE)" };
   const lost = new ChannelError("connection_lost", `${doing} the channel failed: ${error.message}`, { cause: error });
   return { kind: "failed", error: lost };
 }

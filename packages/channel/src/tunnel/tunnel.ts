@@ -15,7 +15,7 @@ export interface TunnelCarrier {
   sendPiece(data: string, isLast: boolean): Promise<void>;
   /** Acknowledges the total that was taken since the tunnel was opened, in the units of `getPieceCost`. */
   sendAck(taken: number): void;
-  /** Reports that this end is closed: it sends and takes nothing more. Not called after `fail`, nor after the peer's end. */
+  /** Reports that this end is closed: it sends and accepts nothing more. Not called after `fail`, nor after the peer's end. */
   sendClose(reason: string | undefined): void;
 }
 
@@ -90,7 +90,7 @@ export class Tunnel implements Channel {
     this.#end(reason === undefined ? { kind: "peer_closed" } : { kind: "peer_closed", detail: reason });
   }
 
-  /** Ends the tunnel at once, and sends the reason to the peer. */
+  /** Ends the tunnel immediately, and sends the reason to the peer. */
   abandon(reason: string): void {
     if (this.#ending.end === undefined) this.#carrier.sendClose(reason);
     this.fail(new Error(reason));

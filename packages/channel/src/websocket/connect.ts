@@ -12,7 +12,7 @@ import { KEEP_ALIVE_MS, WebSocketChannel } from "./websocket-channel.js";
 export interface ConnectOptions {
   /** Sent with the upgrade request, such as `Authorization`. */
   headers?: Readonly<Record<string, string>>;
-  /** Subprotocols that are offered, the preferred one first. A server that knows none of them is not refused. */
+  /** Subprotocols that are offered, the preferred one first. A server that supports none of them is not refused. */
   subprotocols?: readonly string[];
   limits?: Partial<ChannelLimits>;
   /** Milliseconds from the call to the open channel. Default 10000. */

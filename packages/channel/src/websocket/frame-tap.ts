@@ -1,9 +1,9 @@
 import type { ReceivedBytes } from "../channel.js";
 import { copyIfSmall, FRAME_MARK, FRAME_START_BYTES, readFrameLengths } from "../codec/binary-frame.js";
 
-/** What becomes of the bytes of a websocket. */
+/** Receives the bytes of a websocket. */
 export interface TapEvents {
-  /** Bytes of frames that are left to the websocket, in order. */
+  /** Bytes of frames that ws is to handle, in order. */
   pass(bytes: Buffer): void;
   /** The next part of a binary frame. */
   deliver(part: ReceivedBytes): void;
@@ -36,12 +36,12 @@ interface Frame {
 
 /**
  * Takes binary frames out of the bytes that a client receives on a websocket, in parts as they arrive: ws would copy each of them
- * into new memory. Everything else, also what is no valid frame, is passed on to ws.
+ * into new memory. Everything else, invalid frames included, is passed on to ws.
  */
 export class FrameTap {
   readonly #maxBytes: number;
   readonly #events: TapEvents;
-  /** The beginning of a frame, until it is known whose it is. */
+  /** The beginning of a frame, until it is known whether ws handles it. */
   readonly #start = Buffer.alloc(MAX_HEADER_BYTES + FRAME_START_BYTES);
   #started = 0;
   /** Bytes of the current frame that are still to be passed on. */
@@ -100,7 +100,7 @@ export class FrameTap {
     this.#events.deliver({ kind: "bytes", head, at, bytes, isLast });
   }
 
-  /** Adds bytes to the start of a frame until it is known whose it is. */
+  /** Adds bytes to the start of a frame until it is known whether ws handles it. */
   #begin(chunk: Buffer, from: number): number {
     let at = from;
     for (let needed = this.#decide(); needed > 0 && at < chunk.length; needed = this.#decide()) {
@@ -110,7 +110,7 @@ export class FrameTap {
     return at;
   }
 
-  /** Returns how many bytes of the start are needed to know more; 0 once it is known whose the frame is. */
+  /** Returns how many bytes of the start are needed to decide; 0 once it is known whether ws handles the frame. */
   #decide(): number {
     const start = this.#start;
     if (this.#started < 2) return 2;

@@ -24,7 +24,7 @@ export interface ListenOptions extends ListenAddress {
   allowOrigin?: readonly string[];
   /** Takes ownership of the channel. A throw closes it. */
   onChannel: (channel: Channel, request: IncomingMessage) => void;
-  /** Answers a plain request; false leaves it to the listener: 400 at the path, else 404. A throw answers 500. */
+  /** Responds to a plain request; false leaves it to the listener: 400 at the path, else 404. A throw responds with 500. */
   onHttp?: (request: IncomingMessage, response: ServerResponse) => boolean;
   /**
    * Pages to read with GET, by path; `authorize` applies to them as well. Without `authorize` a `Host` that is a name other
@@ -37,7 +37,7 @@ export interface ListenOptions extends ListenAddress {
   maxChannels?: number;
 }
 
-/** Whether a request may upgrade; `status` and `message` are the HTTP answer to one that may not. */
+/** Whether a request may upgrade; `status` and `message` are the HTTP response to one that may not. */
 export type Authorization = { ok: true } | { ok: false; status: number; message: string };
 
 /** A listening socket whose clients become channels. */

@@ -50,7 +50,7 @@ export class WebSocketChannel implements Channel {
   /** Bytes that had been read, and bytes that waited to be sent, at the last ping. */
   #heard = 0;
   #unsent = 0;
-  /** Whether anything was written since then. */
+  /** Whether anything was written since the last ping. */
   #wrote = false;
   readonly #heartbeatMs: number;
   /** Runs while nothing is read. */
@@ -198,7 +198,7 @@ export class WebSocketChannel implements Channel {
       const onSign = () => settle(true);
       const onClose = () => settle(false);
       const before = this.#bytesRead;
-      // While paused, the pong may be in unread data. Binary frames are no messages of ws.
+      // While paused, the pong may be in unread data. Binary frames are not messages of ws.
       const timer = setTimeout(() => settle(this.#socket.isPaused || this.#bytesRead !== before), deadlineMs);
       this.#socket.on("pong", onSign).on("message", onSign).on("close", onClose);
       this.#socket.ping();
@@ -243,7 +243,7 @@ export class WebSocketChannel implements Channel {
     this.#socket.send(json, TEXT_FRAME, this.#onceWritten(onWritten));
   }
 
-  /** Writes a text with its header at once; ws would write them separately. */
+  /** Writes a text and its header together; ws would write them separately. */
   #writeWhole(frame: Buffer, onWritten?: () => void): void {
     if (!this.#corked) this.#cork();
     this.#wire.write(frame, this.#onceWritten(onWritten));
@@ -362,7 +362,7 @@ const DEFAULT_HEARTBEAT_MS = 10_000;
 const TEXT_FRAME = { binary: false, compress: false };
 const BINARY_FRAME = { binary: true, compress: false };
 
-/** Longest encoded text, bytes, that is copied behind its header; a longer one is written separately. */
+/** Longest encoded text, bytes, that is copied after its header; a longer one is written separately. */
 const MAX_COPIED_BYTES = 4096;
 
 /** The close frame of the peer had no code. */

@@ -7,12 +7,12 @@ export interface LogReader {
   next(): OutputChunk | undefined;
   /** Every byte up to the present end of the log was returned, or had been evicted. */
   readonly isAtEnd: boolean;
-  /** When `next` returned nothing before the end: gets what is on disk, or skips what was evicted. */
+  /** When `next` returned nothing before the end: reads what is on disk, or skips what was evicted. */
   fetch(): Promise<void>;
   close(): void;
 }
 
-/** A place in a log, and how far the log may be ahead of it before its source is paused. */
+/** A position in a log, and how far the log may be ahead of it before its source is paused. */
 export interface Follower {
   position: number;
   windowBytes: number;
@@ -76,7 +76,7 @@ export class RetainedLogReader implements LogReader {
     const to = this.#source.nextInMemory(position);
     this.#chunks = (await this.#source.read(position, to)).chunks;
     this.#next = 0;
-    // It was evicted: the reader continues behind it.
+    // It was evicted: the reader continues after it.
     if (this.#chunks.length === 0) this.#returnedTo = Math.max(position, this.#source.nextInMemory(position));
   }
 

@@ -39,7 +39,7 @@ export interface OutputLog {
    * between offsets means that the bytes in it were evicted before the follower reached them.
    */
   follow(options?: FollowOptions): AsyncIterable<OutputChunk>;
-  /** `follow` for a caller that reads on in the same turn of the event loop. Close it after use. */
+  /** `follow` for a caller that continues to read in the same turn of the event loop. Close it after use. */
   openReader(options: ReaderOptions): LogReader;
   /** Pauses the process like a follower that does not advance: while there are more than `windowBytes` after `from`. */
   hold(from: number, windowBytes: number): LogHold;

@@ -9,7 +9,7 @@ export async function wait(process: ExecProcess): Promise<ProcessOutcome> {
   return outcome;
 }
 
-/** What a program that ran to its end came to. */
+/** The result of a program that ran to its end. */
 export interface Communicated {
   outcome: ProcessOutcome;
   /** Retained output; the output of a terminal is in `stdout`. */
@@ -20,8 +20,8 @@ export interface Communicated {
 }
 
 /**
- * Writes the whole input, closes stdin and waits for the end of the process. It is no error if the program does not read
- * all of it. The process stays owned by the caller.
+ * Writes the whole input, closes stdin and waits for the end of the process. It is not an error if the program does not read
+ * all of it. The caller still owns the process.
  * @throws ProcessError `unsupported` where its host cannot close stdin
  */
 export async function communicate(process: ExecProcess, input?: Uint8Array): Promise<Communicated> {

@@ -112,7 +112,7 @@ export function createRemoteBackend(client: ExecServerClient, options: RemoteBac
 async function fetchEnvironmentInfo(client: ExecServerClient): Promise<unknown> {
   if (client.environmentInfo !== undefined && client.environmentInfo !== null) return client.environmentInfo;
   return client.environment.info().catch((error: unknown) => {
-    if (error instanceof RpcError) return undefined; // it does not know the method
+    if (error instanceof RpcError) return undefined; // it does not support the method
     throw error;
   });
 }
@@ -132,7 +132,7 @@ function getSupport(info: unknown, sandboxedProcess = false): SandboxSupport {
   return { kind: platformOs === "macos" ? "seatbelt" : "bubblewrap" };
 }
 
-/** Checked before the start: a server that does not know sandboxes would run the program without one. @throws StartError */
+/** Checked before the start: a server that does not support sandboxes would run the program without one. @throws StartError */
 function requireSandbox(info: unknown): void {
   const { kind, problem } = getSupport(info);
   if (kind === "none") throw new StartError("sandbox_unavailable", `nothing was started: ${problem}`);

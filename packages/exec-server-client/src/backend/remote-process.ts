@@ -163,12 +163,12 @@ export class RemoteProcess implements ExecProcess {
 
   /**
    * False once it has exited: the protocol does not report whether other processes of the group are left.
-   * @throws ProcessError `unsupported` where the server does not know the signal; Codex 0.169.0 knows SIGINT and SIGKILL
+   * @throws ProcessError `unsupported` where the server does not support the signal; Codex 0.169.0 supports SIGINT and SIGKILL
    */
   async signal(name: ProcessSignal): Promise<boolean> {
     if (this.#isClosed) return false;
     if (name === "SIGKILL") return (await this.#running.terminate(0)).running;
-    // It may have ended of this signal before the answer is here.
+    // It may have ended because of this signal before the response arrives.
     const wasRunning = this.#outcome.kind === "running";
     if (!(await this.#running.signalIfKnown(WIRE_SIGNALS[name]))) {
       throw new ProcessError("unsupported", `the exec-server cannot send ${name}`);
@@ -197,7 +197,7 @@ export class RemoteProcess implements ExecProcess {
     const running = this.#outcome.kind === "running";
     try {
       const { signals, gone, members, strays, ...answer } = await this.#running.terminate(graceMs);
-      // The exit of a process that had ended before may be delayed without bound by a follower that lags.
+      // A follower that lags may delay the exit event of a process that had already ended, without bound.
       if (answer.running || this.#pressure === undefined) await this.#untilExited();
       return {
         running: answer.running,

@@ -6,7 +6,7 @@ export interface Connector {
   /** Opens a channel, which the caller owns. Called again after a disconnect only if `canReopen` is true. */
   open(signal: AbortSignal): Promise<Channel>;
   readonly canReopen: boolean;
-  /** `open` may also be called while another channel is open, for a session of its own. Default false. */
+  /** `open` may also be called while another channel is open, for a separate session. Default false. */
   readonly canOpenSeveral?: boolean;
   /** Frees the resources behind the channels. Idempotent; never rejects. */
   close?(): Promise<void>;

@@ -3,7 +3,7 @@ import type { Readable, Writable } from "node:stream";
 import { ClientError } from "../errors.js";
 import { SERVER_GRACE_MS } from "../limits.js";
 
-/** How to start an exec-server that is spoken to over its stdin and stdout. */
+/** How to start an exec-server that communicates over its stdin and stdout. */
 export interface ServerCommand {
   command: string;
   args?: readonly string[];

@@ -2,7 +2,7 @@ import type { ClientError } from "../errors.js";
 import { EventOrder } from "./event-order.js";
 import type { Catchup, NumberedEvent, ProcessEvent } from "./process-event.js";
 
-/** Consumes the events of a process. While a returned promise is pending, later events wait, and in the end the connection. */
+/** Consumes the events of a process. While a returned promise is pending, later events wait, and eventually so does the connection. */
 export type EventSink = (event: ProcessEvent) => void | Promise<void>;
 
 /** Delivers the events of one process, from successive connections, in order to its consumer. */

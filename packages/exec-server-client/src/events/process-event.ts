@@ -3,7 +3,7 @@ import type { ClientError } from "../errors.js";
 
 /** How a process ended, as reported by the server. */
 export interface Exit {
-  /** 128 + n for signal n, unless `outcome` says more. */
+  /** 128 + n for signal n, unless `outcome` is more precise. */
   exitCode: number;
   sandboxDenied: boolean;
   /** Only from servers that distinguish signals from exit codes. */
@@ -17,7 +17,7 @@ export type NumberedEvent =
   | { kind: "closed"; seq: number };
 
 /**
- * Events of a process as a consumer gets them: in the order of `seq`, each once. `closed` or `failed` is the last.
+ * Events of a process as a consumer receives them: in the order of `seq`, each once. `closed` or `failed` is the last.
  *
  * `gap`: the server evicted `chunks` chunks of output before they were received. Their size is unknown, so byte offsets
  * of the output log count received bytes only.
@@ -25,7 +25,7 @@ export type NumberedEvent =
 export type ProcessEvent =
   | NumberedEvent
   | { kind: "gap"; chunks: number }
-  /** The state of the process cannot be learned any more; it may still run. */
+  /** The state of the process can no longer be determined; it may still be running. */
   | { kind: "failed"; error: ClientError };
 
 /** All chunks after a given `seq`, as read with `process/read`, and the state of the process at the last read. */

@@ -9,7 +9,7 @@ export interface FileOptions {
   followSymlinks?: boolean;
 }
 
-/** The file calls that reading and writing in blocks is made of. */
+/** The file calls with which files are read and written in blocks. */
 interface BlockFiles {
   open(handleId: string, path: HostPath, options: FileOptions & { mode?: "read" | "replace" }): Promise<void>;
   readBlock(handleId: string, offset: number, length: number): Promise<{ bytes: Buffer; eof: boolean }>;
@@ -38,7 +38,7 @@ export async function readBlocks(
   }
 }
 
-/** Replaces the content of a file. After a failure the handle is left open: closing it would put half a file in place. */
+/** Replaces the content of a file. After a failure the handle is left open: closing it would replace the file by an incomplete one. */
 export async function writeBlocks(
   files: BlockFiles,
   handleId: string,

@@ -4,12 +4,12 @@ import type { Connection } from "../connection/connection.js";
 import { ClientError, isConnectionEnd } from "../errors.js";
 import type { Calls } from "../session/calls.js";
 
-/** What an exchange needs of its client. */
+/** What an exchange needs from its client. */
 export type HttpCalls = Pick<Calls, "call" | "takeConnection" | "giveBack">;
 
 /**
- * One `http/request`, until its response is complete or not needed any more. A server of this project is sent `http/cancel`; another one
- * ends an exchange with its connection, so that a request with a signal has a connection of its own where there can be several.
+ * One `http/request`, until its response is complete or no longer needed. A server of this project is sent `http/cancel`; another one
+ * ends an exchange with its connection, so a request with a signal has a separate connection where there can be several.
  */
 export class HttpExchange {
   readonly #calls: HttpCalls;
@@ -24,7 +24,7 @@ export class HttpExchange {
   constructor(calls: HttpCalls, requestId: string, signal: AbortSignal | undefined, onAbort: () => void = () => {}) {
     this.#calls = calls;
     this.#requestId = requestId;
-    // One of its own: each of its listeners would count at a signal that many requests share.
+    // A signal of its own: otherwise all its listeners would be added to a signal that many requests share.
     this.#signal = signal === undefined ? undefined : AbortSignal.any([signal]);
     this.#onAbort = onAbort;
   }
@@ -44,18 +44,18 @@ export class HttpExchange {
         : this.#sendOwn(this.#own, params, onSend));
     } catch (error) {
       this.end();
-      // Cancelling ends the connection: that error is not what happened.
+      // Cancelling ends the connection: the error of the connection is not the cause.
       throw signal?.aborted ? signal.reason : error;
     }
   }
 
-  /** Its response is complete. Idempotent, as is `cancel`; only the first of both counts. */
+  /** Its response is complete. Idempotent, as is `cancel`; only the first call of the two counts. */
   end(): void {
     if (!this.#finish() || this.#own === undefined) return;
     this.#calls.giveBack(this.#own);
   }
 
-  /** Its response is not needed any more: the server ends the exchange, if it can. */
+  /** Its response is no longer needed: the server ends the exchange, if it can. */
   cancel(): void {
     if (!this.#finish()) return;
     if (this.#own !== undefined) void this.#own.close({ deadlineMs: 0 });

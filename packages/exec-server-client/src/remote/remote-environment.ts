@@ -36,13 +36,13 @@ export class RemoteEnvironment {
   readonly #calls: Pick<Calls, "call">;
   readonly #getHandshakeInfo: () => unknown;
 
-  /** @param getHandshakeInfo the description in the answer to `initialize`; undefined where there is none */
+  /** @param getHandshakeInfo the description in the response to `initialize`; undefined where there is none */
   constructor(calls: Pick<Calls, "call">, getHandshakeInfo: () => unknown) {
     this.#calls = calls;
     this.#getHandshakeInfo = getHandshakeInfo;
   }
 
-  /** As the handshake described it; requested where it did not. Some servers answer in one way only. */
+  /** As the handshake described it; requested where it did not. Some servers support only one of the two. */
   async describe(): Promise<RemoteEnvironmentInfo> {
     return responses.info.safeParse(this.#getHandshakeInfo()).data ?? this.info();
   }

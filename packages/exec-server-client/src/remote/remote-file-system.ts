@@ -60,7 +60,7 @@ export class RemoteFileSystem {
 
   /**
    * Reads a file in one message, or in blocks if it is larger than `MAX_WHOLE_FILE_BYTES`.
-   * `size`: bytes, where known from `getMetadata`; it is asked for otherwise.
+   * `size`: bytes, if known from `getMetadata`; otherwise it is requested.
    * @throws ClientError `connection_lost` when the connection ends between two blocks
    */
   async readFile(path: HostPath, { size: known, ...options }: FileOptions & { size?: number } = {}): Promise<Buffer> {
@@ -72,7 +72,7 @@ export class RemoteFileSystem {
 
   /**
    * Writes a file, in blocks like `readFile`. Codex 0.169.0 leaves an incomplete file after a failure. `mode`: permission bits
-   * that a file written in one message gets from servers of this project; others pass it over. `atomic`: these servers never leave
+   * that a file written in one message gets from servers of this project; others ignore it. `atomic`: these servers never leave
    * a part of the content, even when they are killed, unless only writing in place preserves the file (hard links, another owner).
    */
   async writeFile(
@@ -117,7 +117,7 @@ export class RemoteFileSystem {
     return this.#request(METHODS.fsWalk, { path: toFileUrl(path), options, sandbox }, walked, IDEMPOTENT);
   }
 
-  /** By default, as in the protocol, with all that is in it, and without an error when it is not there. */
+  /** By default, as in the protocol, directories are removed with their contents, and a missing path is not an error. */
   async remove(path: HostPath, options: FileOptions & { recursive?: boolean; force?: boolean } = {}): Promise<void> {
     await this.#request(METHODS.fsRemove, at(path, options), responses.nothing);
   }
@@ -213,7 +213,7 @@ export class RemoteFileSystem {
     }
   }
 
-  /** Requires the connection of the handle: another one does not know it, and would not report that at `close`. */
+  /** Requires the connection of the handle: on another one it does not exist, which `close` would not report. */
   #on(handleId: string): CallOptions {
     return {
       onSend: ({ connection }) => {

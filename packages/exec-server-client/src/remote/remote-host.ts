@@ -22,7 +22,7 @@ export function withDirectory(host: HostInfo, directory: string | undefined): Ho
 }
 
 /**
- * Resolves the links in an absolute path of the host of an exec-server, also when the path does not exist yet.
+ * Resolves the links in an absolute path of the host of an exec-server, even when the path does not exist yet.
  * @throws Error for a dangling link, whose target may appear later; RpcError for other failures of the host
  */
 export async function resolveRemotePath(
@@ -33,7 +33,7 @@ export async function resolveRemotePath(
   if (real !== undefined) return toPath(real);
   const parent = posix.dirname(path);
   if (parent === path) return path;
-  // Without following links none may be above either: those are resolved first.
+  // A request without following links fails if a parent is a link, so parents are resolved first.
   const resolved = posix.join(await resolveRemotePath(files, parent), posix.basename(path));
   if (await isLink(files, resolved)) throw new Error(`\`${path}\` is a link that leads to nothing`);
   return resolved;

@@ -19,9 +19,9 @@ export interface RemoteHttpRequest {
   /** Default `follow`. */
   redirectPolicy?: "follow" | "stop";
   /**
-   * Ends the exchange, also while its body is read: what is in progress rejects with the reason of the signal. The server ends it as well:
-   * one of this project at once, Codex 0.169.0 as it gets a websocket of its own for such a request. Over another connection to
-   * Codex only the wait ends here.
+   * Ends the exchange, even while its body is read: pending calls reject with the reason of the signal. The server ends it as well:
+   * one of this project immediately, Codex 0.169.0 because such a request has a separate websocket. Over another connection to
+   * Codex only the wait on this side ends.
    */
   signal?: AbortSignal;
 }
@@ -58,7 +58,7 @@ export class RemoteHttp {
     this.#calls = calls;
   }
 
-  /** The whole body in one message, which ends the connection at 64 MiB of base64: stream what may be long. */
+  /** The whole body in one message, which ends the connection at 64 MiB of base64: use `stream` for a body that may be long. */
   async request(request: RemoteHttpRequest): Promise<RemoteHttpResponse<Buffer>> {
     const requestId = this.#nextId();
     const params = { ...toParams(request), requestId, streamResponse: false };

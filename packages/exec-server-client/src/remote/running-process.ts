@@ -13,7 +13,7 @@ import type { ProcessChannel } from "../events/process-channel.js";
 import type { CallOptions, Calls } from "../session/calls.js";
 import type { ClientSession } from "../session/client-session.js";
 
-/** Signals of `process/signal`; Codex 0.169.0 knows the first alone. */
+/** Signals of `process/signal`; Codex 0.169.0 supports only the first. */
 export type WireSignal = "interrupt" | "terminate" | "hangup";
 
 /**
@@ -51,7 +51,7 @@ export class RunningProcess {
   /**
    * Writes to stdin. Writes are sent one at a time, because a server with concurrent requests would not keep their order.
    * `accepted` from Codex 0.169.0 means queued, even if the program never reads. It queues 128 writes of a process; without
-   * `--concurrent-requests` it then answers nothing more on the connection, `terminate` included, until the program reads or
+   * `--concurrent-requests` it then sends no more responses on the connection, `terminate` included, until the program reads or
    * ends.
    */
   write(bytes: Uint8Array): Promise<WriteStatus> {
@@ -104,7 +104,7 @@ export class RunningProcess {
     return resized;
   }
 
-  /** False if the server does not know the signal, which is tried once per session. */
+  /** False if the server does not support the signal, which is tried once per session. */
   async signalIfKnown(signal: WireSignal): Promise<boolean> {
     const name = `${METHODS.processSignal} ${signal}`;
     return this.#ifKnown(name, ERROR_CODES.invalidParams, () => this.signal(signal));

@@ -36,7 +36,7 @@ export class Calls {
   }
 
   /**
-   * Rejects with RpcError (the error response), ClientError `connection_lost` (whether the server got the
+   * Rejects with RpcError (the error response), ClientError `connection_lost` (whether the server received the
    * request is not known), `session_lost` or `closed`, ChannelError when the request could not be sent, or the reason
    * of `signal`.
    */

@@ -11,7 +11,7 @@ import { MAX_FRUITLESS_READS, MAX_GAP_BYTES, MAX_GAP_READS } from "../limits.js"
 export type SendRead = (params: Record<string, unknown>) => Promise<unknown>;
 
 /**
- * Delivers the events of a process that were missed. If the server no longer knows the process, fails it and resolves;
+ * Delivers the events of a process that were missed. If the process no longer exists on the server, fails it and resolves;
  * rejects when the connection ends.
  */
 export async function catchUp(channel: ProcessChannel, send: SendRead): Promise<void> {

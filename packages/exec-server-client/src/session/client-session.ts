@@ -8,7 +8,7 @@ export class ClientSession {
   /** Assigned by the server. */
   id: string | undefined;
   readonly #processes = new Map<string, ProcessChannel>();
-  /** Processes of starts that were not answered: they may run, and must be terminated. */
+  /** Processes of starts without a response: they may be running, and must be terminated. */
   readonly #orphans = new Set<string>();
   /** Methods and signals that the server does not support. */
   readonly unsupported = new Set<string>();

@@ -98,7 +98,7 @@ export class SessionLink {
   }
 
   /**
-   * Opens another connection, with a session of its own and without processes; undefined where the connector cannot. The caller
+   * Opens another connection, with a separate session without processes; undefined where the connector cannot. The caller
    * owns it. Rejects as `Connection.open`.
    */
   openAnother(signal: AbortSignal): Promise<Connection> | undefined {
@@ -203,7 +203,7 @@ export class SessionLink {
       this.#telemetry.resumed(session.id);
       this.#options.onResumed?.();
     } catch (error) {
-      // Before those who wait for this promise continue: the next call opens a new session.
+      // Before callers that wait for this promise continue: the next call opens a new session.
       const isOurs = this.#state.kind === "closed";
       if (!isOurs) this.#state = { kind: "idle" };
       const loss = toLoss(error);
@@ -285,7 +285,7 @@ async function forEachOf<T>(items: readonly T[], run: (item: T) => Promise<void>
   await Promise.all(Array.from({ length: MAX_CONCURRENT_GAP_READS }, work));
 }
 
-/** The server refused the resume for good. A busy session is not refused: its previous connection is still closing. */
+/** Whether the server refused the resume permanently. A busy session is not refused: its previous connection is still closing. */
 function isPermanent(error: unknown): boolean {
   if (error instanceof ClientError) return error.code === "session_lost";
   if (!(error instanceof RpcError) || error.message.includes(BUSY_TEXT)) return false;

@@ -8,7 +8,7 @@ import { parseStatus, STATX_BYTES, type Status } from "./status.js";
 /** A path of the host; a buffer where it is not valid UTF-8. */
 type RawPath = string | Buffer;
 
-/** System calls of Linux that return from memory or fail. The caller closes descriptors. Nothing throws. */
+/** System calls of Linux that use only what is in memory, and fail otherwise. The caller closes descriptors. Nothing throws. */
 export interface Kernel {
   /**
    * A descriptor that refers to a file without opening it (`O_PATH`). Undefined when the path is not completely in the kernel's
@@ -150,7 +150,7 @@ function parseDigits(text: Uint8Array, from: number): number {
   return value;
 }
 
-/** One buffer for all reads; the content is copied out at once. */
+/** One buffer for all reads; the content is copied out immediately. */
 function bindReadAll({ preadv2 }: Functions): Kernel["readAll"] {
   const buffer = Buffer.allocUnsafeSlow(MAX_CACHED_READ_BYTES + 1);
   const vector = new BigUint64Array([addressOf(buffer), BigInt(buffer.length)]);

@@ -15,7 +15,7 @@ export const duplicate = ({ fcntl }: Pick<Libc, "fcntl">, fd: number, least = 0)
 export const closeOnExec = ({ fcntl }: Pick<Libc, "fcntl">, fd: number): unknown =>
   fcntl(fd, F_SETFD, "int", FD_CLOEXEC);
 
-/** The first descriptor after the standard streams, whose numbers are reserved also in a process that was started without them. */
+/** The first descriptor after the standard streams, whose numbers are reserved even in a process that was started without them. */
 export const FIRST_AFTER_STREAMS = 3;
 
 /** Moves a descriptor above the numbers of the standard streams. Takes ownership of `fd`. @throws an error with the code EMFILE */

@@ -52,7 +52,7 @@ export function requireKoffi(require: NodeJS.Require): unknown {
 /** The name in koffi 3. */
 const KOFFI_NATIVE = `@koromix/koffi-${process.platform}-${process.arch}`;
 
-/** Loads a module with native code. @throws an error that says which one is missing and why */
+/** Loads a module with native code. @throws an error that names the missing one and the reason */
 export function requireNative(name: string, load = (require: NodeJS.Require) => require(name) as unknown): unknown {
   // Node does not follow a symbolic link to a module right after calling stat on a pipe or a socket.
   statSync("/");

@@ -78,7 +78,7 @@ export function bindBurstReader(libc: Libc, library?: Library): OpenBurstReader 
 /** Undefined when the C library lacks one of the functions; bursts are then read on the event loop. */
 function bindStdio(libc: Libc, library: Library | undefined): Stdio | undefined {
   const stdio = bindLibc<Stdio>(PROTOTYPES, library);
-  const names = Object.keys(PROTOTYPES) as (keyof Stdio)[]; // as its type says
+  const names = Object.keys(PROTOTYPES) as (keyof Stdio)[]; // the keys of its type
   return hasFunction(libc, "fcntl") && names.every((name) => hasFunction(stdio, name)) ? stdio : undefined;
 }
 

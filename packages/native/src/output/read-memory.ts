@@ -6,7 +6,7 @@ import type { ReadTurns } from "./read-turns.js";
 
 /** Shared by the sources of a host: a read buffer for each kind of source, and memory for retained chunks. */
 export interface ReadMemory {
-  /** Overwritten by every read; its content is copied at once. */
+  /** Overwritten by every read; its content is copied immediately. */
   readonly pipeBuffer: Buffer;
   readonly terminalBuffer: Buffer;
   readonly chunks: ChunkMemory;
@@ -23,7 +23,7 @@ export interface ReadMemory {
 /** The default capacity of a pipe. */
 export const PIPE_BYTES = 64 * 1024;
 
-/** Most bytes of one read of a terminal, whatever the buffer; after a full read libuv reads again at once. */
+/** Most bytes of one read of a terminal, whatever the buffer; after a full read libuv reads again immediately. */
 export const TERMINAL_READ_BYTES = 4095;
 
 export const createReadMemory = (

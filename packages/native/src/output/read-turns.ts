@@ -7,7 +7,7 @@ import { SOURCES_PER_TURN } from "../limits.js";
  */
 export class ReadTurns {
   readonly #waiting = new Set<() => void>();
-  /** Those admitted in this turn. */
+  /** Sources admitted in this turn. */
   readonly #entered = new Set<() => void>();
   #scheduled = false;
 

@@ -11,7 +11,7 @@ export interface Marks {
   next(): bigint;
   /** Whether a mark belongs to this owner. */
   isOwn(mark: bigint | undefined): boolean;
-  /** Whether an owner is another one of this process, such as that of another connection, which ends its own processes. */
+  /** Whether an owner is another one of this process, such as one for another connection, which ends its own processes. */
   isNeighbour(owner: bigint): boolean;
   /** Releases the owner, when no process carries a mark of it any more. */
   release(): void;

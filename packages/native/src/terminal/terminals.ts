@@ -88,7 +88,7 @@ export function createTerminals(getLibc: () => Libc): Terminals {
   };
 }
 
-/** The program by which node-pty starts another one on macOS. */
+/** The helper program with which node-pty starts programs on macOS. */
 const findHelper = (dir: string): string => createRequire(import.meta.url).resolve(`node-pty/lib/${dir}/spawn-helper`);
 
 /** Opens a terminal; unlike node-pty's error, this one names the exhausted resource. */
@@ -106,13 +106,13 @@ function findTerminalProblem(libc: Libc): Error | undefined {
     const { O_RDWR, O_NOCTTY } = constants;
     const fds = [openSync("/dev/ptmx", O_RDWR | O_NOCTTY)];
     try {
-      fds.push(openSync("/dev/null", O_RDWR)); // stands for the slave side
+      fds.push(openSync("/dev/null", O_RDWR)); // in place of the slave side
       return undefined;
     } finally {
       for (const fd of fds) closeSync(fd);
     }
   } catch (cause) {
-    const { code, message } = cause as NodeJS.ErrnoException; // what openSync throws
+    const { code, message } = cause as NodeJS.ErrnoException; // as thrown by openSync
     if (code === "EMFILE") return tooManyFiles(libc);
     if (code !== "ENOSPC") return new Error(message, { cause });
     return new Error(`this host has no terminal left: all ${readPtyLimit()} are in use (kernel.pty.max)`, { cause });

@@ -258,7 +258,9 @@ describe("approvals", () => {
     const result = await orchestrator.callTool("exec_command", { cmd: "say hi", workdir: "/w" });
     expect(result).toMatchObject({
       status: "error",
-      text: expect.stringMatching(/`main` cannot apply a sandbox: it knows only the base messages.*Nothing was run\.$/),
+      text: expect.stringMatching(
+        /`main` cannot apply a sandbox: it supports only the base messages.*Nothing was run\.$/,
+      ),
       structured: { code: "sandbox_unavailable" },
     });
     expect(executor.received.some((message) => message.type === "call_tool")).toBe(false);

@@ -1,10 +1,10 @@
 /**
- * Escapes everything that is invisible or ambiguous, for text on which a person decides: it must not repaint the terminal or
+ * Escapes everything that is invisible or ambiguous, for text on which a person bases a decision: it must not repaint the terminal or
  * imitate other text. Line feeds and tabs are kept.
  */
 export const visible = (text: string): string => text.replace(new RegExp(INVISIBLE, "gu"), escapeCharacter);
 
-/** The same for text that must stay on its line: line feeds and tabs are escaped as well. */
+/** The same for text that must stay on one line: line feeds and tabs are escaped as well. */
 export const visibleLine = (text: string): string => visible(text).replace(/[\n\t]/g, escapeCharacter);
 
 /**

@@ -5,7 +5,7 @@ import { foldCase } from "./fold-case.js";
 import { DECISIONS } from "./rule.js";
 import { PREFIX_RULE_PARAMETERS } from "./signatures.js";
 
-/** Programs a broken file may restrict, as `foldCase` writes them, or all of them. */
+/** Programs a broken file may restrict, as `foldCase` returns them, or all of them. */
 export type AffectedPrograms = "everything" | ReadonlySet<string>;
 
 export function isAffected(affectedPrograms: AffectedPrograms, argv: readonly string[]): boolean {
@@ -24,7 +24,7 @@ export function findAffectedPrograms(text: string): AffectedPrograms {
   for (const piece of splitStatements(text)) {
     const statements = parseStatements(piece);
     isWhole &&= statements !== undefined;
-    // Behind something that may be left open, a string of its own line may belong to it.
+    // After a piece that may contain an open string or bracket, a string on a line of its own may belong to it.
     const found = statements === undefined ? readWords(piece) : readStatements(statements, piece, isWhole);
     if (found === "everything") return found;
     for (const name of found) addName(names, name);
@@ -119,7 +119,7 @@ const STRING = /"""[\s\S]*?"""|'''[\s\S]*?'''|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\
 /** Prefixed strings, attributes, indices, and the functions that return strings. */
 const STRING_BUILDING = /[A-Za-z]""|\.\s*[A-Za-z]|[\w")\]]\[|\b(?:str|repr|chr|type|dir|getattr)\b/;
 
-/** Every string of a text that cannot be read otherwise; everything when it builds strings or has an open one. */
+/** Every string in a text that cannot be parsed; everything when the text builds strings or has an unterminated one. */
 function readWords(piece: string): "everything" | readonly string[] {
   const withoutComments = piece.replace(new RegExp(`(${STRING.source})|#[^\\n]*`, "g"), "$1");
   const strings = withoutComments.match(STRING) ?? [];

@@ -6,9 +6,9 @@ import type { PrefixRule, RuleOrigin } from "./rule.js";
 
 export interface AmendmentRequest {
   readonly policy: RulePolicy;
-  /** The plain commands of the call; none when it does not split and is not to be amended. */
+  /** The plain commands of the call; none when it cannot be split, or no rule is to be offered. */
   readonly commands: readonly (readonly string[])[];
-  /** What the model asks to allow. */
+  /** The prefix that the model suggests. */
   readonly suggested?: readonly string[] | undefined;
   /** The first command that needs approval. */
   readonly asking?: readonly string[] | undefined;
@@ -16,8 +16,8 @@ export interface AmendmentRequest {
 }
 
 /**
- * The prefix to offer as a rule that allows: what the model suggests when that alone would allow every command, else
- * the command that asks. Undefined when neither helps, such as when a rule is what asks.
+ * The prefix to offer as a rule that allows: the suggestion of the model if it alone would allow every command, else
+ * the command that needs approval. Undefined when neither helps, such as when a rule requires the approval.
  */
 export function proposeAmendment(request: AmendmentRequest): readonly string[] | undefined {
   const { suggested, asking } = request;
@@ -34,7 +34,7 @@ function allowsAll(prefix: readonly string[], { policy, commands, match }: Amend
   return commands.every((command) => checkCommand(amended, command, match).decision === "allow");
 }
 
-/** One more rule that allows does not outweigh a rule that asks or forbids. */
+/** Whether no rule decides about the command: a further rule that allows would not override one that asks or forbids. */
 function isUnruled(command: readonly string[], { policy, match }: AmendmentRequest): boolean {
   return (
     findMatches(policy, command, match).length === 0 && checkCommand(policy, command, match).decision === undefined

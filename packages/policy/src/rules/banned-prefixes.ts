@@ -6,7 +6,7 @@ import { findNestedCommands, isWrapper, SHELLS } from "../shell/wrappers.js";
 import { MAX_PREFIX_READINGS } from "./limits.js";
 import { getRunnerForms, type RunnerForm } from "./runners.js";
 
-/** Programs that run any script they are given; with a version at the end they are the same. */
+/** Programs that run any script they are given; a version at the end of the name makes no difference. */
 const INTERPRETERS: ReadonlySet<string> = new Set([
   ...["python", "pythonw", "pypy", "ipython", "bpython", "py", "node", "nodejs", "tsx", "ts-node", "perl", "ruby"],
   ...["irb", "jruby", "php", "lua", "luajit", "rscript", "r", "julia", "tclsh", "wish", "expect", "osascript"],
@@ -31,11 +31,11 @@ const INTERPRETERS: ReadonlySet<string> = new Set([
   ...["hy", "fennel", "gosh", "csi", "scheme", "chez", "bpython3", "jshell"],
 ]);
 
-/** Options that take no value, of any program: a word behind them is an operand. */
+/** Options that take no value in any program: a word after them is an operand. */
 const PLAIN_OPTIONS =
   /^(?:-[qy]|-[a-zA-Z]\d+|--(?:rm|init|quiet|silent|yes|offline|frozen|locked|login|norc|noprofile|verbose|interactive|tty|privileged|allow-[\w-]+))$/;
 
-/** The same, of some programs. */
+/** The same, for some programs. */
 const PLAIN_OPTIONS_OF: readonly { programs: RegExp; options: RegExp }[] = [
   { programs: /^(?:python|pypy|py)$/, options: /^-[bBdEhiIOPqRsSuvx]+$/ },
   { programs: /^(?:(?:ba|z|da|k|mk|a|rba|ya)?sh)$/, options: /^-[abefhiklmnprstuvxBCEHPT]+$/ },
@@ -44,7 +44,7 @@ const PLAIN_OPTIONS_OF: readonly { programs: RegExp; options: RegExp }[] = [
   { programs: /^(?:make|gmake)$/, options: /^-[BeikLnpqrRsStvw]+$/ },
 ];
 
-/** Options whose value is all the code there is: what follows are its arguments. */
+/** Options whose value is the whole code: the words that follow are its arguments. */
 const CODE_OPTIONS: readonly { programs: RegExp; option: RegExp }[] = [
   { programs: /^(?:python|pypy|py)$/, option: /^-[bBdEhiIOPqRsSuvx]*[cm]$/ },
   { programs: /^(?:(?:ba|z|da|k|mk|a|rba|ya)?sh)$/, option: /^-[a-zA-Z]*c[a-zA-Z]*$/ },
@@ -67,10 +67,10 @@ export function findPrefixBan(prefix: readonly string[]): string | undefined {
   return isWrapper(name) ? findWrapperBan(name, prefix) : findToolBan(name, rest);
 }
 
-/** Stands for whatever a command may have behind its prefix. */
+/** Represents whatever may follow a prefix. */
 const ANYTHING = "anything-at-all";
 
-/** An option at the end, whose value is open, and by the tables a program or a script, or by its name code or settings. */
+/** Refuses a final option with an open value that is a program or a script (by the tables), or code or settings (by its name). */
 function findOpenOption(name: string, words: readonly string[]): string | undefined {
   const last = words.at(-1) ?? "";
   if (!/^-./.test(last)) return undefined;
@@ -84,10 +84,10 @@ function findOpenOption(name: string, words: readonly string[]): string | undefi
 const OPEN_OPTION =
   /^(?:-[ceEPK]|--?(?:[\w-]*-)?(?:exec|exec-path|execute|eval|expr|expression|script|command|cmd|program|shell|pager|editor|rsh|wrapper|toolexec|vettool|filter|hook|run[-_]under|askpass|interpreter|renderer|engine|plugin|require|import))$/;
 
-/** Here these letters are no code. */
+/** Programs in which the letters of `OPEN_OPTION` do not take code. */
 const TEXT_PROGRAMS = /^(?:e|f|z|ug)?(?:grep|rep)$|^(?:cut|wc|sort|ls|head|tail|git|gh)$/;
 
-/** Words by which a tool that no table describes runs what follows. */
+/** Words by which a tool that is in no table runs what follows. */
 const OPEN_WORDS = /^(?:exec|run|x|sh|shell|ssh|eval|spawn|launch|dlx|enter|do|repl|console|tinker|run-command)$/;
 
 function findToolBan(name: string, words: readonly string[]): string | undefined {
@@ -106,7 +106,7 @@ function findSettingBan(name: string, words: readonly string[]): string | undefi
   return isOpen ? `\`${name} ${words.join(" ")}\` sets what it may run later; ${NARROWER}` : undefined;
 }
 
-/** Its name as the tables have it: without directory, ending and version, in lower case. */
+/** Its name as in the tables: without directory, extension and version, in lower case. */
 function programOf(program: string): string {
   const name = posix
     .basename(program.replaceAll("\\", "/"))
@@ -154,8 +154,8 @@ function findFormBan(name: string, form: RunnerForm, operands: readonly string[]
 }
 
 /**
- * The operands of a command in every reading: what follows an option may be its value. Undefined for more than can be
- * looked at.
+ * The operands of a command in every interpretation: what follows an option may be its value. Undefined for more than
+ * `MAX_PREFIX_READINGS`.
  */
 function readOperands(name: string, words: readonly string[]): string[][] | undefined {
   const own = PLAIN_OPTIONS_OF.find(({ programs }) => programs.test(name))?.options;

@@ -22,7 +22,7 @@ interface PrefixRuleMatch {
   readonly justification?: string;
 }
 
-/** What the rules say about one command. Pure: the same arguments give the same answer. */
+/** Evaluates the rules for one command. Pure: the same arguments give the same result. */
 export function checkCommand(policy: RulePolicy, argv: readonly string[], options: MatchOptions = {}): CheckResult {
   const matches = findMatches(policy, argv, options);
   const broken = policy.broken.filter(({ affectedPrograms }) => isAffected(affectedPrograms, argv));

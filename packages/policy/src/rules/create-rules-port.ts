@@ -4,7 +4,7 @@ import { isAffected } from "./affected-programs.js";
 import { findMatches, type MatchOptions, type PrefixMatch } from "./match.js";
 import type { BrokenRuleFile, RulePolicy } from "./policy.js";
 
-/** The rules as the requirement of a command asks for them. */
+/** Adapts rules to the interface with which requirements are evaluated. */
 export function createRulesPort(policy: RulePolicy, options: MatchOptions = {}): RulesPort {
   return {
     match: (command) => [

@@ -9,7 +9,7 @@ export function foldCase(text: string): string {
 }
 
 function foldLetter(letter: string): string {
-  // The dotless i has the capital of the dotted one, yet is another letter.
+  // The dotless i has the same capital as the dotted one, but is a different letter.
   if (letter === "ı") return letter;
   return Array.from(letter.toLowerCase().toUpperCase(), (part) => part.toLowerCase()).join("");
 }

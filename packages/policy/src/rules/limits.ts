@@ -1,11 +1,11 @@
 /** Largest rule file that is read, in bytes. */
 export const MAX_RULE_FILE_BYTES = 1024 * 1024;
 
-/** Most rule files one layer may hold. */
+/** Most rule files in one layer. */
 export const MAX_RULE_FILES_PER_LAYER = 256;
 
 /** Most rules (after alternatives of the first token are expanded) one file may declare. */
 export const MAX_RULES_PER_FILE = 20_000;
 
-/** Ways to read a prefix that is to be saved: each option that may take a value doubles them. More counts as open. */
+/** Most interpretations of a prefix to be saved: each option that may take a value doubles them. With more, the prefix is refused. */
 export const MAX_PREFIX_READINGS = 256;

@@ -10,13 +10,13 @@ import { type BrokenRuleFile, createRulePolicy, type RuleFile, type RulePolicy }
 
 /** Where rule files are, from the least to the most specific: system, user, trusted project. */
 export interface RuleLayer {
-  /** Holds the `*.rules` files. A directory that does not exist holds none. */
+  /** Contains the `*.rules` files. A directory that does not exist has none. */
   readonly directory: string;
 }
 
 /**
  * Reads every layer. Never fails: a file or directory that cannot be read or does not load is in `broken`, for the
- * user to see, and restricts what it may have meant to restrict. `before` are texts that are there already.
+ * user to see, and restricts what it may have meant to restrict. `before` are sources that were already read, and come first.
  */
 export async function loadRulePolicy(
   layers: readonly RuleLayer[],
@@ -33,7 +33,7 @@ export async function loadRulePolicy(
   return parseRulePolicy(sources, broken);
 }
 
-/** The policy of texts in their order, broken ones set aside. Pure. */
+/** Parses rule files in their order; those that do not load are in `broken`. Pure. */
 export function parseRulePolicy(sources: readonly Source[], unreadable: readonly BrokenRuleFile[] = []): RulePolicy {
   const files: RuleFile[] = [];
   const broken = [...unreadable];

@@ -9,7 +9,7 @@ export interface RuleFile {
   readonly networkRules: readonly NetworkRule[];
 }
 
-/** A file that does not load. What it may have forbidden is asked. */
+/** A file that does not load. What it may have forbidden needs approval. */
 export interface BrokenRuleFile {
   readonly file: string;
   /** For the user; names the file and, where there is one, the line. */
@@ -17,7 +17,7 @@ export interface BrokenRuleFile {
   readonly affectedPrograms: AffectedPrograms;
 }
 
-/** Rules ready to be looked up. Made by `createRulePolicy`, never changed. */
+/** Rules indexed for lookup. Created by `createRulePolicy`, immutable. */
 export interface RulePolicy {
   readonly rules: readonly PrefixRule[];
   readonly networkRules: readonly NetworkRule[];
@@ -28,7 +28,7 @@ export interface RulePolicy {
   readonly hostExecutables: ReadonlyMap<string, readonly string[]>;
 }
 
-/** The policy of files in their order: lower layers first, then by name. */
+/** Creates the policy of files in their order: lower layers first, then by name. */
 export function createRulePolicy(files: readonly RuleFile[], broken: readonly BrokenRuleFile[] = []): RulePolicy {
   const rules = files.flatMap((file) => file.rules);
   const exact = rules.filter((rule) => !rule.canonicalMatching);
@@ -43,7 +43,7 @@ export function createRulePolicy(files: readonly RuleFile[], broken: readonly Br
   };
 }
 
-/** The same policy with one more rule, such as one that is only considered. */
+/** Returns the policy with one more rule, such as one that is only being considered. */
 export function addRule(policy: RulePolicy, rule: PrefixRule): RulePolicy {
   const executables = [...policy.hostExecutables].map(([name, paths]) => ({ name, paths }));
   const file = { rules: [...policy.rules, rule], hostExecutables: executables, networkRules: policy.networkRules };

@@ -193,7 +193,10 @@ function readExamples(bound: ReadonlyMap<string, Value>, name: string): string[]
 function readExampleLine(example: string): string[] {
   const words = splitWords(example);
   if (words === undefined) {
-    throw new Fault(`the example ${JSON.stringify(example)} is no shell command`, "Close its quotes or give a list.");
+    throw new Fault(
+      `the example ${JSON.stringify(example)} is not a shell command`,
+      "Close its quotes or give a list.",
+    );
   }
   if (words.length === 0) throw new Fault("an example is an empty string");
   return words;

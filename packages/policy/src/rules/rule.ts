@@ -3,7 +3,7 @@ export const DECISIONS = ["allow", "prompt", "forbidden"] as const;
 
 export type Decision = (typeof DECISIONS)[number];
 
-/** The strictest of some decisions; undefined of none. */
+/** The strictest of some decisions; undefined if there are none. */
 export function getStrictest(decisions: readonly Decision[]): Decision | undefined {
   return DECISIONS.findLast((decision) => decisions.includes(decision));
 }
@@ -28,7 +28,7 @@ export interface PrefixRule {
   readonly origin: RuleOrigin;
 }
 
-/** The absolute paths a program name may stand for. */
+/** The absolute paths that a program name may refer to. */
 export interface HostExecutable {
   readonly name: string;
   readonly paths: readonly string[];

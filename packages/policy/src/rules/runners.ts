@@ -1,28 +1,28 @@
 import { RUNNERS } from "../shell/wrapper-table.js";
 
-/** A way in which a program runs what its arguments say. */
+/** One way in which a program runs something that its arguments name. */
 export interface RunnerForm {
-  /** Subcommand words; none where the program runs its operands itself. */
+  /** Subcommand words; empty where the program runs its operands directly. */
   readonly phrase: readonly string[];
   /** Operands between the subcommand and what is run, such as an image. */
   readonly before: number;
   /**
-   * `program`: the words that follow are a command. `named`: the next operand says what, such as a target or a file; what
-   * is behind it are arguments. `code`: there is code, or the name of a program, in any of its arguments.
+   * `program`: the words that follow are a command. `named`: the next operand names it, such as a target or a file; what
+   * follows it are arguments. `code`: any of the arguments may be code or the name of a program.
    */
   readonly runs: "program" | "named" | "code";
 }
 
 /**
- * Every form of the programs that run others, by name in lower case and without version. Those that are not described here
- * run a command behind the words of the table by which commands are found in a script.
+ * Every form of a program that runs others; `name` is in lower case, without version. A program that is not in `FORMS`
+ * runs a command after its words in `RUNNERS`. Undefined for any other program.
  */
 export function getRunnerForms(name: string): readonly RunnerForm[] | undefined {
   const text = LOADER.test(name) ? "" : (FORMS.get(name) ?? RUNNERS.get(name)?.join("|").replaceAll("*", ""));
   return text?.split("|").map(parseForm);
 }
 
-/** Loaders of programs, and emulators: they run the file that they are given. */
+/** Dynamic loaders and emulators: they run the file that they are given. */
 const LOADER = /^(?:ld(?:-[\w-]+)?\.so(?:\.\d+)?|qemu-(?!img|io|nbd|system|storage|ga)[\w-]+)$/;
 
 /** `exec +1` or `run :named`; see `FORMS`. */
@@ -127,7 +127,7 @@ const FORMS: ReadonlyMap<string, string> = new Map([
   ["aws", "ssm start-session :code | ssm send-command :code | ecs execute-command :code | configure :code"],
   ["gh", "extension exec | codespace ssh :code | cs ssh :code | alias :code | config :code"],
   ["mosh", "+1"],
-  // Environments, limits, secrets, measurements around a command.
+  // Programs that run a command with an environment, limits, secrets or measurements.
   ...all(
     "npx pnpx bunx uvx ssh-agent dbus-launch startx xinit catchsegv eatmydata faketime nodemon watchexec reflex",
     "",
@@ -147,10 +147,10 @@ const FORMS: ReadonlyMap<string, string> = new Map([
   ["sops", "exec-env :code | exec-file :code"],
   ["pm2", "start :named | exec :code | deploy :code"],
   ["ip", "netns exec +1 | vrf exec +1"],
-  // What runs later, or in the session of another user.
+  // Commands that run later, or in another session.
   ...all("tmux screen byobu zellij crontab at batch launchctl schtasks cgexec", ":code"),
   ["systemctl", "edit :code | link :code | enable :code | set-property :code | set-environment :code"],
-  // Wherever they stand, options or operands can be code or name a program.
+  // In any position, options or operands can be code or name a program.
   ...all("sed gsed ssed find gfind fd fdfind m4 ed ex vi vim view nvim emacs emacsclient less more man", ":code"),
   ...all("psql mysql mariadb sqlite3 sqlite mongosh mongo gnuplot octave matlab ftp lftp sftp nc ncat socat", ":code"),
   ...all(

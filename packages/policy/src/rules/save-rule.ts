@@ -21,8 +21,8 @@ export function renderAllowRule(prefix: readonly string[]): string {
 }
 
 /**
- * Appends the rule to `file`, which is made when it is missing. Several processes may do so at once: each line is
- * written in one piece at the end, under a lock beside the file. Returns false when the file has the line already.
+ * Appends the rule to `file`, which is created if it is missing. Several processes may do so concurrently: each line is
+ * appended in one write, under a lock next to the file. Resolves to false when the file has the line already.
  */
 export async function saveAllowRule(
   file: string,
@@ -38,7 +38,7 @@ export async function saveAllowRule(
   return await withFileLock(`${file}.lock`, options, () => appendLine(file, renderAllowRule(prefix)));
 }
 
-/** Without half a surrogate pair, which no file can hold. */
+/** Whether the token has no lone surrogate, which UTF-8 cannot encode. */
 function isValidText(token: string): boolean {
   return Buffer.from(token).toString() === token;
 }

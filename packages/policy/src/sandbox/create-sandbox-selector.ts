@@ -6,8 +6,8 @@ import type { SandboxedCommand, SandboxRefusal, SandboxSelector } from "./sandbo
 import { type CheckedSettings, checkSettings, type SandboxSettings } from "./sandbox-settings.js";
 
 /**
- * Chooses sandboxes in the shape that Codex sends them in. The workspace is that of the turn: a command that names
- * another directory runs there, and does not make it writable.
+ * Creates a selector of sandboxes in the format that Codex sends. The workspace is that of the turn: a command that names
+ * another working directory runs there, but does not make it writable.
  * @throws PolicyError
  */
 export function createSandboxSelector(settings: SandboxSettings): SandboxSelector {
@@ -20,7 +20,7 @@ export function createSandboxSelector(settings: SandboxSettings): SandboxSelecto
   };
 }
 
-/** Pure, but for what `gitDirectories` looks at. */
+/** Pure, except for `gitDirectories`. */
 function selectSandbox(settings: CheckedSettings, command: SandboxedCommand): Sandbox | null | SandboxRefusal {
   if (settings.mode === "danger-full-access" || command.bypassSandbox) return null;
   const workspace = findWorkspace(settings, command);
@@ -40,7 +40,7 @@ function selectSandbox(settings: CheckedSettings, command: SandboxedCommand): Sa
   const entries = [
     special("root", "read"),
     ...(settings.mode === "workspace-write" ? getWorkspaceEntries(settings, roots, command.environment) : []),
-    // Everything is readable but for what is denied: an entry for reading could only close what may be written.
+    // Everything is readable except what is denied: a read entry could only make a writable path read-only.
     ...extra.write.map((path) => toEntry(path, "write")),
     ...denied.filter((one) => !isGranted(one, extra)).map(denyEntry),
     ...listReadable(denied).map((path) => toEntry(path, "read")),
@@ -63,8 +63,8 @@ function selectSandbox(settings: CheckedSettings, command: SandboxedCommand): Sa
 }
 
 /**
- * The directories of the turn. Without any, the executor's own directory is used, which nobody has chosen: so it
- * may not hold the home directory, where start-up files of other programs are.
+ * The directories of the turn. Without any, the executor's own directory is used, which was not chosen for that: so it
+ * must not contain the home directory, where startup files of other programs are.
  */
 function findWorkspace(
   { mode }: CheckedSettings,
@@ -73,13 +73,13 @@ function findWorkspace(
   const roots = workspaceRoots ?? (host === undefined ? [] : [host.cwd]);
   if (mode !== "workspace-write") return { roots };
   if (roots.includes("/")) {
-    return { refused: "the workspace is `/`, which is everything; start the turn in the directory of a project" };
+    return { refused: "the workspace is `/`, which is everything; start the turn in a project directory" };
   }
   const [own] = workspaceRoots === undefined ? roots : [];
   if (own === undefined || host === undefined || !isWithin(host.home, own)) return { roots };
-  const how = "name the directory of a project as the directory of the turn";
+  const how = "name a project directory as the directory of the turn";
   return {
-    refused: `nobody named a workspace, and the executor was started in \`${own}\`, which holds the home directory; ${how}`,
+    refused: `no workspace was named, and the executor was started in \`${own}\`, which contains the home directory; ${how}`,
   };
 }
 
@@ -108,7 +108,7 @@ function getWorkspaceEntries(settings: CheckedSettings, roots: readonly string[]
   ];
 }
 
-/** Where its executor does not know of it: an entry for reading closes it. */
+/** Whether CODEX_HOME is in a writable directory: then it needs a read entry, as the executor may not protect it by itself. */
 function isHomeOpen({ codexHome, excludeSlashTmp }: CheckedSettings, roots: readonly string[]): boolean {
   const open = [...roots, ...(excludeSlashTmp === true ? [] : ["/tmp"])];
   return codexHome !== undefined && open.some((root) => isWithin(codexHome, root));
@@ -129,11 +129,11 @@ function getExtra({ additionalPermissions }: SandboxedCommand): ExtraPermissions
   return { read: file_system?.read ?? [], write: file_system?.write ?? [], network: network?.enabled === true };
 }
 
-/** What was asked for by its very name is not denied; what is asked for above it lifts nothing. */
+/** Whether exactly this path was requested; a request for a directory above it does not lift the denial. */
 const isGranted = ({ path }: DeniedRead, { read, write }: ExtraPermissions): boolean =>
   read.includes(path) || write.includes(path);
 
-/** What is asked for lies in something denied, which would have to be opened as a whole. */
+/** A refusal if a requested path is within a denied one, which could only be opened as a whole. */
 function findClosedRead({ read, write }: ExtraPermissions, denied: readonly DeniedRead[]): SandboxRefusal | undefined {
   for (const path of [...read, ...write]) {
     const closed = denied.find((one) => (one.isPattern || path !== one.path) && isDeniedRead(one, path));

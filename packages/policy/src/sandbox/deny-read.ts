@@ -2,9 +2,9 @@ import { isWithin } from "@codex/permissions";
 import { isWithinPattern } from "./paths.js";
 
 /**
- * Private keys and credentials of other places, below the home directory: no command reads them in a sandbox. What begins
- * with `!` stays readable. Names that end in a pattern are matched when the sandbox is made; a directory also closes what
- * comes into it later. Settings that hold no secrets beside them stay readable.
+ * Private keys and credentials for other services, below the home directory: no command in a sandbox reads them. What begins
+ * with `!` stays readable. Patterns are matched when the sandbox is created; a denied directory also covers what
+ * is created in it later. Settings without secrets stay readable, even next to secrets.
  */
 const CREDENTIALS: readonly string[] = [
   // Keys and agents.
@@ -130,8 +130,8 @@ const CREDENTIALS: readonly string[] = [
 ];
 
 /**
- * Sockets by which a command that has the network could have others act for it, outside the sandbox, and the FIFO of
- * System V init, which a read-only file system does not close.
+ * Sockets through which a command with network access could make other programs act outside the sandbox, and the FIFO of
+ * System V init, which a read-only file system does not block.
  */
 const CONTROLS: readonly string[] = [
   "/run/docker.sock",
@@ -156,18 +156,18 @@ const CONTROLS: readonly string[] = [
 /** Default of `denyRead`. */
 export const DEFAULT_DENY_READ: readonly string[] = [...CREDENTIALS, ...CONTROLS];
 
-/** What is denied, on a host: absolute, `~` replaced. A name without pattern is a path. */
+/** A denied path or pattern on a host: absolute, with `~` replaced. */
 export interface DeniedRead {
-  /** As it was written. */
+  /** The entry as it was written in the settings. */
   source: string;
   /** Absolute. */
   path: string;
   isPattern: boolean;
-  /** Paths in it that stay readable; none where it is a pattern. */
+  /** Paths in it that stay readable; empty for a pattern. */
   except: readonly string[];
 }
 
-/** Marks a path that stays readable, though a directory before it in the list is denied. */
+/** Marks a path that stays readable although an earlier entry of the list denies a directory that contains it. */
 export const EXCEPTION = "!";
 
 /** Whether a path, absolute and normalized, is or lies in something denied. */
@@ -177,14 +177,14 @@ export function isDeniedRead({ path, isPattern, except }: DeniedRead, candidate:
 }
 
 /**
- * The later of two that name the same path counts.
- * @param home absolute; without it what begins with `~` cannot be placed and is left out.
+ * The denied paths and patterns on a host. Of two entries for the same path, the later counts.
+ * @param home absolute; without it, entries that begin with `~` cannot be resolved and are left out.
  */
 export function resolveDenyRead(sources: readonly string[], home: string | undefined): DeniedRead[] {
   let denied: DeniedRead[] = [];
   for (const source of sources) {
     const isException = source.startsWith(EXCEPTION);
-    const path = placeAtHome(isException ? source.slice(EXCEPTION.length) : source, home);
+    const path = expandHome(isException ? source.slice(EXCEPTION.length) : source, home);
     if (path === undefined) continue;
     if (isException) denied = denied.flatMap((one) => exceptFrom(one, path));
     else denied.push({ source, path, isPattern: /[*?[\]]/.test(path), except: [] });
@@ -198,7 +198,7 @@ function exceptFrom(one: DeniedRead, path: string): DeniedRead[] {
   return [isWithin(path, one.path) ? { ...one, except: [...one.except, path] } : one];
 }
 
-function placeAtHome(source: string, home: string | undefined): string | undefined {
+function expandHome(source: string, home: string | undefined): string | undefined {
   const below = /^~(\/.*)?$/.exec(source);
   if (below === null) return source;
   return home === undefined ? undefined : `${home === "/" ? "" : home}${below[1] ?? ""}`;

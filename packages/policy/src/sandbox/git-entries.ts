@@ -2,8 +2,8 @@ import { CLOSED_IN_GIT_DIRECTORY, type SandboxEntry } from "@codex/permissions";
 import type { GitDirectories } from "./sandbox-settings.js";
 
 /**
- * What a commit needs in a git directory. The directory as a whole is open, because git puts a new file beside the
- * one it replaces; what git runs or trusts in it is closed again, also where it does not exist yet.
+ * What a commit needs in a git directory. The directory as a whole is writable, because git puts a new file next to the
+ * one it replaces; what git runs or trusts in it is read-only again, even where it does not exist yet.
  */
 export function getGitEntries({ gitDirectory, commonDirectory }: GitDirectories): SandboxEntry[] {
   const closed = CLOSED_IN_GIT_DIRECTORY.map((name) => toEntry(`${gitDirectory}/${name}`, "read"));
@@ -18,7 +18,7 @@ export function getGitEntries({ gitDirectory, commonDirectory }: GitDirectories)
 /** What a commit in a worktree writes outside the git directory of that worktree. */
 const WRITTEN_IN_COMMON = ["objects", "refs", "logs"];
 
-/** An entry for a path as it stands. */
+/** An entry for a literal path. */
 export const toEntry = (path: string, access: SandboxEntry["access"]): SandboxEntry => ({
   path: { type: "path", path },
   access,

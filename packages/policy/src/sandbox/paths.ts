@@ -5,7 +5,7 @@ export function isWithinPattern(path: string, pattern: string): boolean {
   return expandBraces(pattern).some((plain) => new RegExp(`^${renderPattern(plain)}(?:/.*)?$`, "su").test(path));
 }
 
-/** `**` stands for any directories, none included; within a name it crosses them as well. */
+/** `**` matches any number of directories, including none; within a name it crosses directories as well. */
 function renderPattern(pattern: string): string {
   const parts = pattern.split("/").map((part, at, all) => {
     const isLast = at === all.length - 1;

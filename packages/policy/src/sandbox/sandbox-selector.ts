@@ -10,9 +10,9 @@ export interface SandboxSelector {
   readonly unrestricted: boolean;
   /** Default `refuse`. */
   readonly whenUnavailable?: WhenUnavailable;
-  /** The sandbox an executor is handed for one command; null for none. Pure. */
+  /** The sandbox that an executor is to apply to one command; null for none. Pure. */
   select(command: SandboxedCommand): Sandbox | null | SandboxRefusal;
-  /** What its sandboxes close; with `ask`, a command that names it is not known to be safe. Default nothing. */
+  /** What its sandboxes deny; with `ask`, a command that names one of these is not known to be safe. Default none. */
   deniedReads?(host: HostInfo | undefined): readonly DeniedRead[];
 }
 
@@ -34,6 +34,6 @@ export interface SandboxedCommand {
   sandboxPermissions: SandboxPermissions;
   /** Normalized: `file_system.read`, `file_system.write` with absolute paths, `network.enabled`. */
   additionalPermissions: Readonly<Record<string, unknown>> | null;
-  /** Policy or a person let it run outside. */
+  /** The policy or a person allowed it to run outside the sandbox. */
   bypassSandbox: boolean;
 }

@@ -6,7 +6,7 @@ import type { WhenUnavailable } from "./sandbox-selector.js";
 /** Which sandbox commands get. Members and defaults correspond to Codex's `sandbox_mode` and `[sandbox_workspace_write]`. */
 export interface SandboxSettings {
   mode: SandboxMode;
-  /** Absolute directories that may be written beside the workspace. */
+  /** Absolute directories that are writable in addition to the workspace. */
   writableRoots?: readonly string[];
   /** Default false. */
   networkAccess?: boolean;
@@ -15,21 +15,21 @@ export interface SandboxSettings {
   /** `/tmp` stays read-only. Default false. */
   excludeSlashTmp?: boolean;
   /**
-   * Opens what `git commit` writes, and nothing that git runs or trusts: hooks, configuration. Needs `gitDirectories`.
+   * Makes writable what `git commit` writes, and nothing that git runs or trusts: hooks, configuration. Needs `gitDirectories`.
    * Default false.
    */
   allowGitCommit?: boolean;
-  /** Where the git directory of a workspace is, on the executor's host. Undefined for none that is to be opened. */
+  /** The git directories of a workspace, on the executor's host; undefined if none is to be writable. */
   gitDirectories?: (workspaceRoot: string, environment: string) => GitDirectories | undefined;
-  /** Absolute directory of codex' own rules and settings: never written, also where it lies in a writable directory. */
+  /** Absolute path of CODEX_HOME, with rules and settings: never writable, even within a writable directory. */
   codexHome?: string;
   /**
-   * Paths and patterns that no command reads; `~/` is the home of the executor's host. `!` before a path lets it be read
-   * though something before it in the list denies it. Default `DEFAULT_DENY_READ`.
+   * Paths and patterns that no command reads; `~/` is the home of the executor's host. A path after `!` stays readable
+   * although an earlier entry denies it. Default `DEFAULT_DENY_READ`.
    */
   denyRead?: readonly string[];
   /**
-   * On an executor that cannot sandbox: `refuse` the command, or `ask` before it runs without, unless it is known to be
+   * On an executor that cannot sandbox: `refuse` the command, or `ask` before it runs without a sandbox, unless it is known to be
    * safe. Default `refuse`.
    */
   whenUnavailable?: WhenUnavailable;
@@ -37,7 +37,7 @@ export interface SandboxSettings {
   globScanMaxDepth?: number;
 }
 
-/** One of a main checkout is both; that of a worktree names another as the common one. Absolute, links followed. */
+/** Both are the same in a main checkout; a worktree shares the common one with others. Absolute, symlinks resolved. */
 export interface GitDirectories {
   gitDirectory: string;
   commonDirectory: string;
@@ -58,7 +58,7 @@ export function checkSettings(settings: SandboxSettings): CheckedSettings {
   for (const root of writableRoots) {
     if (!isPlainPath(root))
       throw bad(`writableRoots: ${JSON.stringify(root)}; expected an absolute path without \`..\``);
-    if (root === "/") throw bad("writableRoots: `/` is everything; sandbox mode `danger-full-access` says so");
+    if (root === "/") throw bad("writableRoots: `/` is everything; use sandbox mode `danger-full-access` for that");
   }
   for (const pattern of denyRead) checkDenyRead(pattern);
   if (allowGitCommit === true && gitDirectories === undefined) {

@@ -11,7 +11,7 @@ import { mayTakeCode } from "./wrappers.js";
  */
 export function listPieces(text: string): string[][] {
   return text.split(PIECE_ENDS).flatMap((piece) => {
-    // The time in front of a command in a table of them has no letters.
+    // In a crontab, the time before a command has no letters.
     const words = piece
       .replace(/^(?:\s*[\d*?/,-]+(?=\s))+/, "")
       .trim()
@@ -26,7 +26,7 @@ const PIECE_ENDS = /["'`(){}[\]=!:;|&,@$<>\r\n]+|(?<=\b(?:qx|%x))\//;
 const MAX_PIECE_WORDS = 16;
 const MAX_PIECE_STARTS = 4;
 
-/** Values of options, attached or not, and whatever is more than a word. */
+/** Values of options, attached or not, and arguments of more than one word. */
 export function listValues(args: readonly string[]): string[] {
   return args.flatMap((arg, at) => {
     const isOption = /^[-+]./s.test(arg);
@@ -47,14 +47,14 @@ export function readsProgram([program = "", ...args]: readonly string[]): boolea
   return args.every((arg) => /^(?:-|\/dev\/stdin|-[a-zA-Z]|--\w[\w-]*)$/.test(arg) && !/^-[cemrf]$/.test(arg));
 }
 
-/** Files that are not executed by programs. */
+/** Files that programs do not execute. */
 const PROSE = /\.(?:md|markdown|txt|rst|adoc|html?|css|csv|svg|log|lock)$/i;
 
 /** Whether a program that is started with these words may run what is in the file. */
 function mayUse(path: string, argv: readonly string[]): boolean {
   const [program = "", ...args] = argv;
   const name = basename(path);
-  // What it has no command for, it looks up as a program: `kubectl-y` for `kubectl y`.
+  // A subcommand that it does not have is looked up as a program: `kubectl-y` for `kubectl y`.
   if (basename(program) === name || args.some((arg) => name === `${plainName(program)}-${arg}`)) return true;
   if (plainName(program) === "git") return isGitFile(path);
   if (!mayUseFiles(program, args) && !(HOST_TOOLS.has(plainName(program)) && SETTINGS.test(path))) return false;
@@ -71,8 +71,8 @@ const SETTINGS = /(?:rc|conf|config|\.cfg|\.ini|\.toml|credentials)$/i;
 const LOADED = /(?:^|\/)(?:sitecustomize|usercustomize|conftest)\.py$|\.(?:pth|so|pm|jar)$/;
 
 /**
- * What becomes of a file that a script writes. `places`: where variables of the script tell programs to look for code and
- * settings, which any program may do then.
+ * How a file that a script writes may be used. `places`: paths in which programs look for code and settings because of
+ * variables of the script; with any of them, every program may use the file.
  */
 export function judgeWrittenFile(
   path: string,
@@ -102,6 +102,6 @@ export function mayChange(path: string, argv: readonly string[]): boolean {
   return args.some((arg) => posix.normalize(arg.slice(arg.indexOf("=") + 1)) === path);
 }
 
-/** A script of a shell, or what one reads at its start. */
+/** Whether it is a shell script, or a file that a shell reads at startup. */
 const isShellText = (path: string, text: string): boolean =>
   /^#!.*sh\b/.test(text) || /(?:rc|profile|login|env|\.sh)$|hooks\/[\w-]+$|gitconfig$/.test(path);

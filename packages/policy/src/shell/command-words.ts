@@ -18,7 +18,7 @@ export function listWordNodes(tree: SyntaxTree, parts: readonly SyntaxNode[]): S
 
 /**
  * The words of a command for each set of values of its variables, with and without words that may be empty. `createExpansions`
- * gives the values of one set.
+ * returns the values of one set.
  */
 export function readVariants(
   tree: SyntaxTree,
@@ -49,7 +49,7 @@ export function readVariants(
   return [...variants.values()];
 }
 
-/** `0<<<` and `{name}<`: without a blank between, it is no word. */
+/** `0<<<` and `{name}<`: a descriptor directly before a redirection is not a word. */
 function isDescriptor(tree: SyntaxTree, part: SyntaxNode, next: SyntaxNode | undefined): boolean {
   return next !== undefined && isRedirect(next) && isDescriptorAt(tree, part, next.start);
 }

@@ -1,8 +1,8 @@
 import { MAX_GUESS_WORDS, MAX_NAME_GUESSES } from "./limits.js";
 
-/** Commands whose program only the running script knows: `$(basename /opt/x) y`, `${BASH_REMATCH[1]} y`. */
+/** Commands whose program is known only at run time: `$(basename /opt/x) y`, `${BASH_REMATCH[1]} y`. */
 export class ComputedPrograms {
-  /** More would be guessed than `MAX_NAME_GUESSES`. */
+  /** There would be more guesses than `MAX_NAME_GUESSES`. */
   isOver = false;
   private readonly args = new Map<string, readonly string[]>();
 
@@ -11,7 +11,7 @@ export class ComputedPrograms {
     this.args.set(JSON.stringify(words), words);
   }
 
-  /** Each of them with every name that is spelled out in `texts`. */
+  /** Each of the commands with every name that is spelled out in `texts`. */
   list(texts: readonly string[]): string[][] {
     if (this.args.size === 0) return [];
     const names = new Set(texts.flatMap(listNames));
@@ -31,5 +31,5 @@ const EVALUATING: ReadonlySet<string> = new Set(
   "let test [ printf read declare typeset local export readonly unset mapfile readarray getopts wait".split(" "),
 );
 
-/** Builtins that run what stands in a subscript: `test -v 'a[$(…)]'`. */
+/** Builtins that run a substitution in a subscript: `test -v 'a[$(…)]'`. */
 export const isEvaluated = ([program = ""]: readonly string[]): boolean => EVALUATING.has(program);

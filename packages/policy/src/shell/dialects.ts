@@ -1,8 +1,8 @@
-/** A continued line joins words for a shell, and parts them for the grammar. */
+/** A line continuation joins words for a shell, but separates them for the grammar. */
 export const CONTINUATION = /[^ \t\n]\\\n[^ \t\n]/;
 export const CONTINUATIONS = /\\\n/g;
 
-/** What zsh and fish write otherwise: `=(…)`, `${=name}`, `(… | psub)`. */
+/** Rewrites syntax that is different in zsh and fish: `=(…)`, `${=name}`, `(… | psub)`. */
 export function translateDialect(script: string): string {
   return script
     .replace(/(^|[\s;(])=\(/g, "$1<(")
@@ -24,8 +24,8 @@ function decodeLetter(sequence: string, hex = "", short = "", octal = ""): strin
   return /[\w./-]/.test(letter) ? letter : sequence;
 }
 
-/** What a qualifier of a pattern of zsh runs: `*(e:code:)`, `*(+name)`. */
+/** Code that a zsh glob qualifier runs: `*(e:code:)`, `*(+name)`. */
 export const ZSH_QUALIFIER = /[\w*?./\]]\([^()\s]{0,40}?(?:e[^\w\s]|\+)([^)]{1,200})\)/g;
 
-/** Flags of an expansion of zsh that make other characters of a value, and an expansion of an expansion. */
+/** Flags of a zsh expansion that change the characters of a value, and nested expansions. */
 export const ZSH_CHANGES = /\$\{(?:\([^()\s]{0,40}[LUCPe#jsgpZlrQbVD%][^()]{0,40}\)|\$[{(])/;

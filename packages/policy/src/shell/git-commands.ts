@@ -44,7 +44,7 @@ export function unwrapGit(args: readonly string[]): NestedCommands {
   }
   const [verb, ...rest] = args.slice(at);
   if (verb === undefined) return { inner, guesses, unclear };
-  // A rule for `git push` is about that, whatever comes between.
+  // A rule for `git push` also applies with options between the two words.
   if (at > 0) inner.push(toCommand(["git", verb, ...rest]));
   const alias = aliases.get(verb.toLowerCase());
   if (alias?.startsWith("!")) inner.push(toScript([alias.slice(1), ...rest].join(" ")));
@@ -56,7 +56,7 @@ export function unwrapGit(args: readonly string[]): NestedCommands {
     : { inner, guesses, unclear };
 }
 
-/** Settings that commands of `git` write, or give a new repository. */
+/** Settings that `git` commands write, or set in a new repository. */
 function listSettings(verb: string, args: readonly string[]): NestedCommands[] {
   if (verb === "config") return args.map((name, at) => judgeSetting(...splitName(name, args[at + 1] ?? ""), true));
   if (verb !== "clone" && verb !== "init") return [];

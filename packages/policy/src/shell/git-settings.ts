@@ -4,11 +4,11 @@ import { type NestedCommand, type NestedCommands, toScript } from "./nested-comm
 const RUN_SETTINGS =
   /^(?:pager\..*|.*\.(?:\w*pager|\w*editor|sshcommand|askpass|fsmonitor|gitproxy|external|textconv|\w*command|\w*cmd|driver|clean|smudge|process|helper|program|difffilter|uploadpack|receivepack|\w*hook|update|httpd|smtpserver|tunnel|vcs)|(?:merge|diff|gui)tool\..*\.path|(?:man|browser)\..*\.path)$/is;
 
-/** Settings that name a file of settings, a directory of hooks, or a transport that runs what an address says. */
+/** Settings that name a file of settings, a directory of hooks, or a transport that runs commands from an address. */
 const LOADING_SETTINGS =
   /^(?:include\.path|includeif\..*\.path|core\.(?:hookspath|attributesfile|worktree)|init\.templatedir|extensions\..*|protocol\.(?:ext\.)?allow|remote\..*\.vcs)$/is;
 
-/** What these values of them say: nothing of one's own. */
+/** Values with which these settings load nothing from a place of the command's choice. */
 const HARMLESS_VALUES = /^(?:|\/dev\/null|never|user|false)$/;
 
 /** A setting as `-c name=value` gives it. `isKept`: it is written to a file instead, for later. */
@@ -19,7 +19,7 @@ export function judgeSetting(name: string, value: string, isKept = false): Neste
   if (isAlias ? value.startsWith("!") : RUN_SETTINGS.test(name)) inner.push(toScript(value.replace(/^!/, "")));
   else if (!isAlias) guesses.push(toScript(value.replace(/^!/, "")));
   const isLoading = LOADING_SETTINGS.test(name) && !HARMLESS_VALUES.test(value);
-  // A project that keeps its hooks in its tree says so once.
+  // A project with its hooks in its tree saves this setting once.
   const isUsual = isKept && /^core\.(?:hookspath|worktree|attributesfile)$|^extensions\./i.test(name);
   const unclear = isLoading && !isUsual ? `\`git\` loads what its setting \`${name}\` names` : undefined;
   return { inner, guesses, unclear };

@@ -31,7 +31,7 @@ export const MAX_LITERAL_OUTPUT = 64 * 1024;
 /** Most values of one variable that are tried. */
 export const MAX_VARIABLE_VALUES = 8;
 
-/** Most of an unfinished line that is typed into a shell, in UTF-16 units. */
+/** Longest unfinished line typed into a shell that is analyzed, in UTF-16 units. */
 export const MAX_TYPED_LINE = 64 * 1024;
 
 /** How much of what was typed into a shell before is remembered, in UTF-16 units. */
@@ -43,11 +43,11 @@ export const MAX_GUESSES = 1_024;
 /** Most words of a command that is guessed. */
 export const MAX_GUESS_WORDS = 64;
 
-/** Most commands that are guessed where only the running script knows which program it starts. */
+/** Most commands that are guessed where the program is known only at run time. */
 export const MAX_NAME_GUESSES = 32_768;
 
 /** Most commands that are guessed in texts that other programs read. */
 export const MAX_TEXT_GUESSES = 16_384;
 
-/** How often a script is read again with what its own substitutions and functions are known to print. */
+/** Most times that a script is read again with what its own substitutions and functions are known to print. */
 export const MAX_ROUNDS = 3;

@@ -66,7 +66,7 @@ function listFound(collector: CommandCollector): LiteralCommands {
   };
 }
 
-/** Options and names may be cut off a word, and words be joined. */
+/** Options and names may be cut off a word, and words may be joined. */
 const isPartOf = (word: string, script: string): boolean =>
   word === "" || script === "" ? word === script : script.includes(word) || word.includes(script);
 
@@ -80,15 +80,15 @@ const NOTHING: ReadonlySet<string> = new Set();
 
 const INITIAL_VARIABLES: Variables = new Map([["IFS", [" "]]]);
 
-/** A pattern in the name of a program, or what stands for a found file: `find -exec {} +`. `[` alone is a program. */
+/** A pattern in the name of a program, or the placeholder of a found file: `find -exec {} +`. `[` alone is a program. */
 const GLOB = /[*?]|\[.*\]|\{\}/s;
 
 const VARIABLE_BUILTINS = /^(?:export|readonly|local|declare|typeset|set|setenv)$/;
 
-/** Programs that put what they read where an argument says. */
+/** Programs that write what they read to a file that an argument names. */
 const WRITERS: ReadonlySet<string> = new Set("cp install dd tee sponge ln mv xxd".split(" "));
 
-/** Most texts a script prints that are kept for a shell whose input is not known. */
+/** Most printed texts that are kept for a shell whose input is not known. */
 const MAX_TEXTS = 64;
 
 /** Reading a character of a script costs about as much as visiting half a word of a command. */
@@ -110,7 +110,7 @@ class CommandCollector implements ScriptVisitor {
   private readonly texts = new Set<string>();
   /** Files that a shell runs, and that are not known. */
   private readonly unknownFiles = new Set<string>();
-  /** Commands whose program only the running script knows. */
+  /** Commands whose program is known only at run time. */
   private readonly computed = new ComputedPrograms();
   /** What the script writes into files, by path. */
   private readonly written = new Map<string, string>();
@@ -119,7 +119,7 @@ class CommandCollector implements ScriptVisitor {
   private readonly textGuesses = new Map<string, string[]>();
   /** Values with substitutions in them, each of which is searched once. */
   private readonly held = new Set<string>();
-  /** Values of variables that say where programs look for code and settings. */
+  /** Values of variables that name places where programs look for code and settings. */
   private readonly loads: string[] = [];
 
   constructor(private readonly parser: ShellParser) {}
@@ -155,7 +155,7 @@ class CommandCollector implements ScriptVisitor {
     }
   }
 
-  /** Programs behind the one that is judged may find what the script has written: hooks, settings, recipes. */
+  /** Programs started by the analyzed one may load files that the script has written: hooks, settings, recipes. */
   private visitFiles(): void {
     const users = [...this.commands.values()].slice(1);
     for (const [path, text] of this.written) {
@@ -164,7 +164,7 @@ class CommandCollector implements ScriptVisitor {
       this.visitText(text);
       if (isShell) this.visitScript(text, INITIAL_VARIABLES);
       if ((isShell || isSettings) && isUnknown(text))
-        this.unclear ??= `only the running script knows what it writes to \`${path}\``;
+        this.unclear ??= `what is written to \`${path}\` is known only at run time`;
     }
     for (const path of this.ran) {
       const isMade = /[*?[]/.test(path) ? this.written.size > 0 : users.some((argv) => mayChange(path, argv));
@@ -184,10 +184,10 @@ class CommandCollector implements ScriptVisitor {
     }
   }
 
-  /** Options of a program, and what it reads, in a language that is not known. */
+  /** Options of a program, and what it reads, in an unknown language. */
   private visitCode({ argv, input, files, variables }: FoundCommand): void {
     if (input !== undefined && isUnknown(input) && readsProgram(argv)) {
-      this.setUnclear(`\`${argv[0]}\` runs a text that only the running script knows`);
+      this.setUnclear(`\`${argv[0]}\` runs a text that is known only at run time`);
     }
     const [program = "", ...args] = argv;
     this.visitSettings(argv, input, files);
@@ -211,7 +211,7 @@ class CommandCollector implements ScriptVisitor {
     }
   }
 
-  /** What is only a guess once everything was visited. `text`: all that is spelled out. */
+  /** Adds the guesses that are possible only after everything was visited. `text`: all that is spelled out. */
   guess(text: string): void {
     for (const printed of this.texts) this.visitDeferred(printed);
     this.isGuessing = true;
@@ -233,7 +233,7 @@ class CommandCollector implements ScriptVisitor {
     if (!this.readsScript && ![...this.unknownFiles].some(isFed)) return;
     this.isGuessing = true;
     for (const text of this.texts) this.visitScript(text, INITIAL_VARIABLES);
-    // What a program prints of its own code is somewhere in it: `perl -e 'print "…"'`.
+    // What a program prints from its own code is spelled out in it: `perl -e 'print "…"'`.
     for (const [, ...args] of [...this.commands.values()]) {
       for (const arg of args) {
         if (/\s/.test(arg)) for (const piece of arg.split(/["'`/(){}]+/)) this.visitRough(piece, INITIAL_VARIABLES);
@@ -256,16 +256,15 @@ class CommandCollector implements ScriptVisitor {
     if (argv.length === 0 || visited.has(key) || !this.enter()) return visited.get(key);
     visited.set(key, undefined);
     (this.isGuessing ? this.guesses : this.commands).set(words, [...argv]);
-    if (uncertain.has(argv[0] ?? ""))
-      this.setUnclear(`only the running script knows which program this is: \`${argv[0]}\``);
+    if (uncertain.has(argv[0] ?? "")) this.setUnclear(`the program is known only at run time: \`${argv[0]}\``);
     let output = getLiteralOutput(argv, input, files);
     if (output !== undefined && uncertain.size > 0) output = toUnknown(output);
     for (const text of [input, output]) {
       if (text !== undefined && this.texts.size < MAX_TEXTS) this.texts.add(withoutUnknown(text));
     }
-    // Behind a wrapper, a name that is not known stands as it is written.
+    // After a wrapper, an unknown name is kept as it is written.
     if (/\$(?!['"])|`/.test(argv[0] ?? "") && !this.isGuessing) this.visitComputed(argv.slice(1));
-    if (GLOB.test(argv[0] ?? "")) this.setUnclear(`only the running script knows which program \`${argv[0]}\` matches`);
+    if (GLOB.test(argv[0] ?? "")) this.setUnclear(`which program \`${argv[0]}\` matches is known only at run time`);
     if (isEvaluated(argv)) for (const arg of argv) this.visitDeferred(arg);
     if (!this.isGuessing) this.visitCode(command);
     if (input !== undefined && WRITERS.has(argv[0] ?? ""))
@@ -292,7 +291,7 @@ class CommandCollector implements ScriptVisitor {
   }
 
   visitScript(text: string, variables: Variables, input?: string): string | undefined {
-    if (isUnknown(text)) this.setUnclear("a shell runs a text that only the running script knows");
+    if (isUnknown(text)) this.setUnclear("a shell runs a text that is known only at run time");
     const script = withoutUnknown(text);
     if (!/\S/.test(script) || !this.enter()) return undefined;
     this.effort += script.length * EFFORT_PER_CHARACTER;
@@ -300,7 +299,7 @@ class CommandCollector implements ScriptVisitor {
     const output = tree && walkScript(tree, input, variables, this);
     if (tree === undefined || tree.hasError) this.visitRough(script.slice(0, MAX_ROUGH_SCRIPT), variables);
     if (tree === undefined) this.complete = false;
-    // A continued line joins words for a shell, and parts them for the grammar.
+    // A line continuation joins words for a shell, but separates them for the grammar.
     if (CONTINUATION.test(script)) this.visitScript(script.replace(CONTINUATIONS, ""), variables, input);
     for (const [, code = ""] of script.matchAll(ZSH_QUALIFIER)) this.visitText(code);
     if (ZSH_CHANGES.test(script)) this.setUnclear("a flag of zsh changes a value in a way that is not followed");
@@ -338,7 +337,7 @@ class CommandCollector implements ScriptVisitor {
         return this.visitCommand({ ...command, argv: inner.argv, uncertain: listUncertain(inner.argv, command) });
       case "script":
         if ([...command.uncertain].some((word) => isPartOf(word, inner.script))) {
-          this.setUnclear("a part of a script in it is only known to the running script");
+          this.setUnclear("a part of a script in it is known only at run time");
         }
         return this.visitScript(inner.script, addParameters(variables, inner.args), input);
       case "file": {
@@ -363,7 +362,7 @@ class CommandCollector implements ScriptVisitor {
     }
   }
 
-  /** All of what is read at once, and each line for itself. */
+  /** With the whole input as arguments, and with each line by itself. */
   private visitArguments(
     inner: Extract<NestedCommand, { kind: "input-arguments" }>,
     input: string,

@@ -4,8 +4,8 @@ import { toUnknown } from "./unknown.js";
 import { decodeEscapes } from "./words.js";
 
 /**
- * What a command is known to print, given what it and its files hold; undefined if that cannot be determined from its words. What
- * comes near to it, as the lines that `grep` picks do, is marked as unknown.
+ * What a command is known to print, given its input and the contents of files; undefined if its words do not determine that. What
+ * is only approximate, such as the lines that `grep` selects, is marked as unknown.
  */
 export function getLiteralOutput(
   argv: readonly string[],
@@ -23,7 +23,7 @@ export function getLiteralOutput(
   return isExact ? output : toUnknown(output.slice(0, MAX_LITERAL_OUTPUT));
 }
 
-/** Every shell prints the same, character by character. */
+/** Whether the output is exact: the same in every shell, character by character. */
 function isExactly(name: string, args: readonly string[]): boolean {
   if (name === "cat" || name === "tee") return args.every((arg) => !arg.startsWith("-") || arg === "-");
   if (name === "printf")

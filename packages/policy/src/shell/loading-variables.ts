@@ -46,7 +46,7 @@ const LOADING_OPTIONS: readonly { names: RegExp; options: RegExp }[] = [
 const PLACES =
   /^(?:PYTHONPATH|PERL5?LIB|RUBYLIB|NODE_PATH|CLASSPATH|LUA_C?PATH\w*|(?:LD|DYLD)_\w*PATH|GEM_(?:HOME|PATH)|R_LIBS\w*|GUILE_\w+PATH|HOME|XDG_\w+|BUNDLE_GEMFILE|GIT_\w+|\w*_?(?:CONFIG|CONF|SETTINGS|PROFILE|RC|HOME)(?:_?(?:FILE|FILENAME|PATH|DIR|HOME))?|\w+OPTS?|\w+OPTIONS|\w+FLAGS)$/i;
 
-/** How a variable with this value makes a program run what stands nowhere in the command; undefined where it does not. */
+/** How a variable with this value makes a program run something that is not in the command; undefined if it does not. */
 export function classifyVariable(name: string, value: string): Loading | undefined {
   if (value === "" || value === "/dev/null" || value === "false" || value === "0") return undefined;
   if (UNSEEN.test(name)) return "unseen";
@@ -63,7 +63,7 @@ export function listAssignments(arg: string): [name: string, value: string][] {
     if (name === undefined || !/^(?:|-[A-Za-z]?|-[A-Za-z]\w*|.*=)$/.test(before.slice(0, -name.length))) continue;
     const value = arg.slice(at + 1);
     found.push([name, value]);
-    // The letter of an option stands right before the name.
+    // The letter of an option is directly before the name.
     if (/^-[A-Za-z]\w+$/.test(before)) found.push([name.slice(1), value]);
   }
   return found;

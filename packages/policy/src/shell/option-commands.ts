@@ -16,7 +16,7 @@ type OptionCommand = string | readonly string[];
 export const toInner = (carried: OptionCommand): NestedCommand =>
   typeof carried === "string" ? toScript(carried) : toCommand(carried);
 
-/** What an argument, the one after it, or all after it, carry. */
+/** Finds the commands in an argument, the one after it, or all after it. */
 export type FindOptionCommands = (arg: string, next: string | undefined, rest: readonly string[]) => OptionCommand[];
 
 /** Options whose value is a script, attached or the next argument; letters may be clustered, and names cut short. */
@@ -31,7 +31,7 @@ export const valuesOf =
     return attached === "" ? [next] : [attached, next];
   };
 
-/** Options behind which everything is the command. */
+/** Options after which everything is the command. */
 const restOf =
   (option: RegExp): FindOptionCommands =>
   (arg, _next, rest) =>
@@ -72,7 +72,7 @@ const tarCommands: FindOptionCommands = inEither(
   valuesOf("IF", TAR_LONG),
   (arg, next) =>
     valuesOf("", "checkpoint-action")(arg, next).flatMap((action) => /^exec=(.+)$/s.exec(action)?.[1] ?? []),
-  // Old options stand in a first word without a dash, their values behind it.
+  // Old-style options are a first word without a dash, followed by their values.
   (arg, _next, rest) => (/^[a-zA-Z]*[IF][a-zA-Z]*$/.test(arg) && arg.length > 1 && arg.length < 8 ? [...rest] : []),
 );
 
@@ -82,7 +82,7 @@ const makeCommands: FindOptionCommands = (arg, next = "") => [
   ...[...arg.matchAll(/\$\(shell\s+([^)]*)\)|[:\w]!=\s*(.+)/g)].map((found) => found[1] ?? found[2] ?? ""),
 ];
 
-/** Settings of package managers that run something around what they do. */
+/** Settings with which package managers run something before or after their work. */
 const aptOptions: FindOptionCommands = (arg, next) =>
   valuesOf("o", "option")(arg, next).flatMap((setting) =>
     /(?:invoke|command|hook|proxy-auto-detect|pre-install|post-install)/i.test(setting)
@@ -90,14 +90,14 @@ const aptOptions: FindOptionCommands = (arg, next) =>
       : [],
   );
 
-/** `EXEC:command`, `SYSTEM:command` of an address. */
+/** `EXEC:command` and `SYSTEM:command` in an address. */
 const socatAddress: FindOptionCommands = (arg) =>
   /(?:^|!!)(?:exec|system|shell):([^!]+)/i
     .exec(arg)
     ?.slice(1, 2)
     .map((text) => text.replace(/,(?:[a-z-]+(?:=[^,]*)?)$/g, "")) ?? [];
 
-/** `e command`, and what `s/…/command/e` puts in. */
+/** `e command`, and the replacement of `s/…/command/e`. */
 const sedCommands: FindOptionCommands = (arg) => [
   ...[...arg.matchAll(/(?:(?:^|[\s;{}\d$/!])e\s+|[;{}\d$]e)([^\n}]+)/g)].map((found) => found[1] ?? ""),
   ...[...arg.matchAll(/s([^\w\s])(?:(?!\1).)*\1((?:(?!\1).)*)\1\w*e/gs)].map((found) => found[2] ?? ""),
@@ -110,7 +110,7 @@ const npmSettings: FindOptionCommands = (arg, next = "") => [
   ...(/^(?:script-shell|editor|viewer|browser|git)=(.+)$/s.exec(arg)?.slice(1, 2) ?? []),
 ];
 
-/** `alias set x '!command'`, also with `--shell`, and programs that are settings. */
+/** `alias set x '!command'`, also with `--shell`, and settings whose value is a program. */
 const forgeSettings: FindOptionCommands = (arg, _next, rest) =>
   /^(?:alias|config)$/.test(arg) && rest[0] === "set" ? rest.slice(1).map((each) => each.replace(/^!/, "")) : [];
 

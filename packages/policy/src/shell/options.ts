@@ -1,30 +1,30 @@
-/** The options a program knows, as passed to `getopt_long`. */
+/** The options of a program, as passed to `getopt_long`. */
 export interface OptionTable {
-  /** Letters; `:` behind one that takes a value, `::` behind one whose value can only be attached. */
+  /** Letters; `:` after one that takes a value, `::` after one whose value can only be attached. */
   readonly short?: string;
-  /** Names, parted by spaces; `=` behind one that takes a value, `?` behind one whose value can only be attached. */
+  /** Names, separated by spaces; `=` after one that takes a value, `?` after one whose value can only be attached. */
   readonly long?: string;
 }
 
 /** Options in front of operands, as the program reads them. */
 export interface ReadOptions {
-  /** Index of the first argument that is no option. */
+  /** Index of the first argument that is not an option. */
   readonly end: number;
   /** In their order; `name` is without dashes, and not abbreviated. */
   readonly values: readonly { readonly name: string; readonly value: string }[];
   readonly flags: readonly string[];
-  /** Index of the first option that the table does not know; from there on nothing is certain. */
+  /** Index of the first option that is not in the table; from there on nothing is certain. */
   readonly unknown: number | undefined;
 }
 
 export interface ReadOptionsSettings {
-  /** Arguments that stand for nothing, such as assignments. */
+  /** Arguments to skip, such as assignments. */
   readonly isSkipped?: ((arg: string) => boolean) | undefined;
-  /** A single dash is an option, and not the end of them. */
+  /** A single dash is an option, and does not end them. */
   readonly hasDash?: boolean | undefined;
 }
 
-/** Reads options until the first operand, or behind `--`. */
+/** Reads options up to the first operand, or past `--`. */
 export function readOptions(
   table: OptionTable,
   args: readonly string[],
@@ -53,7 +53,7 @@ export function readOptions(
   return { end: Math.min(end, args.length), values, flags, unknown };
 }
 
-/** Where `name` is set, an option takes a value; where `value` is not, it is the next argument. */
+/** If `name` is set, the option takes a value; if `value` is not set, that is the next argument. */
 interface ReadOption {
   readonly flags: readonly string[];
   readonly name?: string | undefined;
@@ -75,7 +75,7 @@ function readShort(letters: string, arg: string): ReadOption {
   return { flags, isUnknown: false };
 }
 
-/** GNU programs take every beginning of a name that only one name has. */
+/** GNU programs accept every unambiguous prefix of a name. */
 function readLong(names: string, arg: string): ReadOption {
   const equals = arg.indexOf("=");
   const name = equals === -1 ? arg.slice(2) : arg.slice(2, equals);

@@ -1,16 +1,16 @@
 import type { ShellParser } from "./parser.js";
 import type { SyntaxNode, SyntaxTree } from "./syntax-tree.js";
 
-/** The parser answered what cannot be a reading of the script: nothing it says counts. */
+/** The parser returned what cannot be a parse of the script: nothing it returns can be used. */
 class ParserFault extends Error {
   constructor(problem: string) {
-    super(`the parser of scripts does not work: ${problem}`);
+    super(`the script parser does not work: ${problem}`);
     this.name = "ParserFault";
   }
 }
 
 /**
- * Parses a script and checks that the tree is one of all of its text; undefined when it is beyond a bound of the
+ * Parses a script and checks that the tree covers all of its text; undefined when it is beyond a bound of the
  * parser. Throws a `ParserFault`: a parser that lost its memory reads every script as empty.
  */
 export function parseChecked(parser: ShellParser, script: string): SyntaxTree | undefined {
@@ -19,7 +19,7 @@ export function parseChecked(parser: ShellParser, script: string): SyntaxTree | 
   if (tree.script !== script) throw new ParserFault("it read another text");
   const { root } = tree;
   if (root.type !== "program" && !tree.hasError) throw new ParserFault(`a script is a \`${root.type}\` to it`);
-  // The grammar leaves the beginning of some here-documents to no node, and a `-` before their `<<`.
+  // In the grammar, the beginning of some here-documents, and a `-` before their `<<`, belong to no node.
   const isLoose = tree.hasError || script.includes("<<");
   const end = readLeaves(script, root, 0, isLoose);
   if (end === 0 ? /[^\s\\]/.test(script) : isLost(script.slice(end), isLoose)) throw new ParserFault("text is missing");
@@ -38,7 +38,7 @@ function readLeaves(script: string, node: SyntaxNode, from: number, isLoose: boo
   return Math.max(from, node.end);
 }
 
-/** Text between their children is theirs. */
+/** Nodes that include the text between their children. */
 const QUOTED: ReadonlySet<string> = new Set(["string", "translated_string", "heredoc_body"]);
 
 const isLost = (gap: string, isLoose: boolean): boolean => !isLoose && /[^\s\\]/.test(gap);

@@ -20,13 +20,13 @@ export interface ShellParserFiles {
 export interface ShellParserOptions {
   /** By default where the package `@vscode/tree-sitter-wasm` has them. */
   readonly files?: ShellParserFiles;
-  /** Milliseconds that only grow. */
+  /** Monotonic clock, in milliseconds. */
   readonly now?: () => number;
 }
 
 /**
- * Loads the grammar, which takes some 40 ms: made to be called when the first script shows up. What is loaded stays
- * for the life of the process and needs no closing.
+ * Loads the grammar, which takes some 40 ms: meant to be called when the first script occurs. The grammar stays loaded
+ * for the life of the process, and need not be closed.
  */
 export async function loadShellParser(options: ShellParserOptions = {}): Promise<ShellParser> {
   const { files, now = () => performance.now() } = options;
@@ -37,7 +37,7 @@ export async function loadShellParser(options: ShellParserOptions = {}): Promise
   return { parse: (script) => parseScript(parser, script, now) };
 }
 
-/** Loads on the first call and hands out the same parser from then on; a failed load is tried again. */
+/** Loads on the first call, and resolves to the same parser from then on; a failed load is tried again. */
 export function createLazyShellParser(load: () => Promise<ShellParser> = loadShellParser): () => Promise<ShellParser> {
   let loading: Promise<ShellParser> | undefined;
   return () => {
@@ -49,7 +49,7 @@ export function createLazyShellParser(load: () => Promise<ShellParser> = loadShe
   };
 }
 
-/** By `require`, so that a bundler leaves it in its package: it finds its WebAssembly beside itself. */
+/** By `require`, so that a bundler leaves it in its package, where its WebAssembly files are next to it. */
 function loadTreeSitter(given?: ShellParserFiles) {
   try {
     const require = createRequire(import.meta.url);

@@ -18,7 +18,7 @@ export const HOST_TOOLS: ReadonlySet<string> = toNames([
   "write-host write-output select-object where-object dir del copy move md rd",
 ]);
 
-/** Programs that run nothing they are given, whatever it is, or only what the tables of wrappers and carriers name. */
+/** Programs that run nothing that they are given, except what the tables of wrappers and option commands describe. */
 export const QUIET_PROGRAMS: ReadonlySet<string> = new Set([
   ...BUILD_TOOLS,
   ...HOST_TOOLS,
@@ -61,7 +61,7 @@ export const PLAIN_TOOLS: ReadonlySet<string> = toNames([
 
 /**
  * Programs that run none of their plain arguments. Their options, and what they read, may be code. What is in none of the tables may run
- * anything it is given, and every end of its arguments is a guess.
+ * anything it is given, and every suffix of its arguments is a guess.
  */
 export const PLAIN_PROGRAMS: ReadonlySet<string> = new Set([
   ...QUIET_PROGRAMS,

@@ -1,4 +1,4 @@
-/** The name by which programs are looked up: without directory, in small letters, without `.exe` and a login shell's dash. */
+/** The name by which programs are looked up: without directory, in lower case, without `.exe` and a login shell's dash. */
 export function lookupName(program: string): string {
   const name = program.slice(Math.max(program.lastIndexOf("/"), program.lastIndexOf("\\")) + 1).toLowerCase();
   return name.replace(/^-(?=.)/, "").replace(/\.exe$/, "");

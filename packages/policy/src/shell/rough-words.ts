@@ -1,8 +1,8 @@
 import { expandBraces } from "./words.js";
 
 /**
- * What might be commands in a text the grammar does not understand: cut at everything that separates, quotes taken
- * off. It finds too much rather than too little.
+ * What might be commands in a text the grammar does not understand: cut at everything that separates, quotes
+ * removed. It finds too much rather than too little.
  */
 export function readRoughCommands(text: string): string[][] {
   const commands: string[][] = [];
@@ -29,5 +29,5 @@ export function readRoughCommands(text: string): string[][] {
 const PIECE =
   /(\n|;|&|\||\(|\)|`)|([ \t\r]+|\\\n)|\\([\s\S])|'([^']*)'|"((?:[^"\\]|\\[\s\S])*)"|([^\s;&|()`\\'"]+)|["'\\]/g;
 
-/** Words that may stand before a command. */
+/** Words that may precede a command. */
 const PREFIXES: ReadonlySet<string> = new Set(["!", "{", "}", "then", "else", "elif", "do", "if", "while", "until"]);

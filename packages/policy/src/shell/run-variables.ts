@@ -5,7 +5,7 @@ const RUN_VARIABLES =
 /** Variables whose value is expanded like text between double quotes. */
 const EXPANDED_VARIABLES = /^(?:PS[0-4]|PROMPT|RPROMPT|R?PS1|MAILPATH)$/;
 
-/** Scripts that are run for a variable of this value, sooner or later. */
+/** Scripts that some program runs, now or later, because a variable has this value. */
 export function listVariableScripts(name: string, value: string): string[] {
   if (RUN_VARIABLES.test(name))
     return [value.replace(/^[!|]+|^\(\)\s*\{|\}$/g, "").replace(/^--[\w-]+=/, ""), ...listExec(value)];
@@ -19,13 +19,13 @@ export function listVariableScripts(name: string, value: string): string[] {
 /** `--checkpoint-action=exec=command` among the options that a variable adds. */
 const listExec = (value: string): string[] => [...value.matchAll(/\bexec=(.+)$/gs)].map(([, script = ""]) => script);
 
-/** Files that a shell reads at its start. */
+/** Whether a variable names a file that a shell reads at startup. */
 export const isStartFile = (name: string): boolean => /^(?:BASH_ENV|ENV|ZDOTDIR|RCFILE)$/.test(name);
 
-/** A file that is what the program gets as input, or as another descriptor: the same name is another file for each. */
+/** Whether a path is a descriptor of the program that opens it: the same path is a different file for each program. */
 export const isInherited = (path: string): boolean =>
   /^\/(?:dev\/(?:stdin|fd\/)|proc\/(?:self|thread-self|\$\$)\/)/.test(path);
 
-/** The name of a file that stands for the input of a program. */
+/** Whether a path is the standard input of the program that opens it. */
 export const isStandardInput = (path: string): boolean =>
   /^(?:-|\/dev\/stdin|\/dev\/fd\/\d+|\/proc\/self\/fd\/\d+)$/.test(path);

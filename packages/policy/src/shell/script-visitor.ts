@@ -3,12 +3,12 @@ import type { Variables } from "./variables.js";
 /** A command found in a script, with what is known of its surroundings. */
 export interface FoundCommand {
   readonly argv: readonly string[];
-  /** Those of its words of which a part is only known to the running script. */
+  /** Those of its words of which a part is known only at run time. */
   readonly uncertain: ReadonlySet<string>;
-  /** What it reads, where that is spelled out. */
+  /** Its input, where that is spelled out. */
   readonly input: string | undefined;
   readonly variables: Variables;
-  /** What is in files: process substitutions by their text, and what the script itself has written. */
+  /** Contents of files: process substitutions by their text, and files that the script itself has written. */
   readonly files: ReadonlyMap<string, string>;
 }
 
@@ -21,11 +21,11 @@ export interface ScriptVisitor {
   visitComputed(args: readonly string[]): void;
   /** Text that is written to a file, which a later program may run. */
   visitWritten(path: string, text: string): void;
-  /** The value of a variable that names what a shell reads at its start. */
+  /** The value of a variable that names a startup file of a shell. */
   visitStartFile(path: string): void;
   /** A value that a variable may have. */
   visitVariable(name: string, value: string): void;
-  /** A text in which commands may stand. */
+  /** A text that may contain commands. */
   visitText(text: string): void;
   /** A value that contains a substitution, which runs when the value is used as a number, a subscript or a prompt. */
   visitDeferred(value: string): void;

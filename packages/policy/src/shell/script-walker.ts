@@ -9,7 +9,7 @@ import { isUncertain, joinTexts, toUnknown, UNKNOWN, withoutUnknown } from "./un
 import { addParameters, collectVariables, isSameVariables, readInto, type Variables } from "./variables.js";
 import { type Expansions, NO_EXPANSIONS, readValue } from "./words.js";
 
-/** Visits every command of a script, wherever it stands. Returns what the script is known to print. */
+/** Visits every command of a script, wherever it is. Returns what the script is known to print. */
 export function walkScript(
   tree: SyntaxTree,
   input: string | undefined,
@@ -23,7 +23,7 @@ export function walkScript(
     const output = walker.visit(tree.root, input);
     if (variables !== outer) visitVariables(tree, variables, visitor);
     if (variables === outer && walker.read.size === 0) return output;
-    // Outputs of substitutions and values that were read are known only now: repeat with the variables that result.
+    // Outputs of substitutions and values that were read are known only after a pass: repeat with the variables that result.
     read = new Map([...read, ...walker.read]);
     const next = collectVariables(tree, outer, read, walker.createExpansions(0));
     if (isSameVariables(variables, next)) return output;
@@ -35,7 +35,7 @@ export function walkScript(
   }
 }
 
-/** How a script hands variables to programs: the value of one that is in capitals may name what they run. */
+/** How a script exports variables to programs: the value of one in capitals may name something that they run. */
 const EXPORTS = /\bexport\b|\b(?:declare|typeset|set) -\w*[xa]|allexport/;
 
 function visitVariables(tree: SyntaxTree, variables: Variables, visitor: ScriptVisitor): void {
@@ -148,7 +148,7 @@ class Walker {
     return known.length === 0 ? redirected : joinTexts(known);
   }
 
-  /** What stands in `${…}` for a value: backticks in it are nothing but text to the grammar. */
+  /** The words in `${…}` that replace a value: to the grammar, backticks in them are plain text. */
   private visitExpansion(node: SyntaxNode): void {
     this.visitChildren(node, undefined);
     const text = getText(this.tree, node);
@@ -163,7 +163,7 @@ class Walker {
     }
   }
 
-  /** What redirections put in place of the input, whatever their descriptor. */
+  /** The input from redirections, whatever their descriptor. */
   private getInput(redirects: readonly SyntaxNode[]): string | undefined {
     const known = redirects.flatMap((redirect) => this.getRedirectInput(redirect) ?? []);
     return known.length === 0 ? undefined : known.join("");
@@ -257,7 +257,7 @@ class Walker {
     return this.written.get(posix.normalize(this.readText(target)));
   }
 
-  /** The line of a here-document continues behind its start: pipelines, lists, further redirections. */
+  /** The line continues after the start of a here-document: pipelines, lists, further redirections. */
   private visitRest(redirect: SyntaxNode, output: string | undefined): void {
     const isQuoted = redirect.children.some(
       (child) => child.type === "heredoc_start" && /['"\\]/.test(getText(this.tree, child)),
@@ -268,7 +268,7 @@ class Walker {
     }
   }
 
-  /** Some variables say what other programs run. */
+  /** Some variables name what other programs run. */
   private visitAssignment({ children: [name, , value] }: SyntaxNode): void {
     if (name === undefined || value === undefined) return;
     const text = getText(this.tree, name);
@@ -296,7 +296,7 @@ class Walker {
     const redirects = parts.filter(isRedirect);
     const redirected = this.getInput(redirects);
     for (const part of parts) if (part.children.length > 0) this.visit(part, undefined);
-    // Any program may run what a variable of its environment says: `CC=name make`.
+    // Any program may run what a variable of its environment names: `CC=name make`.
     for (const { type, children } of parts) {
       const value = children[2];
       if (type === "variable_assignment" && value !== undefined) this.visitor.visitText(this.readText(value));

@@ -49,11 +49,11 @@ function unwrapUnknown(args: readonly string[]): NestedCommands {
   return { inner: [], guesses: [...scripts, ...toSuffixes(args), { kind: "input-script" }], unclear: undefined };
 }
 
-/** Options of which some shell knows each without a value. */
+/** Options that some shell accepts without a value. */
 const LONG_FLAGS =
   /^--?(?:login|norc|noprofile|posix|restricted|verbose|noediting|nolineediting|debugger|debug|dump-strings|dump-po-strings|pretty-print|protected|interactive|no-?rcs|no-?globalrcs|help|version|noenv|norcfile|noprofile)$/;
 
-/** Options that take the next argument, which is read at the start where it is a file. */
+/** Options that take the next argument, a file that is read at startup. */
 const LONG_FILES = /^--?(?:rcfile|init-file|profile)$/;
 
 function unwrapPosix(args: readonly string[]): NestedCommands {
@@ -79,7 +79,7 @@ function unwrapPosix(args: readonly string[]): NestedCommands {
     if (/^-\w*c/.test(option) || /^--command/.test(option)) isScript = true;
     if (/^-\w*s/.test(option)) isInput = true;
     const values = /^[-+]\w+$/.test(option) ? (option.match(/[oO]/g)?.length ?? 0) : 0;
-    // One shell takes what stands behind the letter for its value, another the next argument.
+    // Some shells take the text after the letter as its value, others the next argument.
     if (values > 1 || (values === 1 && !/[oO]$/.test(option))) unknown ??= option;
     at += values;
   }

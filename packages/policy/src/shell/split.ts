@@ -4,8 +4,8 @@ import { parseChecked } from "./parser-check.js";
 import { getText, type SyntaxNode, type SyntaxTree } from "./syntax-tree.js";
 
 /**
- * The commands of `[shell, -c | -lc, script]` for the shells this splitting is right for; null for every other argv.
- * That the first word really is that shell is for the caller to know.
+ * The commands of `[shell, -c | -lc, script]` for the shells that split words exactly like this; null for every other argv.
+ * The caller makes sure that the first word really is that shell.
  */
 export function splitCommand(parser: ShellParser, argv: readonly string[]): string[][] | null {
   const [shell, flag, script] = argv;
@@ -17,8 +17,8 @@ export function splitCommand(parser: ShellParser, argv: readonly string[]): stri
 const SPLIT_SHELLS: ReadonlySet<string> = new Set(["bash", "sh", "zsh"]);
 
 /**
- * The plain commands of a script, exactly as a shell would run them, or null. Permissive decisions rest on this: null
- * is always right, and everything that expands, redirects, assigns, groups or branches gives null.
+ * The plain commands of a script, exactly as a shell would run them, or null. Permissive decisions rely on this: null
+ * is always safe, and everything that expands, redirects, assigns, groups or branches gives null.
  */
 export function splitScript(parser: ShellParser, script: string): string[][] | null {
   if (!/\S/.test(script)) return null;
@@ -27,7 +27,7 @@ export function splitScript(parser: ShellParser, script: string): string[][] | n
   return readStatements(tree, tree.root);
 }
 
-/** What the tree does not cover is what separates words; the grammar is more generous there than a shell. */
+/** Text that the tree does not cover must separate words; the grammar accepts more there than a shell. */
 function hasOnlyBlanksBetween(tree: SyntaxTree): boolean {
   let end = 0;
   for (const leaf of listLeaves(tree.root)) {
@@ -37,19 +37,19 @@ function hasOnlyBlanksBetween(tree: SyntaxTree): boolean {
   return isBlank(tree.script.slice(end));
 }
 
-/** Continued lines count only beside a blank: without one they join the words around them. */
+/** Line continuations count only next to a blank: without one they join the words around them. */
 function isBlank(gap: string): boolean {
   const blanks = gap.replaceAll("\\\n", "");
   return /^[ \t\n]*$/.test(blanks) && (blanks !== "" || gap === "");
 }
 
-/** Strings count as one leaf: the text between their quotes is theirs. */
+/** Strings count as one leaf: it includes the text between their quotes. */
 function listLeaves(node: SyntaxNode): SyntaxNode[] {
   if (node.children.length === 0 || node.type === "string") return [node];
   return node.children.flatMap(listLeaves);
 }
 
-/** Between two words of one command; the grammar knows further characters and, after a new line, continued lines. */
+/** Between two words of one command; the grammar also accepts further characters and, after a newline, line continuations. */
 function isWordGap(gap: string): boolean {
   return /^[ \t]+$/.test(gap.replaceAll("\\\n", ""));
 }
@@ -81,7 +81,7 @@ function readRedirected(tree: SyntaxTree, node: SyntaxNode): string[][] | null {
   return readStatements(tree, body);
 }
 
-/** To or from /dev/null, or one of the two outputs to the other. A digit in front belongs to it, whatever the tree says. */
+/** To or from /dev/null, or one of the two outputs to the other. A digit before it belongs to it, whatever the tree shows. */
 function isHarmlessRedirect(tree: SyntaxTree, node: SyntaxNode): boolean {
   if (/[0-9]/.test(tree.script.charAt(node.start - 1))) return false;
   return node.type === "file_redirect" && HARMLESS_REDIRECT.test(getText(tree, node));
@@ -103,7 +103,7 @@ function readCommand(tree: SyntaxTree, node: SyntaxNode): string[][] | null {
   return words.length === 0 ? null : [words];
 }
 
-/** A single bare word that is no keyword. */
+/** A single bare word that is not a keyword. */
 function readName(tree: SyntaxTree, node: SyntaxNode): string | null {
   const [word] = node.children;
   if (word === undefined || node.children.length !== 1 || word.type !== "word") return null;
@@ -140,7 +140,7 @@ function readBareWord(text: string): string | null {
   return /[\\*?[\]{}~^#$`'"<>()|&;]/.test(text) || text.startsWith("=") ? null : text;
 }
 
-/** Double quotes without expansion; a backslash that escapes nothing stands for itself. */
+/** Double quotes without expansion; a backslash that escapes nothing is literal. */
 function readString(tree: SyntaxTree, node: SyntaxNode): string | null {
   if (!node.children.every(({ type }) => type === '"' || type === "string_content")) return null;
   const text = getText(tree, node).slice(1, -1);

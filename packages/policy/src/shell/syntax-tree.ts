@@ -13,7 +13,7 @@ export interface SyntaxNode {
 export interface SyntaxTree {
   readonly script: string;
   readonly root: SyntaxNode;
-  /** Some of the script is not bash as far as the grammar knows. */
+  /** The grammar could not parse a part of the script. */
   readonly hasError: boolean;
 }
 

@@ -1,11 +1,11 @@
 import { type NestedCommand, toScript, toSuffixes } from "./nested-commands.js";
 import { BUILD_TOOLS, HOST_TOOLS, PLAIN_TOOLS } from "./plain-programs.js";
 
-/** Words by which a tool announces that it runs what follows, alone or as a part of `emulators:exec` or `run-script`. */
+/** Words after which a tool runs what follows, alone or as a part of `emulators:exec` or `run-script`. */
 const RUN_WORDS =
   /^(?:exec|x|sh|shell|ssh|eval|spawn|launch|invoke|local|use|with|util|debug|attach|credential[\w-]*|plugin|extension|ext|hook|hooks)$/;
 
-/** Words behind which settings follow, in any form. */
+/** Words that settings follow, in any form. */
 const SETTING_WORDS = /^(?:config|configure|pkg|set|set-\w+|setenv|alias|settings|option|options)$/;
 
 /** What follows such a word where nothing is set or run. */
@@ -16,8 +16,8 @@ const RUN_OPTIONS =
   /^(?:exec|executor|command|cmd|program|shell|pager|editor|rsh|wrapper|launcher|runner|under|hook|invoke|askpass|interpreter|renderer|difftool|toolexec|vettool|helper|process|browser|sendmail|opener|prog|executable|compressor|decompressor|callback)$/;
 
 /**
- * What a program that is in no table of wrappers may run by its own words or options: the rest behind a word such as
- * `exec`, and the value of an option such as `--pager`. All guesses, which count where a rule is about one.
+ * What a program that is in no table of wrappers may run by its own words or options: the rest after a word such as
+ * `exec`, and the value of an option such as `--pager`. All of them are guesses, which count only where a rule matches one.
  */
 export function listToolGuesses(name: string, args: readonly string[]): NestedCommand[] {
   const values = args.flatMap((arg, at) => {
@@ -41,7 +41,7 @@ const isTool = (name: string): boolean =>
 const isRunWord = (name: string, word: string): boolean =>
   RUN_WORDS.test(word) || SETTING_WORDS.test(word) || (word === "run" && HOST_TOOLS.has(name));
 
-/** Settings of a tool, in a form of its own (`pkg set --json scripts='{…}'`): a text in which commands may stand. */
+/** Settings of a tool, in a form of its own (`pkg set --json scripts='{…}'`): a text that may contain commands. */
 export function listToolSettings(name: string, args: readonly string[]): string[] {
   const at = isTool(name) ? args.findIndex((arg) => SETTING_WORDS.test(arg)) : -1;
   return at === -1 || READING_WORDS.test(args[at + 1] ?? "") ? [] : args.slice(at + 1);
@@ -60,7 +60,7 @@ const FILE_LETTERS: readonly { programs: RegExp; letters: RegExp }[] = [
   { programs: /^(?:mvn|mvnw|gradle|gradlew)$/, letters: /^-(?:s|gs|I|c|t|f)/ },
 ];
 
-/** Files that the arguments name as settings of the program. `isSure`: their place of settings, and not only likely one. */
+/** Files that the arguments name as settings of the program. `isSure`: certainly a settings file, not only probably. */
 export function listSettingFiles(name: string, args: readonly string[]): { path: string; isSure: boolean }[] {
   if (/^(?:gh|glab|git|echo|printf|cat)$/.test(name)) return [];
   if (args[0] === "compose") return listSettingFiles(`${name}-compose`, args.slice(1));

@@ -8,10 +8,10 @@ export const isUnknown = (text: string): boolean => text.includes(UNKNOWN);
 
 export const withoutUnknown = (text: string): string => text.replaceAll(UNKNOWN, "");
 
-/** The same text, and it may be another one. */
+/** The text, marked as known only in part. */
 export const toUnknown = (text: string): string => `${withoutUnknown(text)}${UNKNOWN}`;
 
-/** A word of which a part is unknown. A parameter that stands for itself is known where the function, or script, is called. */
+/** A word of which a part is unknown. A parameter such as `$1` alone does not count: it is known where the function or script is called. */
 export const isUncertain = (word: string): boolean =>
   isUnknown(word) && !/^\$(?:[\d@*#]|\{[\d@*]\})(?:\/.*)?$/s.test(withoutUnknown(word));
 

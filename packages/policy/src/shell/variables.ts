@@ -20,8 +20,8 @@ export function addParameters(variables: Variables, args: readonly string[]): Va
 }
 
 /**
- * Every value a script spells out for a variable, wherever it does; the outer ones for those it does not set. `read`: values
- * that its commands were found to read. The very same `outer` when nothing is set.
+ * Every value that a script spells out for a variable, in any place; the outer ones for those it does not set. `read`: values
+ * that its commands were found to read. Returns `outer` itself when nothing is set.
  */
 export function collectVariables(
   tree: SyntaxTree,
@@ -77,7 +77,7 @@ function addAssignment(
   if (name !== undefined && value === undefined && getText(tree, name) === "IFS") add("IFS", [""]);
   if (name === undefined || value === undefined) return;
   const text = getText(tree, name).replace(/\[.*$/s, "");
-  // What it held before is what was written before: `x="$x:y"` would grow each time it is read.
+  // Its own name means the first value in the script: otherwise `x="$x:y"` would grow each time it is read.
   const getVariable = (other: string) => (other === text ? known.get(text)?.[0] : expansions.getVariable(other));
   const settled = { ...expansions, getVariable };
   const values = value.type === "array" ? readArray(tree, value, settled) : [readValue(tree, value, settled)];
@@ -90,7 +90,7 @@ function addAssignment(
   add(text, [...before.flatMap((one) => values.map((other) => one + joint + other)), ...values]);
 }
 
-/** `declare -n name=other`: what the other holds; what is assigned to the name later is the other's. */
+/** `declare -n name=other`: the values of the other variable; later assignments to the name assign to the other. */
 function addReferences(
   tree: SyntaxTree,
   node: SyntaxNode,
@@ -109,7 +109,7 @@ function addReferences(
   }
 }
 
-/** `${name:=value}` sets what it stands for. */
+/** `${name:=value}` assigns the value to the name. */
 function addDefault(tree: SyntaxTree, node: SyntaxNode, expansions: Expansions, add: AddValues): void {
   const [, name, operator, ...values] = node.children;
   if (name?.type !== "variable_name" || !/^:?=$/.test(operator?.type ?? "")) return;

@@ -1,11 +1,11 @@
 import { type NestedCommand, type NestedCommands, toCommand, toSuffixes } from "./nested-commands.js";
 
-/** Parameters of PowerShell that take a value, as far as a command line knows them. */
+/** Parameters of PowerShell that take a value on its command line. */
 const VALUE_PARAMETERS =
   "executionpolicy ep inputformat if outputformat of windowstyle workingdirectory wd version psconsolefile configurationname configurationfile settingsfile custompipename encodedarguments ea";
 const FLAG_PARAMETERS = "noprofile nologo noexit noninteractive interactive login sta mta noprofileloadtime help ?";
 
-/** What PowerShell runs: parameters in any letters, cut short anywhere, behind `-`, `--` or `/`. */
+/** What PowerShell runs: parameters in any case, abbreviated anywhere, after `-`, `--` or `/`. */
 export function unwrapPowerShell(args: readonly string[]): NestedCommands {
   for (let at = 0; at < args.length; at += 1) {
     const arg = args[at] ?? "";
@@ -37,7 +37,7 @@ const isBeginning = (name: string, names: string): boolean => names.split(" ").s
 const POWERSHELL_PIECE =
   /([;|&(){}\r\n]|@\(|\$\()|([ \t,]+)|`([\s\S])|'((?:[^']|'')*)'|"((?:[^"`]|`[\s\S]|"")*)"|([^\s;|&(){}`'",]+)|["']/g;
 
-/** The commands of a PowerShell script, cut at everything that separates; names in small letters as well. */
+/** The commands of a PowerShell script, cut at everything that separates; names in lower case as well. */
 function readPowerShell(script: string): NestedCommand[] {
   const commands = cutCommands(script, POWERSHELL_PIECE, (escaped = "", single, double = "", plain) => {
     if (single !== undefined) return single.replaceAll("''", "'");
@@ -46,11 +46,11 @@ function readPowerShell(script: string): NestedCommand[] {
   return commands.flatMap((words) => {
     const assigned = /^[-+*/]?=$/.test(words[1] ?? "") ? words.slice(2) : words;
     const [first = "", ...rest] = assigned[0] === "." || assigned[0] === "!" ? assigned.slice(1) : assigned;
-    return withSmallLetters([first, ...rest]);
+    return withLowerCase([first, ...rest]);
   });
 }
 
-function withSmallLetters(words: readonly string[]): NestedCommand[] {
+function withLowerCase(words: readonly string[]): NestedCommand[] {
   const [first = "", ...rest] = words;
   const small = first.toLowerCase();
   if (first === "") return [];
@@ -64,12 +64,12 @@ export function unwrapCmdlet(name: string, args: readonly string[]): NestedComma
   }
   if (name !== "start-process" && name !== "saps") return undefined;
   const words = args.filter((arg) => !/^-[a-z]+$/i.test(arg));
-  return { inner: withSmallLetters(words), guesses: toSuffixes(words), unclear: undefined };
+  return { inner: withLowerCase(words), guesses: toSuffixes(words), unclear: undefined };
 }
 
 const CMD_FLAGS = /^\/\/?(?:[sqdau]|[efv](?::\w+)?|t:\w+)$/i;
 
-/** What `cmd` runs: everything behind `/c`, `/k` or `/r`, attached or not. */
+/** What `cmd` runs: everything after `/c`, `/k` or `/r`, attached or not. */
 export function unwrapCmd(args: readonly string[]): NestedCommands {
   const at = args.findIndex((arg) => !CMD_FLAGS.test(arg));
   const arg = args[at];
@@ -89,15 +89,15 @@ function readCmd(script: string): NestedCommand[] {
   return [...read(script), ...(whole === undefined ? [] : read(whole))].flatMap((words) => {
     const [first = "", ...rest] = words;
     const command = [first.replace(/^@/, ""), ...rest];
-    return [...withSmallLetters(command), ...(CMD_PREFIXES.test(command[0] ?? "") ? unwrapPrefix(rest) : [])];
+    return [...withLowerCase(command), ...(CMD_PREFIXES.test(command[0] ?? "") ? unwrapPrefix(rest) : [])];
   });
 }
 
-/** Words of `cmd` that stand before a command. */
+/** Words of `cmd` that precede a command. */
 const CMD_PREFIXES = /^(?:call|start|if|for|do|else|cmd)$/i;
 
 const unwrapPrefix = (words: readonly string[]): NestedCommand[] =>
-  words.flatMap((_, at) => withSmallLetters(words.slice(at)));
+  words.flatMap((_, at) => withLowerCase(words.slice(at)));
 
 type ReadPiece = (escaped?: string, single?: string, double?: string, plain?: string) => string;
 

@@ -4,7 +4,7 @@ import { isEnvironment, isUnknown, toUnknown, withoutUnknown } from "./unknown.j
 
 /** One word of a command, as far as the script spells it out. */
 export interface Word {
-  /** The value; where a part of it is unknown, that part as it is written, and `UNKNOWN` behind it. */
+  /** The value; where a part of it is unknown, that part as it is written, followed by `UNKNOWN`. */
   readonly text: string;
   /** It may expand to nothing at all. */
   readonly isOptional: boolean;
@@ -14,9 +14,9 @@ export interface Word {
 export interface Expansions {
   getVariable(name: string): string | undefined;
   getOutput(substitution: SyntaxNode): string | undefined;
-  /** What is not known is taken for nothing, not for what is written. */
+  /** Unknown parts are taken as empty, not as they are written. */
   readonly isBlank?: boolean;
-  /** Every character of `IFS` separates words, also letters: `IFS=_; name=env_x; $name`. */
+  /** Every character of `IFS` separates words, letters included: `IFS=_; name=env_x; $name`. */
   readonly splitsAtLetters?: boolean;
 }
 
@@ -33,7 +33,7 @@ export function readWords(tree: SyntaxTree, node: SyntaxNode, expansions: Expans
   return words.flatMap(({ text, isOptional }) => expandBraces(text).map((each) => ({ text: each, isOptional })));
 }
 
-/** Braces in a word that is quoted as a whole stand for themselves. */
+/** Words in which braces are literal, because they are quoted as a whole. */
 const QUOTED: ReadonlySet<string> = new Set(["raw_string", "string", "ansi_c_string", "translated_string"]);
 
 export const getWordTexts = (words: readonly Word[]): string[] => words.map(({ text }) => text);
@@ -106,7 +106,7 @@ function readQuoted(tree: SyntaxTree, node: SyntaxNode, expansions: Expansions):
 const isNothing = (value: string | undefined): value is undefined =>
   value === undefined || (isUnknown(value) && !/\S/.test(withoutUnknown(value)));
 
-/** What a settled command prints, and what the environment holds, is nothing that the script has made. */
+/** Marks an unknown value, except the output of settled commands and environment variables, which the script does not control. */
 function markExpansion(node: SyntaxNode, text: string, value: string | undefined): string {
   if (value !== undefined) return toUnknown(text);
   if (node.type === "command_substitution") return text;
@@ -176,24 +176,24 @@ function transformValue(value: string, operation: string): string | undefined {
   return value.replace(toPattern(old, true, "", "", all === "/" ? "gs" : "s"), () => other);
 }
 
-/** A negative place counts from the end, as `${name: -3:-1}` does. */
+/** A negative index counts from the end, as `${name: -3:-1}` does. */
 function sliceValue(value: string, from: number, length: number | undefined): string {
   const start = from < 0 ? Math.max(value.length + from, 0) : from;
   if (length === undefined) return value.slice(start);
   return value.slice(start, length < 0 ? value.length + length : start + length);
 }
 
-/** Tries each end of the value: the shortest that matches goes, or the longest. */
+/** Tries each end of the value: the shortest match is removed, or the longest. */
 function cutSuffix(value: string, pattern: RegExp, isLongest: boolean): string {
   const places = Array.from({ length: Math.min(value.length, MAX_PATTERN_PLACES) + 1 }, (_, at) => value.length - at);
   const place = (isLongest ? places.reverse() : places).find((at) => pattern.test(value.slice(at)));
   return place === undefined ? value : value.slice(0, place);
 }
 
-/** How many ends of a value are held against a pattern. */
+/** Most ends of a value that are compared with a pattern. */
 const MAX_PATTERN_PLACES = 256;
 
-/** A pattern of the shell as an expression: `*`, `?` and `[…]`; the shortest match unless it is greedy. */
+/** A shell pattern as a regular expression: `*`, `?` and `[…]`; the shortest match unless it is greedy. */
 function toPattern(glob: string, isGreedy: boolean, before: string, after: string, flags = "s"): RegExp {
   const body = glob.replace(/\*+|\?|\[[!^]?[\w-]+\]|[\s\S]/g, (part) => {
     if (part.startsWith("*")) return isGreedy ? ".*" : ".*?";
@@ -208,7 +208,7 @@ function toPattern(glob: string, isGreedy: boolean, before: string, after: strin
   }
 }
 
-/** What may stand in for a value, with the white space between its parts. */
+/** What may replace a value, with the white space between its parts. */
 function readOther(
   tree: SyntaxTree,
   nodes: readonly SyntaxNode[],
@@ -227,7 +227,7 @@ function readOther(
 
 const BLANKS = /([ \t\n]+)/;
 
-/** `separators`: characters besides white space that part the words of an expansion. */
+/** `separators`: characters besides white space that separate the words of an expansion. */
 function splitFragments(fragments: readonly Fragment[], separators: string): Word[] {
   const split = separators === "" ? BLANKS : new RegExp(`([ \\t\\n${separators}]+)`);
   const words: Word[] = [];

@@ -1,12 +1,12 @@
 import type { OptionTable } from "./options.js";
 
-/** How the command behind a wrapper is found: options, operands, then the command. */
+/** How the command after a wrapper is found: options, operands, then the command. */
 export interface Wrapper extends OptionTable {
   /** Operands before the command. */
   readonly operands?: number;
   /** `NAME=value` may come before the command. */
   readonly hasAssignments?: boolean;
-  /** Names of options whose value is a script, parted by spaces. */
+  /** Names of options whose value is a script, separated by spaces. */
   readonly scripts?: string;
   /** The rest of the arguments is also run as one script. */
   readonly isJoined?: boolean;
@@ -14,13 +14,13 @@ export interface Wrapper extends OptionTable {
   readonly isShell?: boolean;
   /** It runs what it reads, whatever its arguments. */
   readonly isInput?: boolean;
-  /** Options may stand behind operands. */
+  /** Options may follow operands. */
   readonly isMixed?: boolean;
   /** Its options are many and poorly documented: an unknown one only makes every suffix of the arguments a guess. */
   readonly isLoose?: boolean;
 }
 
-/** Options of `su` and `runuser`, which have more ways than one. */
+/** Options of `su` and `runuser`, which have several forms. */
 export const SU_OPTIONS: OptionTable = {
   short: "mpw:g:G:lc:fs:PhVu:",
   long: "preserve-environment whitelist-environment= group= supp-group= login command= session-command= fast shell= pty user= no-pty",
@@ -32,7 +32,7 @@ const SETARCH: Wrapper = {
   long: "32bit fdpic-funcptrs short-inode addr-compat-layout addr-no-randomize whole-seconds sticky-timeouts read-implies-exec mmap-page-zero 3gb 4gb uname-2.6 verbose list show? pid=",
 };
 
-/** Names of `setarch` that say the architecture. */
+/** Names of `setarch` that are architectures. */
 const ARCHITECTURES =
   "linux32 linux64 i386 i486 i586 i686 athlon x86_64 uname26 ppc ppc32 ppc64 sparc sparc64 mips mips64 s390 s390x arm armh aarch64 parisc";
 
@@ -46,7 +46,7 @@ const NPX: Wrapper = {
 /** Shell keywords before a command, which take no options. */
 const WORDS = "noglob nocorrect - builtin then else elif do if while until { ( ! and or not begin";
 
-/** Programs that run the rest of their arguments and know no options, or none that matter. */
+/** Programs that run the rest of their arguments and have no options, or none that matter. */
 const PLAIN =
   "unbuffer torify fakechroot eatmydata catchsegv chronic ifne lckdo setuidgid envuidgid pgrphack nosudo winpty gtime-run";
 
@@ -229,11 +229,11 @@ export const WRAPPERS: ReadonlyMap<string, Wrapper> = new Map(
   }),
 );
 
-/** Runners whatever their first word is. */
+/** Programs that are runners whatever their first word is. */
 const ALWAYS =
   "agetty alacritty ansible aws-vault bwrap callgrind capsh chamber chokidar concurrently daemon direnv doppler dotenv dotenvx env-cmd envchain exec-helper fbterm foot gdbserver gnome-terminal keychain kitty konsole mpiexec mpirun nc ncat netcat npm-run-all nq onchange op proot pssh qsub reflex rr sbatch scl socat srun start-stop-daemon systemd-nspawn tcpserver tcpsvd teller torchrun ts tsp urxvt xterm";
 
-/** Programs that run a command behind one of these words; `*`: behind any. Their own options are not distinguished. */
+/** Programs that run a command after one of these words; `*`: after any. Their own options are not distinguished. */
 export const RUNNERS: ReadonlyMap<string, readonly string[]> = new Map(
   Object.entries({
     ...Object.fromEntries(ALWAYS.split(" ").map((name) => [name, ["*"]])),

@@ -24,11 +24,11 @@ export function findNestedCommands(argv: readonly string[]): NestedCommands {
   const [program, ...args] = argv;
   if (program === undefined) return NO_NESTED_COMMANDS;
   const runs = unwrapShell(program, args) ?? unwrapNamed(toKnownName(program), args);
-  // A shell takes `=name` for the place of the program; it is no name of any.
+  // In zsh, `=name` expands to the path of the program.
   return program.startsWith("=") ? addInner(runs, [toCommand([program.slice(1), ...args])]) : runs;
 }
 
-/** Whether a program of this name runs what its arguments say. */
+/** Whether a program of this name runs what its arguments name. */
 export function isWrapper(name: string): boolean {
   return name !== "git" && (WRAPPERS.has(name) || SPECIAL.has(name));
 }
@@ -49,7 +49,7 @@ export function mayTakeCode(program: string, args: readonly string[]): boolean {
   );
 }
 
-/** GNU programs go by a `g` in front where others have their names. */
+/** GNU programs have a `g` prefix where other programs have their names. */
 function toKnownName(program: string): string {
   const name = lookupName(program);
   const isKnown = (each: string) => WRAPPERS.has(each) || SPECIAL.has(each);
@@ -71,10 +71,10 @@ function unwrapNamed(name: string, args: readonly string[]): NestedCommands {
   return unwrapLookalike(name, args) ?? { inner: [], guesses: guess(args), unclear: undefined };
 }
 
-/** The loader of programs runs the one it is given. */
+/** The dynamic loader runs the program that it is given. */
 const LOADER = /^(?:ld(?:-[\w-]+)?|ld-linux[\w-]*)\.so(?:\.\d+)?$/;
 
-/** Makefiles: their recipes are scripts, and what is around them reads like commands that are not known. */
+/** Makefiles: their recipes are scripts, and the text around them looks like unknown commands. */
 function listScriptFiles(name: string, args: readonly string[]): NestedCommand[] {
   if (name !== "make" && name !== "gmake") return [];
   const { values } = readOptions({ short: "C:f:I:j::l::o:W:BdehiknpqrRsStvwE:", long: "file= makefile= eval=" }, args);
@@ -89,7 +89,7 @@ const addInner = (runs: NestedCommands, inner: readonly NestedCommand[]): Nested
 const addGuesses = (runs: NestedCommands, guesses: readonly NestedCommand[]): NestedCommands =>
   guesses.length === 0 ? runs : { ...runs, guesses: [...runs.guesses, ...guesses] };
 
-/** Any end of the arguments may be a command, and what has white space in it a script. */
+/** Any suffix of the arguments may be a command, and an argument with white space a script. */
 function guess(args: readonly string[]): NestedCommand[] {
   const scripts = args.filter((arg) => /\s/.test(arg)).map((arg) => toScript(arg.replace(/^--?[\w-]+=/, "")));
   return [...toSuffixes(args), ...scripts];
@@ -109,7 +109,7 @@ function unwrapPlain(name: string, wrapper: Wrapper, args: readonly string[]): N
   const command = args.slice(at);
   if (command.length > 0) inner.push(toCommand(command));
   else if (wrapper.isShell === true) inner.push({ kind: "input-script" });
-  // A first operand that is missing leaves the command one place earlier.
+  // If the first operand is missing, the command is one place earlier.
   if ((wrapper.operands ?? 0) > 0 && command.length > 0) inner.push(toCommand(args.slice(at - 1)));
   if (wrapper.isJoined === true && command.length > 0) inner.push(toScript(command.join(" ")));
   if (unknown === undefined) return { inner, guesses: [], unclear: undefined };
@@ -118,7 +118,7 @@ function unwrapPlain(name: string, wrapper: Wrapper, args: readonly string[]): N
   return { inner: [], guesses, unclear: wrapper.isLoose === true ? undefined : unclear };
 }
 
-/** The place of the command behind options, assignments and operands. */
+/** The index of the command after options, assignments and operands. */
 function skipOptions(wrapper: Wrapper, args: readonly string[]) {
   const isSkipped = wrapper.hasAssignments === true ? (arg: string) => /^\w[^=]*=/.test(arg) : undefined;
   const read = readOptions(wrapper, args, { isSkipped, hasDash: true });
@@ -151,7 +151,7 @@ const withoutOptions = (args: readonly string[], options = /^(?!)/): readonly st
   return rest[0] === "--" ? rest.slice(1) : rest;
 };
 
-/** Commands with a way of their own; args without the program. */
+/** Commands with rules of their own; args without the program. */
 const SPECIAL: ReadonlyMap<string, Unwrap> = new Map(
   Object.entries<Unwrap>({
     env: unwrapEnv,
@@ -191,20 +191,20 @@ const SPECIAL: ReadonlyMap<string, Unwrap> = new Map(
   }),
 );
 
-/** It runs what was run, or read, before. */
+/** It runs earlier commands again, or commands that were read into the history. */
 function unwrapHistory(args: readonly string[]): NestedCommands {
   return /^-\w*l/.test(args[0] ?? "")
     ? NO_NESTED_COMMANDS
-    : { ...NO_NESTED_COMMANDS, unclear: "`fc` runs what the history holds" };
+    : { ...NO_NESTED_COMMANDS, unclear: "`fc` runs commands from the history" };
 }
 
-/** One shell reads its input where no file is named. */
+/** Some shells read their input where no file is named. */
 function unwrapSource(args: readonly string[]): NestedCommand[] {
   const [path] = withoutOptions(args);
   return [path === undefined ? { kind: "input-script" } : { kind: "file", path }];
 }
 
-/** What stands behind options, attached or not; `option` ends with the letter. */
+/** Values of options, attached or not; `option` ends with the letter. */
 function listValues(args: readonly string[], option: RegExp): string[] {
   const attached = new RegExp(`${option.source.replace(/\$$/, "")}(.+)$`, "s");
   return args.flatMap((arg, at) => (option.test(arg) ? (args[at + 1] ?? []) : (attached.exec(arg)?.[1] ?? [])));
@@ -219,7 +219,7 @@ function unwrapEnv(args: readonly string[]): NestedCommands {
   const isSkipped = (arg: string) => /^[^-=][^=]*=|^=/.test(arg);
   const { end, values, unknown } = readOptions(ENV, args, { isSkipped, hasDash: true });
   const command = args.slice(end);
-  // What is split takes the place of the option, before further arguments.
+  // The words of the split value replace the option, before further arguments.
   const split = values.filter(({ name }) => name === "S" || name === "split-string");
   const inner = split.map(({ value }) => toCommand(["env", ...splitString(value), ...command]));
   if (command.length > 0) inner.push(toCommand(command));
@@ -233,7 +233,7 @@ function splitString(value: string): string[] {
   return splitWords(line) ?? line.split(/\s+/).filter((word) => word !== "");
 }
 
-/** A user, then arguments of a shell; with `-u` a command. Options may stand anywhere. */
+/** A user, then arguments of a shell; with `-u` a command. Options may be anywhere. */
 function unwrapSu(args: readonly string[]): NestedCommands {
   const operands: string[] = [];
   const values: { name: string; value: string }[] = [];

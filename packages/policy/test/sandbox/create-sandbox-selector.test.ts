@@ -121,8 +121,8 @@ describe("the workspace", () => {
   it.each([
     [{ workspaceRoots: ["/"] }, /workspace is `\/`/],
     [{ workspaceRoots: undefined, host: { ...HOST, cwd: "/" } }, /workspace is `\/`/],
-    [{ workspaceRoots: undefined, host: { ...HOST, cwd: "/home/user" } }, /nobody named a workspace.*`\/home\/user`/],
-    [{ workspaceRoots: undefined, host: { ...HOST, cwd: "/home" } }, /nobody named a workspace/],
+    [{ workspaceRoots: undefined, host: { ...HOST, cwd: "/home/user" } }, /no workspace was named.*`\/home\/user`/],
+    [{ workspaceRoots: undefined, host: { ...HOST, cwd: "/home" } }, /no workspace was named/],
   ])("is not everything, and not by accident the home directory: %j", (command, expected) => {
     expect(choose(WRITE, command)).toEqual({ refused: expect.stringMatching(expected) });
     expect(choose({ mode: "read-only" }, command)).not.toHaveProperty("refused");

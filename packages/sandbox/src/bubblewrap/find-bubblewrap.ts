@@ -1,11 +1,11 @@
 import { readFileSync, realpathSync, statSync } from "node:fs";
 import { dirname, isAbsolute, join } from "node:path/posix";
 
-/** Where distributions install it; the PATH of this process comes after, that of a command never. */
+/** Where distributions install it; the PATH of this process is searched next, that of a command never. */
 const SYSTEM_PATHS = ["/usr/bin/bwrap", "/usr/local/bin/bwrap", "/bin/bwrap"];
 
 /**
- * A `bwrap` that only root and this user can replace; `refused` says why others were not taken. In a user namespace root of the
+ * A `bwrap` that only root and this user can replace; `refused` lists why others were not used. In a user namespace, root of the
  * host may have no id: an installed file of an unmapped owner counts as root's.
  */
 export function findBubblewrap(
@@ -39,7 +39,7 @@ function toReal(path: string): string | undefined {
 
 const OTHERS_MAY_WRITE = 0o022;
 
-/** The id that the kernel shows for users who have none in the user namespace of this process; none outside of one. */
+/** The id that the kernel shows for users without one in the user namespace of this process; empty outside of a user namespace. */
 function unmappedIds(): number[] {
   try {
     const [, , count] = readFileSync("/proc/self/uid_map", "latin1").trim().split(/\s+/);

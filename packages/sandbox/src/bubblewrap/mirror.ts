@@ -11,9 +11,9 @@ import {
 import { isFresh } from "./render-arguments.js";
 
 /**
- * Protects denied files by their directories. A mount on a file goes away with the file: when a program outside renames another
+ * Protects denied files by their directories. A mount on a file disappears with the file: when a program outside renames another
  * one over it, a running sandbox can read that one. So an empty directory takes the place of a readable directory that contains
- * a denied file, and everything else of it is mounted there: later additions are not visible under any name. Writable
+ * a denied file, and its other entries are mounted there: later additions are not visible under any name. Writable
  * directories stay as they are: what a command creates has to reach the host.
  */
 export function mirrorClosed(profile: SandboxProfile, files: HostFiles): SandboxProfile {

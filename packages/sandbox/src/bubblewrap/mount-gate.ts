@@ -9,7 +9,7 @@ import { findOddMount, hasAllMounts, readMounts } from "./mount-table.js";
 
 /** Blocks the program of a sandbox until its mounts have been verified; from then on nothing can change them. */
 export interface MountGate {
-  /** Why the program was not started; undefined before the decision, and where it was started. */
+  /** Why the program was not started; undefined before the decision, and if it was started. */
   readonly problem: string | undefined;
   /** Resolves with the decision, or when the sandbox has ended. Never rejects. */
   readonly passed: Promise<void>;
@@ -75,8 +75,7 @@ async function findProblem(files: RestrictedFiles, status: WrapperStatus): Promi
       const odd = findOddMount(files, readMounts("self") ?? [], mounts);
       if (odd === undefined) return undefined;
       // Some may still be there because their removal has not finished.
-      if (now - wholeSince > SETTLE_DEADLINE_MS)
-        return `something else was put in the place of \`${odd}\` while it was made`;
+      if (now - wholeSince > SETTLE_DEADLINE_MS) return `\`${odd}\` was replaced while the sandbox was created`;
     }
     if (hasEnded) throw new Error("the wrapper has ended");
     if (now - begin > MOUNTS_DEADLINE_MS) return `its mounts were not in place after ${MOUNTS_DEADLINE_MS} ms`;

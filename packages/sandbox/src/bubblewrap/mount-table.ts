@@ -3,7 +3,7 @@ import { isWithin } from "@codex/permissions";
 import type { ProfileEntry, RestrictedFiles } from "../profile/profile.js";
 import { isEmptyDirectory, isFresh, isMounted } from "./render-arguments.js";
 
-/** One line of `/proc/PID/mountinfo`: what of which file system is mounted where. */
+/** One line of `/proc/PID/mountinfo`: the file system, the directory of it, and where that is mounted. */
 export interface Mount {
   /** Number of the file system, `major:minor`. */
   device: string;
@@ -30,7 +30,7 @@ function parseMount(line: string): Mount {
 const decodeOctal = (text: string): string =>
   text.replace(/\\([0-7]{3})/g, (_match, octal: string) => String.fromCharCode(Number.parseInt(octal, 8)));
 
-/** Whether every entry has a mount, whatever is mounted. */
+/** Whether every entry has a mount, correct or not. */
 export function hasAllMounts({ entries }: RestrictedFiles, mounts: readonly Mount[]): boolean {
   const paths = new Set(mounts.map(({ path }) => path));
   return entries.filter((entry) => isMounted(entry, entries) && !entry.mirrored).every(({ path }) => paths.has(path));
@@ -46,7 +46,7 @@ export function findOddMount(
     entries.filter((entry) => isMounted(entry, entries)).map((entry) => [entry.path, entry] as const),
   );
   const seen = new Map(mounts.map((mount) => [mount.path, mount]));
-  const odd = [...byPath.values()].find((entry) => !isAsMeant(entry, seen.get(entry.path), host));
+  const odd = [...byPath.values()].find((entry) => !isExpected(entry, seen.get(entry.path), host));
   if (odd !== undefined) return odd.path;
   const isOwn = ({ path }: Mount) => path === "/" || isFresh(path);
   return mounts.find((mount) => !isOwn(mount) && !byPath.has(mount.path) && !host.some((one) => isSame(one, mount)))
@@ -56,7 +56,7 @@ export function findOddMount(
 const isSame = (one: Mount, other: Mount): boolean =>
   one.device === other.device && one.root === other.root && one.path === other.path;
 
-function isAsMeant(entry: ProfileEntry, mount: Mount | undefined, host: readonly Mount[]): boolean {
+function isExpected(entry: ProfileEntry, mount: Mount | undefined, host: readonly Mount[]): boolean {
   if (mount === undefined) return entry.mirrored === true;
   if (entry.access === "deny") return entry.kind === "file" ? mount.root.endsWith("/null") : mount.type === "tmpfs";
   if (isEmptyDirectory(entry)) return mount.type === "tmpfs";

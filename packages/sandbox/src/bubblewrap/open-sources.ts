@@ -2,7 +2,7 @@ import { closeSync, constants, fstatSync, openSync, readlinkSync } from "node:fs
 import { StartError } from "@codex/exec-backend";
 
 /**
- * Opens paths without symbolic links, in their order, so that nothing else can take their place before they are mounted. The
+ * Opens paths without symbolic links, in their order, so that they cannot be replaced before they are mounted. The
  * caller closes the descriptors; on a throw there are none.
  * @throws PathsChangedError for a path that now refers to something else
  */
@@ -27,12 +27,12 @@ export function openSource(path: string): number {
     fd = openSync(path, O_PATH | constants.O_NOFOLLOW);
   } catch (cause) {
     if (isTooMany(cause)) throw cause;
-    throw new PathsChangedError(`\`${path}\` was taken away while it was made`, cause);
+    throw new PathsChangedError(`\`${path}\` was removed while the sandbox was created`, cause);
   }
-  // The flags open a link itself as well.
+  // With these flags a link itself is opened as well.
   if (readlinkSync(`/proc/self/fd/${fd}`) === path && !fstatSync(fd).isSymbolicLink()) return fd;
   closeSync(fd);
-  throw new PathsChangedError(`something else was put in the place of \`${path}\` while it was made`);
+  throw new PathsChangedError(`\`${path}\` was replaced while the sandbox was created`);
 }
 
 const isTooMany = (error: unknown): boolean =>

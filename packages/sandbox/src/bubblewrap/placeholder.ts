@@ -23,9 +23,9 @@ import { openSource } from "./open-sources.js";
 
 /**
  * Reserves a path while a sandbox runs: a mount needs a mount point, so an empty directory is created on the host, or a file
- * where a directory would disturb programs outside. Every sandbox that relies on it, in whatever process, holds a shared lock
- * on it, and the last one removes it. One that a killed host left behind is recognized by its time, and the next sandbox
- * removes it.
+ * where a directory would disturb programs outside. Every sandbox that relies on it, in whatever process, has a shared lock
+ * on it, and the last one removes it. One that a killed host left behind is recognized by its modification time,
+ * and the next sandbox removes it.
  */
 export interface Placeholder {
   path: string;
@@ -132,4 +132,4 @@ const isUnused = (fd: number, path: string): boolean =>
 const remove = (path: string): Promise<void> => (isGitCommonFile(path) ? rm(path) : rmdir(path)).catch(() => {}); // somebody has just put something there, and owns it
 
 const unprotected = (path: string, problem: string, cause?: unknown) =>
-  new StartError("sandbox_invalid", `the sandbox cannot keep \`${path}\` from being made: ${problem}`, { cause });
+  new StartError("sandbox_invalid", `the sandbox cannot keep \`${path}\` from being created: ${problem}`, { cause });

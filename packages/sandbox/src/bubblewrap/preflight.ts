@@ -15,7 +15,7 @@ export type Preflight =
       bubblewrap: string;
       /** It can give a program another argv[0]. */
       argv0: boolean;
-      /** It can mount what a descriptor holds. */
+      /** It can mount what a descriptor refers to. */
       bindFd: boolean;
     }
   | {
@@ -35,13 +35,13 @@ export async function checkBubblewrap(native: Native): Promise<Preflight> {
   }
   const { path, refused } = findBubblewrap();
   if (path === undefined) return missing([INSTALL, ...refused].join("; "));
-  // At the same time: a command waits for both.
+  // Concurrently: a command waits for both.
   const trial = tryOut(path, native);
   const { text: help, shortage } = await readHelp(path);
   if (shortage !== undefined) return missing(`${path} could not be tried: ${shortage}`, true);
   const lacking = NEEDED_OPTIONS.filter((option) => !help.includes(option));
   if (lacking.length > 0) {
-    return missing(`${path} is too old: it does not know ${lacking.join(", ")}; install bubblewrap 0.5 or newer`);
+    return missing(`${path} is too old: it does not support ${lacking.join(", ")}; install bubblewrap 0.5 or newer`);
   }
   const failure = await trial;
   return failure === undefined
@@ -83,7 +83,7 @@ const readHelp = (path: string): Promise<Help> =>
 
 /** The shortage for which a program could not be started or did not end in time; undefined for other failures. */
 function findShortage(error: Error): string | undefined {
-  if ("killed" in error && error.killed === true) return `it did not answer within ${TRIAL_DEADLINE_MS} ms`;
+  if ("killed" in error && error.killed === true) return `it did not end within ${TRIAL_DEADLINE_MS} ms`;
   const code = "code" in error ? error.code : undefined;
   return typeof code === "string" && SHORTAGES.has(code) ? error.message : undefined;
 }
@@ -94,7 +94,7 @@ const SHORTAGES: ReadonlySet<string> = new Set(["EAGAIN", "EMFILE", "ENFILE", "E
 const SHORTAGE_TEXT =
   /resource temporarily unavailable|too many open files|cannot allocate memory|out of memory|no space left on device/i;
 
-/** A profile that takes everything a sandbox may need. */
+/** A profile that uses everything a sandbox may need. */
 const TRIAL: SandboxProfile = {
   fileSystem: { entries: [{ path: "/", access: "read", kind: "directory" }], minimal: false },
   network: "restricted",
@@ -111,7 +111,7 @@ async function tryOut(bubblewrap: string, native: Native): Promise<{ text: strin
     const { code, stderr } = await spawnWith(native, bubblewrap, args, [options, createSeccompFilter("restricted")!]);
     if (code === 0) return undefined;
     if (code === null)
-      return { text: `it was killed after ${TRIAL_DEADLINE_MS} ms or by somebody else`, isTransient: true };
+      return { text: `it was killed after ${TRIAL_DEADLINE_MS} ms or by another process`, isTransient: true };
     return {
       text: stderr.trim() || `exit code ${code}`,
       isTransient: SHORTAGE_TEXT.test(stderr) && !areNamespacesOff(),
@@ -135,7 +135,7 @@ export function explainFailure(path: string, failure: string, read: (file: strin
   const setting = SETTINGS.find(({ file, refuses }) => refuses(read(file)));
   if (setting !== undefined) return `${text}: ${setting.text}`;
   if (/seccomp|prctl/i.test(failure)) return `${text}: this kernel has no seccomp filters (CONFIG_SECCOMP_FILTER)`;
-  return `${text}: this user may not make namespaces; ${CONTAINER}`;
+  return `${text}: this user may not create namespaces; ${CONTAINER}`;
 }
 
 const CONTAINER =
@@ -160,14 +160,14 @@ const SETTINGS: readonly Setting[] = [
     file: "/proc/sys/user/max_user_namespaces",
     refuses: (value) => value === "0",
     stops: "everybody",
-    text: "no user namespace may be made; `sysctl user.max_user_namespaces=15000` allows them",
+    text: "no user namespace may be created; `sysctl user.max_user_namespaces=15000` allows them",
   },
   {
     file: "/proc/sys/kernel/apparmor_restrict_unprivileged_userns",
     refuses: (value) => value === "1",
     stops: "some programs",
     text:
-      "AppArmor keeps programs without a profile from making user namespaces; give bwrap a profile with `userns,` " +
+      "AppArmor keeps programs without a profile from creating user namespaces; give bwrap a profile with `userns,` " +
       "(Ubuntu: package apparmor-profiles, `bwrap-userns-restrict`), or `sysctl kernel.apparmor_restrict_unprivileged_userns=0`",
   },
 ];

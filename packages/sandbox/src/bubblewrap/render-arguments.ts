@@ -6,7 +6,7 @@ export interface BubblewrapCommand {
   argv: readonly string[];
   cwd: string;
   env: Readonly<Record<string, string>>;
-  /** `new`: detached from any terminal. `keep`: the program before it in argv takes care of that. */
+  /** `new`: detached from any terminal. `keep`: the program before it in argv detaches it. */
   session: "new" | "keep";
   /** argv[0] as the program sees it; bubblewrap 0.9 and newer. */
   argv0?: string;
@@ -25,8 +25,8 @@ export interface BubblewrapDescriptors {
 }
 
 /**
- * The arguments of `bwrap` for a command, and the options that it reads from a descriptor, so that the environment does not
- * show in the list of processes.
+ * The arguments of `bwrap` for a command, and the options that it reads from a descriptor, so that the environment is not
+ * visible in the list of processes.
  */
 export function renderBubblewrap(
   command: BubblewrapCommand,
@@ -89,8 +89,8 @@ function renderRoot({ entries, minimal }: RestrictedFiles): string[] {
 const CLOSED_INIT = ["--ro-bind", "/dev/null", "/proc/1/mem", "--perms", "0555", "--tmpfs", "/proc/1/task"];
 
 /**
- * A fresh /proc holds the settings of the one kernel, and they belong to user 0: without any capability it can write them.
- * Bubblewrap closes them only where it finds that it could write these directories itself, which it cannot.
+ * A fresh /proc contains the settings of the shared kernel, which belong to user 0: that user can write them without any capability.
+ * Bubblewrap protects them only if it could write these directories itself, which it cannot.
  */
 const KERNEL_SETTINGS = [
   "/proc/sys",
@@ -102,7 +102,7 @@ const KERNEL_SETTINGS = [
   "/proc/scsi",
 ];
 
-/** What `minimal` makes readable, as in Codex: programs, libraries and their settings. */
+/** Paths that `minimal` makes readable, as in Codex: programs, libraries and their settings. */
 export const MINIMAL_PATHS = [
   "/usr",
   "/bin",
@@ -118,8 +118,8 @@ export const MINIMAL_PATHS = [
 const renderMinimal = (): string[] => MINIMAL_PATHS.flatMap((path) => ["--ro-bind-try", path, path]);
 
 /**
- * The root is made first. Of the host's /proc nothing is shown, so only what is denied is closed in the fresh one, but for
- * processes, whose numbers differ. For the fresh /dev see `isMountedDevice`.
+ * The root is created first. Nothing of the host's /proc is visible, so in the fresh one only denied paths are mounted, except
+ * those of processes, whose numbers differ. For the fresh /dev see `isMountedDevice`.
  */
 export function isMounted(entry: ProfileEntry, entries: readonly ProfileEntry[]): boolean {
   const { path, access } = entry;
@@ -134,14 +134,14 @@ const isMountedDevice = ({ path, access }: ProfileEntry, entries: readonly Profi
   isShared(path) ||
   entries.some((outer) => outer.access === "write" && isWithin(outer.path, "/dev") && isWithin(path, outer.path));
 
-/** Below /dev, and no device: files as anywhere else. */
+/** Paths below /dev that are not devices: ordinary files. */
 const isShared = (path: string): boolean => SHARED.some((directory) => isWithin(path, directory));
 const SHARED = ["/dev/shm", "/dev/mqueue", "/dev/hugepages"];
 
-/** Whether it has to be mounted with its devices, which goes by path alone. */
+/** Whether it has to be mounted with its devices, which depends on the path alone. */
 const isDevice = (path: string): boolean => isWithin(path, "/dev") && !isShared(path);
 
-/** Whether a path shows nothing of the host but what an entry mounts there. */
+/** Whether a path shows nothing of the host except what an entry mounts there. */
 export const isFresh = (path: string): boolean => isWithin(path, "/dev") || isWithin(path, "/proc");
 
 /** The paths of the host that are mounted as they are. */

@@ -3,7 +3,7 @@ import { closeSync } from "node:fs";
 import type { Native } from "@codex/native";
 import { TRIAL_DEADLINE_MS } from "../limits.js";
 
-/** Runs a short program with these bytes to read on descriptors 3, 4, …, and one more descriptor that accepts what it writes. */
+/** Runs a short program with these bytes to read on descriptors 3, 4, …, and one further descriptor for its output. */
 export async function spawnWith(
   native: Native,
   file: string,

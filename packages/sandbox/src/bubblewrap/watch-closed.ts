@@ -13,7 +13,7 @@ export interface ClosedWatch {
 }
 
 /**
- * Calls `onReplaced` once when one of the paths was replaced: its mount is gone with it, and what is there now is accessible.
+ * Calls `onReplaced` once when one of the paths was replaced: its mount disappeared with it, and the new file is accessible.
  * This is noticed after the fact. Paths beyond a limit of the host are not watched.
  */
 export function watchClosed(files: RestrictedFiles, tmpDir: string | undefined, onReplaced: () => void): ClosedWatch {
@@ -22,7 +22,7 @@ export function watchClosed(files: RestrictedFiles, tmpDir: string | undefined, 
   const close = () => {
     for (const watcher of watchers.splice(0)) watcher.close();
   };
-  // Cleanup jobs work there, and a placeholder outside of any project is no reason to end a command.
+  // Cleanup jobs remove files there, and a placeholder outside of any project is no reason to end a command.
   const isTemporary = (path: string) => dirname(path) === "/tmp" || dirname(path) === tmpDir;
   const watched = listReplaceable(files, isTemporary);
   const around = new Set(listAround(files).filter((path) => !watched.includes(path)));
@@ -30,7 +30,7 @@ export function watchClosed(files: RestrictedFiles, tmpDir: string | undefined, 
     const before = identify(path);
     if (before === undefined) continue;
     const check = (_event?: unknown, name?: unknown) => {
-      // Changes inside of a directory have another name: a busy one is not checked each time.
+      // Changes inside of a directory are reported under another name, so a busy one is not checked each time.
       if (around.has(path) && typeof name === "string" && name !== basename(path)) return;
       if (replaced !== undefined || identify(path) === before) return;
       replaced = path;

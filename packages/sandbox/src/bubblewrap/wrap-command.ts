@@ -24,7 +24,7 @@ export interface BubblewrapHost {
   bubblewrap: string;
   /** It can give a program another argv[0]. */
   argv0: boolean;
-  /** It can mount what a descriptor holds. */
+  /** It can mount what a descriptor refers to. */
   bindFd: boolean;
 }
 
@@ -126,7 +126,7 @@ function openWrapper(
   } catch (cause) {
     closeAll();
     if (cause instanceof StartError) throw cause;
-    throw new StartError("os_error", "the sandbox was not made: too many open files", { cause });
+    throw new StartError("os_error", "the sandbox was not created: too many open files", { cause });
   }
 }
 
@@ -168,7 +168,7 @@ function isVisible(fileSystem: RestrictedFiles, path: string): boolean {
 
 /** What bubblewrap itself starts. */
 function toInner({ argv, file, arg0, env, session }: SandboxableCommand, { argv0 }: BubblewrapHost) {
-  // By name it is found again on the same PATH, and gets the name as its argv[0].
+  // By name it is found again on the same PATH, and has the name as its argv[0].
   const named = env.PATH === undefined ? [file, ...argv.slice(1)] : argv;
   if (arg0 !== undefined && argv0 && session !== "terminal") return { argv: named, argv0: arg0, session };
   const inner = arg0 === undefined ? named : ["/bin/bash", "-c", 'exec -a "$0" "$@"', arg0, file, ...argv.slice(1)];

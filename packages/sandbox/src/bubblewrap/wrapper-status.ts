@@ -64,7 +64,7 @@ function killProcess(pid: number): void {
   }
 }
 
-/** Polls in following turns of the event loop before timers take over. */
+/** Polls in successive turns of the event loop, before timers are used. */
 const IMMEDIATE_POLLS = 20;
 const POLL_INTERVAL_MS = 2;
 

@@ -66,7 +66,7 @@ function* searchPattern(
       const kind = files.kind(path);
       if (kind === "missing") return;
       if (rest.length === 0) add(path);
-      // A link in the literal part of a pattern is followed: the user wrote it so.
+      // A link in the literal part of a pattern is followed, as the user named it explicitly.
       else if (kind === "directory" || kind === "link") yield* walk(path, rest, depth);
       return;
     }
@@ -75,12 +75,12 @@ function* searchPattern(
       const isUnreadable = name.includes("\ufffd") && files.kind(join(directory, name)) === "missing";
       if (isUnreadable && (matcher === undefined ? kind === "directory" : matcher.test(name))) {
         throw new Error(
-          `pattern \`${pattern}\` meets \`${join(directory, name)}\`, whose name is not UTF-8: it cannot be closed`,
+          `pattern \`${pattern}\` reaches \`${join(directory, name)}\`, whose name is not UTF-8: it cannot be closed`,
         );
       }
       budget.entries -= 1;
       if (budget.entries < 0)
-        throw tooMany(pattern, `directory entries to look at; the limit is ${MAX_PATTERN_ENTRIES}`);
+        throw tooMany(pattern, `directory entries to search; the limit is ${MAX_PATTERN_ENTRIES}`);
       const path = join(directory, name);
       if (matcher === undefined) {
         if (kind === "directory") yield* walk(path, parts, depth + 1);

@@ -5,7 +5,7 @@ import { MAX_GIT_NAMES } from "../limits.js";
 import type { HostFiles } from "./host-files.js";
 import type { ProfileEntry } from "./profile.js";
 
-/** Directories that are opened for commits: writable themselves, with their configuration closed. */
+/** Directories that are writable for commits: writable themselves, with read-only configuration. */
 export const listCommitDirectories = (entries: ReadonlyMap<string, ProfileEntry>, files: HostFiles): string[] =>
   [...entries.values()]
     .filter(({ path, access, kind }) => access === "write" && kind === "directory" && isClosed(entries, path))
@@ -18,9 +18,9 @@ const isClosed = (entries: ReadonlyMap<string, ProfileEntry>, directory: string)
 };
 
 /**
- * What of such a directory is closed beside the entries that it came with: every name that is there and that no commit writes, and
- * the names of `CLOSED_IN_GIT_DIRECTORY`. HEAD is closed while it names a branch, which a commit leaves alone: a git
- * directory with a broken HEAD is none, and git would take the workspace itself for one.
+ * What is read-only in such a directory besides its given entries: every existing name that no commit writes, and
+ * the names of `CLOSED_IN_GIT_DIRECTORY`. HEAD is read-only while it names a branch, which a commit does not change: a git
+ * directory with a broken HEAD is not one, and git would take the workspace itself for one.
  */
 export function listClosedInGit(
   directory: string,
@@ -34,11 +34,11 @@ export function listClosedInGit(
   return entries.filter((entry) => entry !== undefined);
 }
 
-/** Files that git writes beside those that they replace, and parts of a split index. */
+/** Files that git writes next to those that they replace, and parts of a split index. */
 const isWritten = (name: string): boolean =>
   WRITTEN_IN_GIT_DIRECTORY.includes(name) || name.endsWith(".lock") || name.startsWith("sharedindex.");
 
-/** What is written in place or has to stay where it is: a mount point is neither removed nor replaced by a link. */
+/** Paths that are written in place or must not be moved: a mount point can neither be removed nor replaced by a link. */
 export function listGitPins(directory: string, files: HostFiles): ProfileEntry[] {
   return PINNED.map(
     ([name, kind]): ProfileEntry => ({ path: join(directory, name), access: "write", kind, pin: true }),
@@ -57,8 +57,8 @@ const PINNED: readonly (readonly [string, "directory" | "file"])[] = [
 ];
 
 /**
- * Removes links that came into opened git directories since `sinceMs` (of the host's clock, milliseconds): git makes none there, and
- * the next one outside would write where they lead. Never rejects.
+ * Removes links that were created in writable git directories since `sinceMs` (of the host's clock, milliseconds): git creates
+ * none there, and the next git outside would write where they lead. Never rejects.
  */
 export async function removeGitLinks(directories: readonly string[], sinceMs: number, files: HostFiles): Promise<void> {
   const budget = { names: MAX_GIT_NAMES };
@@ -92,6 +92,6 @@ async function removeLinks(
       } else if (entry.isDirectory() && depth > 0) await removeLinks(path, sinceMs, depth - 1, budget);
     }
   } catch {
-    // It is gone or not ours to look at.
+    // It is gone or cannot be inspected.
   }
 }

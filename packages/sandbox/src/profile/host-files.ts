@@ -20,7 +20,7 @@ export type FileKind = "directory" | "file" | "link" | "missing";
 
 /** The facts of a host that a profile depends on. */
 export interface HostFiles {
-  /** The path without links; undefined when it is not there. */
+  /** The path without links; undefined when it does not exist. */
   real(path: string): string | undefined;
   /**
    * What the path itself is; a link is not followed. `file` is anything but a directory or a link. What this user cannot
@@ -31,7 +31,7 @@ export interface HostFiles {
   target(path: string): string | undefined;
   /** Whether it is a regular file, not a socket, a FIFO or a device. */
   isPlainFile(path: string): boolean;
-  /** First line of a file, at most `MAX_FIRST_LINE_BYTES` of it; undefined when it cannot be read or is no regular file. */
+  /** First line of a file, at most `MAX_FIRST_LINE_BYTES` of it; undefined when it cannot be read or is not a regular file. */
   firstLine(path: string): string | undefined;
   /** Names and kinds in a directory; empty when it cannot be read. */
   list(directory: string): readonly { name: string; kind: FileKind }[];
@@ -43,7 +43,7 @@ export interface HostFiles {
   isPlaceholder(path: string): boolean;
   /** The host's own directory for temporary files, where it names one. */
   tmpDir: string | undefined;
-  /** Absolute directory of the rules, settings and cache of codex itself; undefined for none to protect. */
+  /** Absolute path of CODEX_HOME, with rules, settings and cache; undefined if there is none to protect. */
   codexHome: string | undefined;
 }
 

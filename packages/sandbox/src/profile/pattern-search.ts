@@ -2,7 +2,7 @@ import type { Sandbox } from "@codex/executor-protocol";
 import type { HostFiles } from "./host-files.js";
 import { type FoundPatterns, findPatterns, listSearches } from "./resolve-profile.js";
 
-/** Matches of the patterns of a sandbox at some moment after the call. Rejects with a StartError `sandbox_invalid`. */
+/** Finds the matches of the patterns of a sandbox, as of some moment after the call. Rejects with a StartError `sandbox_invalid`. */
 export type PatternSearch = (sandbox: Sandbox) => Promise<FoundPatterns>;
 
 interface Searching {
@@ -12,7 +12,7 @@ interface Searching {
 }
 
 /**
- * Searches each tree once at a time, however many callers there are: calls during a search share the next one, as the
+ * Runs one search of each tree at a time, however many callers there are: calls during a search share the next one, as the
  * running one may have missed later changes.
  */
 export function createPatternSearch(files: HostFiles): PatternSearch {

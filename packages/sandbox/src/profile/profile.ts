@@ -5,7 +5,7 @@ export interface SandboxProfile {
   network: "restricted" | "enabled";
 }
 
-/** What a command may see of the file system. */
+/** What a command may access in the file system. */
 export interface RestrictedFiles {
   /** Outer paths before inner ones, each path once. What no entry covers is not visible. */
   entries: readonly ProfileEntry[];

@@ -3,7 +3,7 @@ import { isWithin } from "@codex/permissions";
 import type { HostFiles } from "./host-files.js";
 import type { ProfileEntry } from "./profile.js";
 
-/** Names that programs outside of the sandbox act on: read-only below every writable directory. */
+/** Names of files on which programs outside of the sandbox rely: read-only below every writable directory. */
 const PROTECTED_NAMES = [".git", ".agents", ".codex", ".aws"] as const;
 
 /**
@@ -36,11 +36,11 @@ export function listProtected(
   return found;
 }
 
-/** Files of its own directory that `codex` trusts, which may be symbolic links to elsewhere. */
+/** Files in CODEX_HOME that `codex` trusts; they may be symbolic links to other places. */
 const TRUSTED_NAMES = ["config.toml", "rules", "cache"];
 
 /**
- * Read-only entries for the directory of codex itself, wherever it is, and for what is linked from there. Paths below it that
+ * Read-only entries for CODEX_HOME, wherever it is, and for what is linked from there. Paths below it that
  * are explicitly writable stay so. @param refuse throws for a writable root that could only be protected as a whole
  */
 export function listCodexHome(
@@ -62,7 +62,7 @@ export function listCodexHome(
   return wanted.map(toEntry).filter((entry) => entry !== undefined);
 }
 
-/** A writable directory inside of a protected one holds no project of its own. */
+/** A writable directory inside of a protected one is not a project of its own. */
 const isInsideProtected = (path: string, roots: readonly ProfileEntry[]): boolean =>
   roots.some((root) => {
     if (root.path === path || !isWithin(path, root.path)) return false;

@@ -13,7 +13,7 @@ import { listCodexHome, listProtected } from "./protected-paths.js";
 type Files = Extract<Extract<Sandbox["permissions"], { type: "managed" }>["file_system"], { type: "restricted" }>;
 type SandboxPath = Files["entries"][number]["path"];
 
-/** A path as it was asked for, links and all. */
+/** A path as it was requested, with symbolic links. */
 interface WantedPath {
   path: string;
   access: PathAccess;
@@ -23,14 +23,14 @@ interface WantedPath {
 
 /**
  * What a sandbox means on this host. An inner entry wins over an outer one; on the same path deny wins over write, and
- * write over read; what a deny pattern names stays closed whatever is within it.
+ * write over read; a path that a deny pattern matches stays denied, whatever entries are within it.
  * @param found the matches of its patterns, if they were searched for already
- * @throws StartError `sandbox_invalid` for what could not be enforced as it is meant
+ * @throws StartError `sandbox_invalid` for what cannot be enforced as intended
  */
 export function resolveProfile(sandbox: Sandbox, files: HostFiles, found: FoundPatterns = new Map()): SandboxProfile {
   const { permissions } = sandbox;
   if (permissions.type === "disabled") return { fileSystem: "unrestricted", network: "enabled" };
-  // Its files are held back from outside; Codex holds back the network of such a command itself.
+  // Its files are restricted by an outer sandbox; Codex itself restricts the network of such a command.
   if (permissions.type === "external") return { fileSystem: "unrestricted", network: permissions.network };
   const { file_system: fileSystem, network } = permissions;
   if (fileSystem.type === "unrestricted") return { fileSystem: "unrestricted", network };
@@ -58,7 +58,7 @@ function toPaths(
   }
   return listPatterns(path.pattern, sandbox).flatMap(({ base, pattern }): WantedPath[] => {
     if (settled !== "deny") {
-      // A subtree is a path; anything else would open what comes into being later, or not, by chance.
+      // A subtree is a path; with any other pattern it would depend on timing whether files that are created later are accessible.
       const root = pattern.replace(/(^|\/)\*\*$/, "");
       if (!/[*?[{]/.test(root)) return [{ path: checkPath(join(base, root)), access: settled, final: false }];
       throw invalid(`pattern \`${path.pattern}\` can only be used with access \`deny\``);
@@ -74,7 +74,7 @@ function toPaths(
   });
 }
 
-/** Paths, or why there are none to rely on, by `keyOf`. */
+/** The matches, or why they are not reliable, by `keyOf`. */
 export type FoundPatterns = ReadonlyMap<string, readonly string[] | Error>;
 
 const keyOf = (base: string, pattern: string): string => `${base}\0${pattern}`;
@@ -91,7 +91,7 @@ export function listSearches(sandbox: Sandbox): { base: string; pattern: string;
   );
 }
 
-/** Looks for them without keeping this thread busy. Rejects as `listSearches` throws. */
+/** Searches for them without blocking this thread. Rejects as `listSearches` throws. */
 export async function findPatterns(sandbox: Sandbox, files: HostFiles): Promise<FoundPatterns> {
   const found = new Map<string, readonly string[] | Error>();
   for (const { base, pattern, maxDepth } of listSearches(sandbox)) {
@@ -103,10 +103,10 @@ export async function findPatterns(sandbox: Sandbox, files: HostFiles): Promise<
   return found;
 }
 
-/** How Codex 0.169.0 writes a pattern that counts below each of `workspaceRoots`. */
+/** How Codex 0.169.0 writes a pattern that applies below each of `workspaceRoots`. */
 const ROOTS_PREFIX = "codex-project-roots://";
 
-/** Where a pattern counts: below a directory, in whose own name nothing is special. */
+/** Where a pattern applies: below a directory, whose own name is literal. */
 function listPatterns(text: string, { cwd, workspaceRoots }: Sandbox): { base: string; pattern: string }[] {
   if (text.startsWith(ROOTS_PREFIX)) {
     if (workspaceRoots === undefined) throw invalid(`pattern \`${text}\` needs \`workspaceRoots\``);
@@ -164,14 +164,14 @@ function checkPath(path: string): string {
   return plain.length > 1 && plain.endsWith("/") ? plain.slice(0, -1) : plain;
 }
 
-/** Entries on real paths, with what is protected, in the order in which they are mounted. */
+/** Entries with resolved paths, and those for protected paths, in the order in which they are mounted. */
 function settle(wanted: readonly WantedPath[], files: HostFiles): Omit<RestrictedFiles, "minimal"> {
   const entries = new Map<string, ProfileEntry>();
   const add = (entry: ProfileEntry) => {
     const former = entries.get(entry.path);
     if (former === undefined || RANK[entry.access] > RANK[former.access]) entries.set(entry.path, entry);
   };
-  // What can be written decides which links could be bent, so it comes first.
+  // Writable paths come first, as they determine which links the command could replace.
   const writable = wanted.filter(({ access }) => access === "write");
   const open = writable.map(({ path }) => files.real(path)).filter((path) => path !== undefined);
   for (const { path } of writable) {
@@ -219,7 +219,7 @@ function refuseHome(root: string, home: string): never {
 
 const RANK: Readonly<Record<PathAccess, number>> = { read: 0, write: 1, deny: 2 };
 
-/** What is not there matters only where the command could make it. */
+/** A missing path matters only where the command could create it. */
 function toEntry(
   path: string,
   access: PathAccess,
@@ -236,9 +236,9 @@ function toEntry(
 const realKind = (path: string, files: HostFiles) => (files.kind(path) === "directory" ? "directory" : "file");
 
 /**
- * Where a path leads: as far as it is there, without links, and the first name that is not. A link that the command could
- * replace leads wherever it likes: what a path behind it means would be decided by what is to be held back. Each name is looked
- * at once, so that no link takes its place in between.
+ * Resolves a path: the part that exists, without links, and the first name that does not. A link that the command could
+ * replace may lead anywhere: the command to be restricted would decide what a path through it means. Each name is examined
+ * only once, so that no link can replace it in between.
  */
 function follow(path: string, writable: readonly string[], files: HostFiles): { found: string; missing?: string } {
   let found = "/";
@@ -259,8 +259,8 @@ function follow(path: string, writable: readonly string[], files: HostFiles): { 
 }
 
 /**
- * A directory with a mount below it could be renamed, and a new one put in its place: mount points cannot. That goes for
- * the ones around a writable directory as well, which has closed names in it.
+ * A directory with a mount below it could be renamed, and a new one put in its place: mount points cannot. That applies to
+ * directories around a writable one as well, which has protected names in it.
  */
 function listPins(entries: readonly ProfileEntry[]): ProfileEntry[] {
   const pins = new Map<string, ProfileEntry>();

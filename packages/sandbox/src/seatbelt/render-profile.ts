@@ -19,7 +19,7 @@ export function renderSeatbelt({ fileSystem, network }: SandboxProfile): { profi
   return { profile: `${lines.join("\n")}\n`, parameters };
 }
 
-/** What every program needs besides files of the user and the network. */
+/** What every program needs apart from the user's files and the network. */
 const BASE = [
   "(version 1)",
   "(deny default)",

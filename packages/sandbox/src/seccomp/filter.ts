@@ -7,7 +7,7 @@ const ARCHITECTURES: Partial<Record<string, Omit<FilterOptions, "rules"> & { nam
   arm64: { name: "arm64", architecture: 0xc00000b7 },
 };
 
-/** CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET; `unshare` has NEWTIME (0x80) besides. */
+/** CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET; `unshare` also has NEWTIME (0x80). */
 const CLONE_NAMESPACES = 0x7e020000;
 const UNSHARE_NAMESPACES = CLONE_NAMESPACES | 0x80;
 
@@ -27,8 +27,8 @@ const SOCK_TYPE_MASK = 0xf;
 /**
  * The system calls of a sandbox, for `bwrap --seccomp`; undefined for an architecture without a table.
  *
- * Without a network no socket can be made at all, of the Unix kind neither: a path socket leads out of the sandbox, and
- * a server there acts on behalf of the client. A pair of connected sockets stays possible; not of datagrams, which can be
+ * Without a network no socket can be created at all, not even a Unix socket: a path socket leads out of the sandbox, and
+ * a server there acts on behalf of the client. A pair of connected sockets remains possible; but not of datagram sockets, which can be
  * sent to any path. With a network only the families of ordinary programs are left.
  */
 export function createSeccompFilter(
@@ -74,7 +74,7 @@ function checkArguments(network: "restricted" | "enabled", name: keyof CallNumbe
   ];
   return [
     { kind: "ifBits", call: number("clone"), argument: 0, bits: CLONE_NAMESPACES, action: REFUSE },
-    // Its flags are in memory, where a filter cannot look; libraries then use `clone`.
+    // Its flags are in memory, which a filter cannot read; libraries then use `clone`.
     { kind: "always", call: number("clone3"), action: UNKNOWN },
     { kind: "ifBits", call: number("unshare"), argument: 0, bits: UNSHARE_NAMESPACES, action: REFUSE },
     { kind: "if", call: number("ioctl"), argument: 1, values: [TIOCSTI, TIOCLINUX], action: REFUSE },

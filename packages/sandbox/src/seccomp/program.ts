@@ -19,7 +19,7 @@ const KILL = 0x80000000;
 export const REFUSE = 0x00050000 | EPERM;
 export const UNKNOWN = 0x00050000 | ENOSYS;
 
-/** What holds for one system call. */
+/** A rule for one system call. */
 export type Rule =
   | { kind: "always"; call: number; action: number }
   /** The lower half of an argument is none of these. */
@@ -32,7 +32,7 @@ export type Rule =
 export interface FilterOptions {
   /** AUDIT_ARCH_… of the host; calls of any other kind end the program. */
   architecture: number;
-  /** From this number on system calls are of another kind (x32) and unknown. */
+  /** From this number on, system calls belong to another ABI (x32) and are unknown. */
   foreignFrom?: number;
   rules: readonly Rule[];
 }
@@ -56,7 +56,7 @@ function assembleRule(rule: Rule): Instruction[] {
   return [[IF_EQUAL, 0, body.length, rule.call], ...body];
 }
 
-/** Runs for its call alone, and leaves the number of the call loaded for the rules behind it. */
+/** Runs for its call only, and leaves the number of the call loaded for the rules after it. */
 function assembleBody(rule: Rule): Instruction[] {
   const refuse: Instruction = [RETURN, 0, 0, rule.action];
   if (rule.kind === "always") return [refuse];
@@ -64,7 +64,7 @@ function assembleBody(rule: Rule): Instruction[] {
   const reload: Instruction = [LOAD, 0, 0, NUMBER_AT];
   if (rule.kind === "ifBits") return [load, [AND, 0, 0, rule.bits], [IF_EQUAL, 1, 0, 0], refuse, reload];
   if (rule.kind === "if") {
-    // A match jumps to `refuse`, which stands behind the last test; no match jumps over it.
+    // A match jumps to `refuse`, which follows the last test; no match jumps over it.
     const tests = rule.values.map((value, at): Instruction => {
       const left = rule.values.length - at - 1;
       return [IF_EQUAL, left, left === 0 ? 1 : 0, value];

@@ -7,9 +7,9 @@ export interface CallNumbers {
 
 const call = <Arm64 extends number | undefined>(x64: number, arm64: Arm64) => ({ x64, arm64 });
 
-/** Calls that are always refused: no program in a sandbox needs them, and each reaches past it or deep into the kernel. */
+/** Calls that are always refused: no program in a sandbox needs them, and each can reach outside it, or exposes much of the kernel. */
 export const REFUSED_CALLS = {
-  // Namespaces and mounts: what is read-only here would be made writable there.
+  // Namespaces and mounts: with them, read-only paths could be made writable.
   mount: call(165, 40),
   umount2: call(166, 39),
   pivot_root: call(155, 41),
@@ -24,7 +24,7 @@ export const REFUSED_CALLS = {
   fspick: call(433, 433),
   mount_setattr: call(442, 442),
   open_by_handle_at: call(304, 265),
-  // Interfaces that do their work past the checks of this filter, or inspect what is outside.
+  // Interfaces that bypass the checks of this filter, or inspect what is outside.
   io_uring_setup: call(425, 425),
   io_uring_enter: call(426, 426),
   io_uring_register: call(427, 427),

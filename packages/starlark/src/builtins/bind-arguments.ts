@@ -22,7 +22,7 @@ export function checkNoNamed(name: string, args: CallArguments, allowed: readonl
 }
 
 function getKnownNames(names: readonly string[]): string {
-  return names.length === 0 ? "Give its arguments without names." : `It knows ${names.join(", ")}.`;
+  return names.length === 0 ? "Give its arguments without names." : `Its parameters are ${names.join(", ")}.`;
 }
 
 export interface Signature {

@@ -27,7 +27,7 @@ function renderField(field: string, fields: Fields, budget: Budget): string {
   throw new Fault(`the field {${field}} has an unknown conversion`, "Use !r or !s.");
 }
 
-/** Numbers fields that have no name; such and numbered fields exclude each other. */
+/** Numbers fields that have no name; a format string must not mix them with numbered fields. */
 class Fields {
   private automatic = 0;
   private isNumbered = false;

@@ -1,6 +1,6 @@
 import type { CallArguments, CallContext, Value } from "../values/values.js";
 
-/** What runs when a built-in function is called. @throws Fault */
+/** The implementation of a built-in function. @throws Fault */
 export type BuiltinFunction = (args: CallArguments, context: CallContext) => Value;
 
 /** The same for a method of `self`. @throws Fault */

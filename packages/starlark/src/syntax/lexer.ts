@@ -10,7 +10,7 @@ export function readTokens(source: Source): Token[] {
 
 /**
  * The tokens of the expression inside an f-string that starts at `start`. Ends before the first `}` or `!` that
- * belongs to no bracket; the `end` token stands there.
+ * belongs to no bracket; the `end` token is at that offset.
  */
 export function readEmbeddedTokens(source: Source, start: number, end: number): Token[] {
   return new Lexer({ file: source.file, text: source.text.slice(0, end) }, start, end, true).readAll();

@@ -140,7 +140,7 @@ function parseEmbedded(
 ): { part: FormatPart; end: number } {
   const { source } = reader;
   const embedded = new TokenReader(source, readEmbeddedTokens(source, start, limit));
-  // The nesting of the embedded expression counts from the f-string it stands in.
+  // The nesting of the embedded expression counts from the f-string that contains it.
   const expression = reader.nest(() => embedded.nest(() => grammar.parseExpression(embedded)));
   const { at } = embedded.expectKind("end", "the end of the expression");
   const conversion = /^![rs]/.exec(source.text.slice(at, at + 2))?.[0] ?? "";

@@ -92,13 +92,13 @@ function parseSimple(reader: TokenReader, context: StatementContext): Statement 
 function parseJump(reader: TokenReader, context: StatementContext): Statement {
   const { at } = reader.peek();
   const kind = reader.next().text === "break" ? "break" : "continue";
-  if (!context.loop) reader.fail(at, `\`${kind}\` stands outside of a loop`, "Remove it.");
+  if (!context.loop) reader.fail(at, `\`${kind}\` is outside of a loop`, "Remove it.");
   return { kind, at };
 }
 
 function parseReturn(reader: TokenReader, context: StatementContext): Statement {
   const { at } = reader.expect("return");
-  if (!context.function) reader.fail(at, "`return` stands outside of a function", "Remove it.");
+  if (!context.function) reader.fail(at, "`return` is outside of a function", "Remove it.");
   const isBare = reader.peek().kind === "newline" || reader.is(";");
   return { kind: "return", at, value: isBare ? undefined : parseExpressionList(reader) };
 }

@@ -68,7 +68,7 @@ function applyArithmetic(operator: Arithmetic, left: bigint | number, right: big
   return FLOAT_ARITHMETIC[operator]?.(Number(left), Number(right)) ?? failTypes(operator, left, right);
 }
 
-/** What floats have of arithmetic; a mix with an integer is one of floats. */
+/** The arithmetic operators for floats; an operation on a float and an integer is one on floats. */
 const FLOAT_ARITHMETIC: Partial<Record<Arithmetic, (left: number, right: number) => number>> = {
   "+": (left, right) => left + right,
   "-": (left, right) => left - right,

@@ -102,7 +102,7 @@ function toPosition(index: Value, length: number): number {
   return fromStart;
 }
 
-/** An integer as a number; `label` says what it is for. */
+/** An integer as a number; `label` names it in messages. */
 export function toNumber(value: Value | undefined, label: string): number {
   if (typeof value !== "bigint") throw new Fault(`${label} must be an int (got ${getTypeName(value ?? null)})`);
   const number = Number(value);

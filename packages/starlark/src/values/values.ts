@@ -85,7 +85,7 @@ export interface CallArguments {
   readonly named: ReadonlyMap<string, Value>;
 }
 
-/** What a built-in function is given to run with. */
+/** The context in which a built-in function is called. */
 export interface CallContext {
   readonly budget: Budget;
   /** Offset of the call in the file. */
