@@ -51,14 +51,14 @@ export interface AgentOptions {
   readonly readContext?: (turn: {
     prompt: string;
     signal: AbortSignal;
-    /** Those of the turn, the default first; undefined: all. */
+    /** Environments of the turn, the default first; undefined: all. */
     environments: readonly EnvironmentSelection[] | undefined;
   }) => Promise<TurnContext>;
   /** Absolute working directory of calls, on the executor's host. */
   readonly cwd?: string;
   readonly workspaceRoots?: readonly string[];
   /**
-   * Environments that calls may use until a turn has others, the default first; `cwd` and `workspaceRoots` apply to that one.
+   * Environments that calls may use until a turn selects others, the default first; `cwd` and `workspaceRoots` apply to the default.
    * `[]`: none. Default: all.
    */
   readonly environments?: readonly EnvironmentSelection[];
@@ -285,7 +285,7 @@ class AgentThread implements Thread {
       ...this.#place.default,
     });
     if (message === undefined) return;
-    // Without half of a surrogate pair, which other readers take for bad JSON.
+    // Without half of a surrogate pair, which other readers reject as invalid JSON.
     const text = textOf(message)
       .slice(0, MAX_SAVED_PROMPT)
       .replace(/[\ud800-\udbff]$/, "");

@@ -6,9 +6,9 @@ export interface TurnLimits {
   readonly queuedEvents: number;
   /** Bytes of user messages kept by a compaction. */
   readonly compactedUserBytes: number;
-  /** How often a history that is too long to summarize is shortened. */
+  /** How many times a history that is too long to summarize is shortened. */
   readonly compactionTries: number;
-  /** Sessions tracked at once. */
+  /** Sessions tracked concurrently. */
   readonly trackedSessions: number;
 }
 
@@ -41,7 +41,7 @@ export const DEFAULT_THREAD_LIMITS: ThreadLimits = {
   listedThreads: 20_000,
 };
 
-/** Threads named in an error about the beginning of an id that several have. */
+/** Threads named in an error about an ambiguous id prefix. */
 export const MAX_NAMED_THREADS = 5;
 
 /** Total bytes of the files of one patch, before it is applied. */
@@ -81,8 +81,8 @@ export const MAX_SKILL_DESCRIPTION = 1024;
 /** Directories that are searched for temporary files of an interrupted patch. */
 export const MAX_SEARCHED_DIRECTORIES = 16;
 
-/** Entries of each of these directories that are looked at. */
+/** Entries examined in each of these directories. */
 export const MAX_SEARCHED_ENTRIES = 20_000;
 
-/** Characters of a prompt that are saved beside its item. */
+/** Characters of a prompt that are saved in addition to its item. */
 export const MAX_SAVED_PROMPT = 4_096;

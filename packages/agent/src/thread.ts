@@ -19,11 +19,11 @@ export interface SavedThread {
   readonly usage?: Usage;
   /** Total tokens of its last response. */
   readonly lastTokens?: number;
-  /** The endpoint takes no tools but functions. Default false. */
+  /** The endpoint supports function tools only. Default false. */
   readonly functionsOnly?: boolean;
   /** Ids of calls that were started; undefined when not recorded. */
   readonly startedCalls?: ReadonlySet<string>;
-  /** By call id: what calls without an output saved for `recover` of their tool. */
+  /** Checkpoints of calls without an output, for `recover` of their tool, by call id. */
   readonly checkpoints?: ReadonlyMap<string, unknown>;
 }
 
@@ -48,7 +48,7 @@ export interface RunOptions {
   readonly signal?: AbortSignal;
   /**
    * Environments of this turn and later ones, the default first; `[]` disables them all. The default of the agent keeps its `cwd` and
-   * `workspaceRoots`. Default: those of the turn before.
+   * `workspaceRoots`. Default: those of the previous turn.
    */
   readonly environments?: readonly EnvironmentSelection[];
   /** JSON schema of the final message; enforced by the endpoint. */

@@ -1,10 +1,10 @@
-/** An event of an audit log. It never has what may be secret: no output, input, environment or free text. */
+/** An event of an audit log. It contains nothing that may be secret: no output, input, environment or free text. */
 export type AuditEvent = CallEvent | ApprovalEvent | ResultEvent | MarkerEvent;
 
 /** A tool call, before anything is sent; a refused one has its `status` here and no result. */
 export interface CallEvent {
   type: "call";
-  /** Joins the records of one call. */
+  /** Identifies the call; the same in all of its records. */
   call: string;
   tool: string;
   /** False: nothing was sent. */
@@ -13,7 +13,7 @@ export interface CallEvent {
   environment?: string;
   /** SHA-256 of the argv as JSON; hex. */
   argvSha256?: string;
-  /** The argv without what looks like a secret; only where that is configured. */
+  /** The argv without what looks like a secret; only if configured. */
   argv?: string[];
   /** SHA-256 of the arguments of any other tool as JSON; hex. */
   argumentsSha256?: string;
@@ -54,7 +54,7 @@ export interface SandboxSummary {
   type: "disabled" | "external" | "managed";
   network?: "restricted" | "enabled";
   fileSystem?: "unrestricted" | "restricted";
-  /** Of the whole as JSON; hex. */
+  /** SHA-256 of the whole sandbox as JSON; hex. */
   sha256: string;
 }
 
@@ -65,7 +65,7 @@ interface ApprovalEvent {
   approval: string;
   decision: "approved" | "denied" | "cancelled" | "interrupted";
   by: DecidedBy;
-  /** Where the answer came from, such as a view. */
+  /** Where the decision came from, such as a view. */
   via?: string;
   /** The user asked to save a rule with it. */
   savesRule?: true;

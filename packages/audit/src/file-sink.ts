@@ -17,8 +17,8 @@ export interface FileSinkOptions {
 }
 
 /**
- * Appends to a file of mode 600, which is created with its directory when it is missing. Several processes may append at
- * once: a lock file beside it keeps one chain. The head of the chain is saved beside it as well (`.head`), so that the loss
+ * Appends to a file of mode 600, which is created with its directory when it is missing. Several processes may append
+ * concurrently: a lock file next to it keeps one chain. The head of the chain is also saved next to it (`.head`), so that the loss
  * of the file's end is reported by its next record.
  */
 export function createFileSink(file: string, options: FileSinkOptions = {}): AuditSink {
@@ -58,7 +58,7 @@ async function append(
     const end = await findEnd(handle, file, state, events[0]?.at ?? Date.now());
     const encoded = encodeRecords(end.head, [...end.markers, ...events]);
     const bytes = Buffer.from(end.separator + encoded.text);
-    // Markers belong into the file that they are about, so it is not rotated now.
+    // Markers belong in the file that they concern, so it is not rotated now.
     if (end.size > 0 && end.markers.length === 0 && end.size + bytes.length > maxBytes) {
       const aside = await freeName(file, end.head.seq);
       await rename(file, aside);
@@ -130,7 +130,7 @@ async function write(
     for (let done = 0; done < bytes.length; ) done += (await handle.write(bytes, done)).bytesWritten;
     if (sync) await handle.datasync();
   } catch (error) {
-    // Undo a partial write; where that fails as well, it leaves a torn line.
+    // Undo a partial write; if that fails, too, a torn line is left.
     await handle.truncate(size).catch(() => {});
     throw error;
   }

@@ -36,7 +36,9 @@ export async function findTail(handle: FileHandle, file: string, size: number): 
   }
   const isFirst = from === 0 && text.toString("latin1", 0, BEGINNING.length) === BEGINNING.slice(0, text.length);
   if (isFirst) return { head: GENESIS, torn: describeTorn(text, isOpen), isOpen };
-  throw new Error(`${file}: there is no audit record at its end (within ${AUDIT_TAIL_BYTES} bytes); move it away`);
+  throw new Error(
+    `${file}: there is no audit record at its end (within ${AUDIT_TAIL_BYTES} bytes); move the file away`,
+  );
 }
 
 const LINE_END = 0x0a;

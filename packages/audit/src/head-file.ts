@@ -3,7 +3,7 @@ import type { ChainHead } from "./chain.js";
 
 const LENGTH_BYTES = 128;
 
-/** The head that was saved beside the file; undefined when it is missing or unreadable. */
+/** The head that was saved next to the file; undefined when it is missing or unreadable. */
 export async function readHead(file: string): Promise<ChainHead | undefined> {
   try {
     const { seq, hash } = JSON.parse(await readFile(`${file}.head`, "utf8")) as Partial<Record<string, unknown>>;

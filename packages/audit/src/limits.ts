@@ -8,7 +8,7 @@ export const MAX_AUDIT_ARGV_BYTES = 8 * 1024;
 export const MAX_AUDIT_LIST = 32;
 /** Records that wait to be written; further ones are dropped, and their number is recorded. */
 export const MAX_AUDIT_QUEUE = 4096;
-/** Records that are written at once. */
+/** Records per write. */
 export const MAX_AUDIT_BATCH = 256;
 /** Bytes at the end of a file that are searched for its last record. */
 export const AUDIT_TAIL_BYTES = 1024 * 1024;

@@ -55,7 +55,7 @@ export interface AuditFiles {
 }
 
 /**
- * Verifies the chain of a log over all its files, and that it contains `knownHead`; default is the head saved beside the file.
+ * Verifies the chain of a log over all its files, and that it contains `knownHead`; default is the head saved next to the file.
  * @throws Error for a file that cannot be read
  */
 export async function verifyAuditFiles(file: string, knownHead?: ChainHead): Promise<AuditFiles> {

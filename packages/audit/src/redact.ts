@@ -21,7 +21,7 @@ const PATTERNS: readonly [RegExp, string][] = [
   [/([;?&"'](?:pwd|password)\s?=\s?)[^\s;&"']+/gi, `$1${HIDDEN}`],
   // --name value
   [new RegExp(`((?<![\\w.-])--?${NAME}\\s+)("[^"]*"?|'[^']*'?|[^\\s;&|-][^\\s;&|]*)`, "gi"), `$1${HIDDEN}`],
-  // https://user:password@host, https://token@host; `git@` is no secret.
+  // https://user:password@host, https://token@host; `git@` is not a secret.
   [/(:\/\/)(?!git@)[^\s/?#'"]+@/g, `$1${HIDDEN}@`],
   [/(:\/\/[^\s:@/'"]*:)[^\s'"@]*@/g, `$1${HIDDEN}@`],
   [

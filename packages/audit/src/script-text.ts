@@ -10,7 +10,7 @@ export interface TextWord {
 /** A word of quoted parts, escaped and other characters; or the end of a command. An unclosed quote extends to the end. */
 const TOKENS = /((?:"(?:[^"\\]|\\[\s\S])*"?|'[^']*'?|\\[\s\S]|[^\s;&|()<>"'\\`])+)|([;&|()\n`]|\$\()/g;
 
-/** The commands of a script, split approximately: enough to know which word follows which. Linear in its length. */
+/** The commands of a script, split approximately: enough to determine which word follows which. Linear in its length. */
 export function readCommandWords(text: string): TextWord[][] {
   const commands: TextWord[][] = [[]];
   for (const match of text.matchAll(TOKENS)) {

@@ -5,7 +5,7 @@ interface SecretOptions {
   with?: RegExp;
   /** Letters of short options; the value is attached, or the next word. */
   short?: string;
-  /** Names behind one dash or two; the value follows `=` or `:`, or is the next word. */
+  /** Names after one dash or two; the value follows `=` or `:`, or is the next word. */
   long?: string;
   /** Operands are secrets. */
   operands?: true;
@@ -55,7 +55,7 @@ const TABLE: readonly SecretOptions[] = [
 /** The secret part of a word: its end from an index on, or the whole next word. */
 export type SecretPart = { kind: "from"; at: number } | { kind: "next" };
 
-/** Finds the words of one command that hold secrets, by the options before them. */
+/** Finds the words of one command that contain secrets, by the options before them. */
 export function findSecretParts(words: readonly string[]): ReadonlyMap<number, SecretPart> {
   const names = new Set(words.map((word) => (word.split("/").pop() ?? "").toLowerCase()));
   const tables = TABLE.filter(
@@ -82,7 +82,7 @@ function findPart(word: string, { short = "", long = "" }: SecretOptions): Secre
   return at === -1 ? undefined : toPart(word, at + (word[at + 1] === "=" ? 2 : 1));
 }
 
-/** The value starts at this index, or is the next word where this one ends here. */
+/** The value starts at this index, or is the next word if this one ends here. */
 const toPart = (word: string, at: number): SecretPart => (at < word.length ? { kind: "from", at } : { kind: "next" });
 
 /** Indices of the operands after the program, or after the word of `with`. */

@@ -85,10 +85,7 @@ export class ChainVerifier {
   #begin(record: AuditRecord): ChainHead | undefined {
     if (record.seq === 1) return GENESIS;
     if (record.type === "rotated") return { seq: record.seq - 1, hash: record.prev };
-    this.#fail(
-      `record ${record.seq} is the first; expected record 1, or one that names the file before it`,
-      this.#line,
-    );
+    this.#fail(`record ${record.seq} is the first; expected record 1, or one that names the previous file`, this.#line);
     return undefined;
   }
 

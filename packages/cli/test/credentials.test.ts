@@ -68,11 +68,11 @@ describe("credentials of an executor", () => {
     [["tools", "list", "--executor", "wss://127.0.0.1:1", "--ca-file", "none"], /--ca-file cannot be read: .*none/],
     [
       ["tools", "list", "--executor", "wss://127.0.0.1:1", "--ca-file", "text"],
-      /--ca-file .*text holds no certificate/,
+      /--ca-file .*text contains no certificate/,
     ],
     [["executor", "--listen", "ws://127.0.0.1:0", "--tls-cert", "text"], /--tls-cert needs --tls-key/],
     [["executor", "--listen", "ws://127.0.0.1:0", "--tls-key", "text"], /--tls-key needs --tls-cert/],
-    [["executor", "--tls-key", "text", "--tls-cert", "text"], /is for a listener; stdio needs none/],
+    [["executor", "--tls-key", "text", "--tls-cert", "text"], /is for a listener; stdio does not use it/],
     [
       ["executor", "--listen", "unix:///tmp/never", "--tls-key", "text", "--tls-cert", "text"],
       /a unix socket does not leave/,
@@ -94,10 +94,10 @@ describe("credentials of an executor", () => {
     });
 
     it.each([
-      ["key", "cert", /--tls-cert \S*key holds a private key and --tls-key \S*cert a certificate: they are swapped/],
-      ["text", "text", /--tls-cert \S*text holds no certificate in PEM form\n/],
-      ["key", "key", /--tls-cert \S*key holds no certificate in PEM form, but a private key/],
-      ["cert", "cert", /--tls-key \S*cert holds no private key in PEM form, but a certificate/],
+      ["key", "cert", /--tls-cert \S*key contains a private key and --tls-key \S*cert a certificate: they are swapped/],
+      ["text", "text", /--tls-cert \S*text contains no certificate in PEM form\n/],
+      ["key", "key", /--tls-cert \S*key contains no certificate in PEM form, but a private key/],
+      ["cert", "cert", /--tls-key \S*cert contains no private key in PEM form, but a certificate/],
       ["cert", "other", /--tls-key \S*other is not the key of the certificate in --tls-cert \S*cert,/],
       ["cert", "locked", /the private key in --tls-key \S*locked is encrypted; give one without a passphrase/],
       ["cert", "broken", /the private key in --tls-key \S*broken cannot be read/],
@@ -122,7 +122,7 @@ describe("credentials of an executor", () => {
     ["localhost", ""],
   ])("says what a listener may have been meant to be: %s", async (url, hint) => {
     const { code, stderr } = await finishWith(["executor", "--listen", url]);
-    expect([code, stderr]).toEqual([2, expect.stringMatching(/is no address; .* from 0 to 65535/)]);
+    expect([code, stderr]).toEqual([2, expect.stringMatching(/is not an address; .* from 0 to 65535/)]);
     expect(stderr.trimEnd().endsWith(`65535${hint}`)).toBe(true);
   });
 });

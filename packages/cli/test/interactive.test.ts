@@ -72,7 +72,7 @@ describe("codex at a terminal", () => {
     expect([sent(0), sent(2)]).toEqual(["go on", "next"]);
     terminal.type(CTRL_D);
     expect((await terminal.ended).code).toBe(0);
-    expect(terminal.output).toContain("goes on with this thread");
+    expect(terminal.output).toContain("continues this thread");
     expect(terminal.output.trimEnd().endsWith("\u001b[?2004l\u001b[?7h\u001b[?25h")).toBe(true);
     // Without colours nothing but the cursor is moved.
     expect(terminal.output.replace(/\u001b\[(\d*[AJ]|\?(7|25|2004)[hl])/g, "")).not.toContain("\u001b");
@@ -175,7 +175,7 @@ describe("codex at a terminal", () => {
     expect(JSON.stringify(endpoint.requests[1]?.body.input)).not.toContain("first question");
     terminal.type("/resume\r");
     await terminal.shown("2  ");
-    await terminal.shown("a number goes on");
+    await terminal.shown("a number continues");
     terminal.type("2\r");
     await terminal.shown("first answer");
     terminal.type("more\r");
@@ -188,7 +188,7 @@ describe("codex at a terminal", () => {
     await again.shown("fourth");
     expect(endpoint.requests[3]?.body.prompt_cache_key).toBe(endpoint.requests[0]?.body.prompt_cache_key);
     const picking = open(["resume"]);
-    await picking.shown("a number goes on");
+    await picking.shown("a number continues");
     picking.type("2\r");
     await picking.shown("1 messages before this");
     // The other conversation still has its thread.
@@ -270,7 +270,7 @@ describe("codex at a terminal", () => {
     terminal.type(CTRL_C);
     await terminal.shown("lost: the call was interrupted");
     await terminal.shown("error: the turn was interrupted");
-    await terminal.shown("what still runs there is not known");
+    await terminal.shown("what still runs there is unknown");
     terminal.type(CTRL_D);
     expect((await terminal.ended).code).toBe(0);
     expect(terminal.output).toContain("\u001b[?2004l");

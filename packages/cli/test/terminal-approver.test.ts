@@ -183,7 +183,7 @@ describe("a sandbox in words", () => {
       select({ mode: "workspace-write", writableRoots: ["/opt/b"], networkAccess: true, denyRead: [] }),
       "writes /srv/a, /opt/b, /tmp, $TMPDIR; uses the network",
     ],
-    [{ permissions: { type: "external", network: "restricted" } }, "something outside holds it; no network"],
+    [{ permissions: { type: "external", network: "restricted" } }, "restricted by something outside; no network"],
   ] satisfies [Sandbox | null, string][])("%#", (sandbox, expected) => {
     expect(describeSandbox(sandbox)).toBe(expected);
   });

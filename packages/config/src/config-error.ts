@@ -21,7 +21,7 @@ export function createValueError(origin: Origin, key: string, shown: string, exp
   return new ConfigError(`${describeOrigin(origin)}: \`${key}\` is ${shown}; expected ${expected}`, code);
 }
 
-/** A value for a message, roughly as a person wrote it, shortened; one that may be a secret is hidden. */
+/** A value for a message, roughly as in the file, shortened; one that may be a secret is hidden. */
 export function renderValue(value: unknown, isSecret = false): string {
   if (isSecret) return HIDDEN;
   const text = JSON.stringify(value, (_key, part) => (typeof part === "bigint" ? String(part) : part)) ?? String(value);

@@ -113,6 +113,6 @@ function checkFilters(entries: readonly Entry[]): void {
   const other = find(KEYS.exclude) ?? find(KEYS.includeOnly);
   if (filters === undefined || other === undefined) return;
   throw new ConfigError(
-    `${describePlace(filters.origin)}: \`${filters.key.name}\` does not go with \`${other.key.name}\`; use one of them`,
+    `${describePlace(filters.origin)}: \`${filters.key.name}\` cannot be combined with \`${other.key.name}\`; use one of them`,
   );
 }

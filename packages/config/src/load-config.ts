@@ -149,10 +149,8 @@ async function addUser(stack: LayerStack, { home, profile, ignoreUser = false }:
   if (!ignoreUser) await stack.addFile("user", file, home);
   const legacy = stack.unused.find(({ key, origin }) => key === "profile" && isUser(origin));
   if (legacy !== undefined) {
-    const move = "use `--profile NAME` with a file NAME.config.toml beside config.toml";
-    throw new ConfigError(
-      `${describePlace(legacy.origin)}: \`profile\` is not supported any more, as in Codex; ${move}`,
-    );
+    const move = "use `--profile NAME` with a file NAME.config.toml next to config.toml";
+    throw new ConfigError(`${describePlace(legacy.origin)}: \`profile\` is no longer supported, as in Codex; ${move}`);
   }
   if (profile === undefined) return;
   if (!/^[A-Za-z0-9_-]+$/.test(profile)) {

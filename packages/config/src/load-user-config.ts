@@ -22,7 +22,7 @@ export const loadUserConfig = (flags: ConfigFlags, projectDirectory?: string): P
     flags: listFlags(flags),
   });
 
-/** Directories with rule files, from the least to the most specific: system, user, trusted project; or that of the system alone. */
+/** Directories with rule files, from the least to the most specific: system, user, trusted project; or only that of the system. */
 export const ruleDirectories = (
   { sources, project }: LoadedConfig,
   { systemOnly = false }: { systemOnly?: boolean } = {},

@@ -3,8 +3,8 @@ import { dirname, join } from "node:path";
 import { codexHome } from "./codex-home.js";
 
 /**
- * Whether a `config.toml` of this host, of the user or of a directory around this one has this word: without it there is no such key, and
- * nothing needs to be read properly. For commands whose start counts.
+ * Whether a `config.toml` of this host, of the user, or of this directory or a parent contains this word: without it the key is not set, and
+ * no file needs to be parsed. For commands that must start quickly.
  */
 export const mentionsKey = (key: string): boolean =>
   ["/etc/codex", codexHome(), ...listAbove(process.cwd()).map((directory) => join(directory, ".codex"))].some(
@@ -20,7 +20,7 @@ function hasWord(file: string, word: string): boolean {
   try {
     return readFileSync(file, "latin1").includes(word);
   } catch {
-    // Reading it properly says what is wrong with it.
+    // Parsing it will report the problem.
     return false;
   }
 }

@@ -6,7 +6,7 @@ export type Origin =
   | { kind: "flag"; flag: string }
   | { kind: "environment"; variable: string };
 
-/** The files that settings are in. */
+/** Kinds of files that contain settings. */
 export type FileLayer = "system" | "user" | "profile" | "project" | "requirements";
 
 export function describeOrigin(origin: Origin): string {

@@ -119,7 +119,7 @@ function readRules(value: unknown, origin: Origin): string {
   if (!parsed.success) {
     const path = parsed.error.issues[0]?.path.map(String).join(".") ?? "";
     const expected = '{ pattern = [{ token = "…" } or { any_of = ["…"] }, …], decision = "prompt" or "forbidden" }';
-    throw new ConfigError(`${describePlace(origin)}: \`rules.${path}\` does not fit; expected ${expected}`);
+    throw new ConfigError(`${describePlace(origin)}: \`rules.${path}\` is invalid; expected ${expected}`);
   }
   const lines = parsed.data.prefix_rules.map(({ pattern, decision, justification }) => {
     const tokens = JSON.stringify(pattern.map((one) => ("token" in one ? one.token : one.any_of)));

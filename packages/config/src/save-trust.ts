@@ -7,9 +7,9 @@ import { ConfigError } from "./config-error.js";
 import type { Project } from "./trust.js";
 
 /**
- * Marks a project as trusted in the user's `config.toml`. `kept`: it is marked already, and that is not changed; an untrusted one
+ * Marks a project as trusted in the user's `config.toml`. `kept`: it already has a trust level, which is not changed; an untrusted one
  * stays untrusted.
- * @throws ConfigError when the file cannot be changed; it is as before then
+ * @throws ConfigError when the file cannot be changed; it is left unchanged then
  */
 export async function saveTrust(home: string, project: Pick<Project, "toMark" | "trust">): Promise<"saved" | "kept"> {
   if (project.trust !== undefined) return "kept";
@@ -41,7 +41,7 @@ async function addTrust(file: string, path: string): Promise<"saved" | "kept"> {
   return "saved";
 }
 
-/** In one step, once the new text says what it should. */
+/** Replaces the file atomically, after checking that the new text has the setting. */
 async function replace(file: string, text: string, path: string): Promise<void> {
   const mode = await stat(file).then(
     (found) => found.mode & 0o777,

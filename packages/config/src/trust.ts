@@ -18,7 +18,7 @@ export interface Project {
 export type TrustTable = Readonly<Record<string, { trust_level?: TrustLevel | undefined }>>;
 
 /**
- * The trust level of a directory is the first that is set of: the directory, the root of its project and, for a linked
+ * The trust level of a directory is the first that is set for: the directory, the root of its project and, for a linked
  * worktree, the main checkout.
  */
 export async function findProject(directory: string, markers: readonly string[], trust: TrustTable): Promise<Project> {

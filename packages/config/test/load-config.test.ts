@@ -131,10 +131,10 @@ describe("an invalid setting", () => {
     ['[projects."/x"]\ntrust_level = "yes"', ':2:1: `projects."/x".trust_level` is "yes"; expected'],
     ["a = [1 2]", ":1:"],
     ['default_permissions = "mine"', ':1:1: `default_permissions` is "mine"; expected one of'],
-    ['profile = "x"', ":1: `profile` is not supported any more"],
+    ['profile = "x"', ":1: `profile` is no longer supported"],
     [
       '[shell_environment_policy]\nexclude = ["A"]\nfilters = { B = "exclude" }',
-      ":3: `shell_environment_policy.filters` does not go with",
+      ":3: `shell_environment_policy.filters` cannot be combined with",
     ],
   ])("%j is an error with its place", async (text, message) => {
     const error = await load({ "home/config.toml": `${text}\n` }).catch((reason: unknown) => String(reason));
@@ -385,7 +385,7 @@ x = true
     ["allowed_approval_policies = []", "expected a list, not empty"],
     [
       'rules.prefix_rules = [{ pattern = [{ token = "a" }], decision = "allow" }]',
-      "`rules.prefix_rules.0.decision` does not fit",
+      "`rules.prefix_rules.0.decision` is invalid",
     ],
   ])("%j is an error", async (text, message) => {
     await expect(load({ "system/requirements.toml": `${text}\n` })).rejects.toThrow(message);

@@ -46,7 +46,7 @@ export const checkTerminals: Check = {
     const fix =
       process.platform === "linux"
         ? "`sysctl kernel.pty.max=4096`"
-        : "`sysctl kern.tty.ptmx_max=999`, or end what holds them";
+        : "`sysctl kern.tty.ptmx_max=999`, or end the programs that use them";
     if (free <= 0) return problem(detail, fix);
     return free < FEW_TERMINALS ? warning(detail, fix) : ok(detail);
   },
@@ -71,7 +71,7 @@ function judge(found: number, { few, tooFew, fix }: Limit): Finding {
   return found < few ? warning(detail, fix) : ok(detail);
 }
 
-/** The soft limit of this process, which Node raises to the hard limit where it can; `Infinity` for none. */
+/** The soft limit of this process, which Node raises to the hard limit if it can; `Infinity` for none. */
 async function readUlimit(flag: string, name: string): Promise<number> {
   if (process.platform === "linux") {
     const line = readFileSync("/proc/self/limits", "utf8")

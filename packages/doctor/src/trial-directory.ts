@@ -8,7 +8,7 @@ export interface Trial {
   writtenAt: number;
 }
 
-/** Runs `use` with a new temporary directory, which is removed afterwards; undefined where none can be created. */
+/** Runs `use` with a new temporary directory, which is removed afterwards; undefined if none can be created. */
 export function withTrialDirectory<T>(use: (trial: Trial) => T): T | undefined {
   let directory: string;
   try {

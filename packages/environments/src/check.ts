@@ -3,7 +3,7 @@ import { messageOf } from "@codex/telemetry";
 import type { Environment, ServedProtocol } from "./environment.js";
 import { EnvironmentError, type EnvironmentErrorCode } from "./errors.js";
 
-/** What a check of an environment found. */
+/** Result of a check of an environment. */
 export interface EnvironmentCheck {
   id: string;
   kind: string;
@@ -35,7 +35,7 @@ export async function checkEnvironment(environment: Environment): Promise<Enviro
     return { id, kind, ok: true, serves, connectMs, ...measured };
   } catch (error) {
     const problem = error instanceof EnvironmentError ? error.reason : messageOf(error);
-    const mend = error instanceof EnvironmentError ? getMend(kind, error.code) : undefined;
+    const mend = error instanceof EnvironmentError ? getFix(kind, error.code) : undefined;
     return {
       id,
       kind,
@@ -62,12 +62,12 @@ function ignoreRefusal(error: unknown): void {
   if (!(error instanceof RpcError)) throw error;
 }
 
-type Mends = Partial<Record<EnvironmentErrorCode, string>>;
+type Fixes = Partial<Record<EnvironmentErrorCode, string>>;
 
-const MENDS: Mends = {
+const FIXES: Fixes = {
   unreachable: "start a server there (`codex exec-server --listen ws://ADDRESS:PORT`), or correct the address",
   unauthorized: "give it the token of that server: auth_bearer_token, auth_bearer_token_file or auth_bearer_token_env",
-  handshake_failed: "the address has to lead to an exec-server or executor: correct it, or the path behind it",
+  handshake_failed: "the address has to lead to an exec-server or executor: correct it, or the path after it",
   timeout:
     "see whether something on the way drops what is sent; connect_timeout_sec and initialize_timeout_sec allow more",
   program_failed: "run the program by hand and see what it says: it has to speak on its stdin and stdout",
@@ -75,9 +75,9 @@ const MENDS: Mends = {
 };
 
 /** Overrides by kind of environment. */
-const MENDS_OF_KIND: Readonly<Record<string, Mends>> = {
+const FIXES_BY_KIND: Readonly<Record<string, Fixes>> = {
   command: {
-    unreachable: MENDS.program_failed!,
+    unreachable: FIXES.program_failed!,
     unauthorized: "give the program its credentials: `env`, or `env_inherit` in environments-ts.toml",
     handshake_failed: "the program has to be an exec-server or executor that prints nothing else on its stdout",
     timeout: "see whether the program waits for something; initialize_timeout_sec allows more",
@@ -93,7 +93,7 @@ const MENDS_OF_KIND: Readonly<Record<string, Mends>> = {
   noise: { unsupported: "unset CODEX_EXEC_SERVER_NOISE_REGISTRY_URL and the variables that go with it" },
 };
 
-const getMend = (kind: string, code: EnvironmentErrorCode): string | undefined =>
-  MENDS_OF_KIND[kind]?.[code] ?? MENDS[code];
+const getFix = (kind: string, code: EnvironmentErrorCode): string | undefined =>
+  FIXES_BY_KIND[kind]?.[code] ?? FIXES[code];
 
 const round = (ms: number): number => Math.round(ms * 100) / 100;

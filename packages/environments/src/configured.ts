@@ -34,7 +34,7 @@ export interface ConfiguredOptions {
   };
   /** File with the trusted keys of executors behind registries. Without it, registries are trusted. */
   knownExecutors?: string | undefined;
-  /** Environment variables that hold tokens; default: those of this process. */
+  /** Environment variables with tokens; default: those of this process. */
   env?: Readonly<Record<string, string | undefined>>;
   /** Called with each stderr line of an environment's program. */
   onLine?: (id: string, line: string) => void;
@@ -171,7 +171,7 @@ async function openToken(
   const found = read?.trim() ?? "";
   if (found !== "") return found;
   const where = token.kind === "file" ? `the file ${token.file}` : `the variable ${token.name}`;
-  throw new LinkError("unauthorized", `${where}, which should hold its bearer token, is empty`);
+  throw new LinkError("unauthorized", `${where}, which should contain its bearer token, is empty`);
 }
 
 async function readText(file: string, key: string): Promise<string> {

@@ -2,7 +2,7 @@ import { ExecServerClient } from "@codex/exec-server-client";
 import { toWireSandbox } from "@codex/exec-server-protocol";
 import type { FileConnector } from "@codex/orchestrator";
 
-/** The files beside an executor, for `connectFiles` of an orchestrator. A lost connection is opened again. */
+/** Connects to the files served by an executor, for `connectFiles` of an orchestrator. A lost connection is opened again. */
 export const connectFiles: FileConnector = async (open) => {
   const client = await ExecServerClient.connect({ canReopen: true, open });
   const { fileSystem: files } = client;

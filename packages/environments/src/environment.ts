@@ -62,15 +62,15 @@ export interface EnvironmentState {
 
 /** The host of an environment. Paths are native paths of that host. */
 export interface EnvironmentInfo {
-  /** As `process.platform` has it: `linux`, `darwin`, `win32`. */
+  /** As in `process.platform`: `linux`, `darwin`, `win32`. */
   readonly os: string;
   readonly shell: { readonly name: string; readonly path: string };
   readonly cwd: string;
   readonly home: string;
 }
 
-/** Files of an environment, as `RemoteFileSystem` of `@codex/exec-server-client` has them. */
+/** Files of an environment: the interface of `RemoteFileSystem` of `@codex/exec-server-client`. */
 export type EnvironmentFiles = Pick<RemoteFileSystem, keyof RemoteFileSystem>;
 
-/** HTTP from the host of an environment, as `RemoteHttp` of `@codex/exec-server-client` has it. */
+/** HTTP from the host of an environment: the interface of `RemoteHttp` of `@codex/exec-server-client`. */
 export type EnvironmentHttp = Pick<RemoteHttp, keyof RemoteHttp>;

@@ -35,7 +35,7 @@ export interface EnvironmentProvider {
   readonly default?: string | undefined;
   /** Id of the environment to use instead of one that cannot be connected; undefined for none. */
   getFallback?(id: string): string | undefined;
-  /** Ids of environments to connect at once; failures show in their state. */
+  /** Ids of environments to connect immediately; failures are reported in their state. */
   readonly eager?: readonly string[];
 }
 

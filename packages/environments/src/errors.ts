@@ -19,7 +19,7 @@ export type EnvironmentErrorCode =
   | "unknown_environment"
   /** There is no default environment: environments are disabled by configuration. */
   | "disabled"
-  /** Nothing answered at its address. */
+  /** Nothing responded at its address. */
   | "unreachable"
   /** It refused the credentials. */
   | "unauthorized"

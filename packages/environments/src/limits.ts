@@ -26,7 +26,7 @@ export const MAX_LOGGED_LINE_LENGTH = 1024;
 /** Milliseconds to read the output left in the pipe after a program has exited. */
 export const STDOUT_DRAIN_MS = 500;
 
-/** Milliseconds to read the stderr left in the pipe after a program has exited; another process may hold it open. */
+/** Milliseconds to read the stderr left in the pipe after a program has exited; another process may keep it open. */
 export const STDERR_DRAIN_MS = 500;
 
 /** Milliseconds between the end of a program's stdout and its exit status. */

@@ -13,7 +13,7 @@ export interface TrustedExecutor {
 
 /**
  * Pins the key of the executor of a configured environment behind a registry: its current one, or the given one.
- * @param file holds the trusted keys
+ * @param file path of the file with the trusted keys
  * @throws EnvironmentError, LinkError
  */
 export async function trustConfigured(

@@ -96,7 +96,7 @@ describe("configured environments", () => {
     expect(refused).toMatchObject({ code: "unauthorized" });
     expect(String(refused)).not.toContain("s3cret");
     await expect(environments.use("c")).rejects.toMatchObject({
-      reason: "the variable EMPTY, which should hold its bearer token, is empty",
+      reason: "the variable EMPTY, which should contain its bearer token, is empty",
     });
     expect(seen).toEqual(["Bearer wrong-s3cret"]);
   });

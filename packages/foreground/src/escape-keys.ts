@@ -6,7 +6,7 @@ const isLineEnd = (byte: number): boolean => byte === 0x0d || byte === 0x0a;
 /** A key sequence in typed input: Ctrl-C; or one that gives up: Ctrl-C twice in a row, or `~.` at the beginning of a line. */
 export type Escape = "interrupt" | "interrupt twice" | "tilde";
 
-/** Detects keys that are meant for this command while the executor does not take input. The first byte counts as the beginning of a line. */
+/** Detects keys that are meant for this command while the executor does not accept input. The first byte counts as the beginning of a line. */
 export class EscapeKeys {
   #beforeTilde = true;
   #afterTilde = false;

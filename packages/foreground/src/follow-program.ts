@@ -13,16 +13,16 @@ export interface FollowProgramOptions {
   recording?: RunRecording | undefined;
   /** Tracks whether the executor can be reached; default: always. */
   outages?: Outages;
-  /** Shows the person a notice, one line; it may hold text of the executor, so control characters need escaping. */
+  /** Shows the user a notice, one line; it may contain text of the executor, so control characters need escaping. */
   say: Say;
 }
 
-/** How a program ended, and how this command ends: with `code`, or by `signal` where it is set. */
+/** How a program ended, and how this command ends: with `code`, or by `signal` if it is set. */
 export interface Followed {
   outcome: RunOutcome;
   code: number;
   signal: NodeJS.Signals | undefined;
-  /** The person gave up on an executor that does not answer. */
+  /** The user gave up on an executor that does not respond. */
   isLeft: boolean;
 }
 
@@ -68,11 +68,11 @@ const endingSignal = (outcome: RunOutcome): NodeJS.Signals | undefined =>
     ? "SIGINT"
     : undefined;
 
-/** Closes the connection, and ends this process as `followed` says. */
+/** Closes the connection, and ends this process as specified by `followed`. */
 export async function endAs({ code, signal, isLeft }: Followed, close: () => Promise<void>): Promise<void> {
   process.exitCode = code;
   const closed = close();
-  // Do not wait for an executor that does not answer.
+  // Do not wait for an executor that does not respond.
   await (isLeft ? Promise.race([closed, sleep(LEAVE_GRACE_MS)]) : closed);
   if (signal !== undefined) process.kill(process.pid, signal);
   if (isLeft) process.exit();
@@ -121,7 +121,7 @@ function writeTo(stream: Writable, bytes: Uint8Array): Promise<void> | undefined
   return stream.writableLength === 0 ? undefined : written(stream);
 }
 
-/** Executors without error codes say it in a sentence. */
+/** Executors without error codes report it in the message only. */
 const isNotFound = ({ code, reason }: Extract<RunOutcome, { kind: "refused" }>): boolean =>
   code === undefined ? /(^|: )program `[^`]*` was not found/.test(reason) : code === "program_not_found";
 

@@ -1,6 +1,6 @@
 import type { OrchestratorOptions } from "@codex/orchestrator";
 
-/** Tracks whether the executor can be reached, and notifies the person when that changes. */
+/** Tracks whether the executor can be reached, and notifies the user when that changes. */
 export interface Outages {
   readonly isLost: boolean;
   /** For `createOrchestrator`. */
@@ -13,7 +13,7 @@ export interface Outages {
 }
 
 /**
- * @param say writes a line for the person
+ * @param say shows the user a line
  * @param hint how to give up
  */
 export function createOutages(say: (line: string) => void, hint: string): Outages {

@@ -18,10 +18,10 @@ export interface PassOptions {
   say: Say;
 }
 
-/** Shows the person a notice, one line. */
+/** Shows the user a notice, one line. */
 export type Say = (line: string) => void;
 
-/** The person gave up on an executor that does not answer. */
+/** The user gave up on an executor that does not respond. */
 interface Left {
   kind: "left";
   how: string;
@@ -90,7 +90,7 @@ const PASSED: readonly [NodeJS.Signals, SessionSignal][] = [
   ["SIGHUP", "hangup"],
 ];
 
-/** Passes signals to the program. While the executor does not answer they end this command, SIGINT at the second one. */
+/** Passes signals to the program. While the executor does not respond they end this command, SIGINT on the second one. */
 function passSignals(running: RunningCommand, { outages, say }: PassOptions, leave: (left: Left) => void): () => void {
   let interrupts = 0;
   let waitsSince = 0;
@@ -129,7 +129,7 @@ async function kill(running: RunningCommand, signal: NodeJS.Signals, say: Say, e
   }
 }
 
-/** Notifies the person that the host cannot close the input, if the program keeps running: it may be waiting for that. */
+/** Notifies the user that the host cannot close the input, if the program keeps running: it may be waiting for that. */
 async function reportOpenInput({ ended }: RunningCommand, say: Say, error: unknown): Promise<void> {
   if (!(error instanceof OrchestratorError) || error.code !== "unsupported") throw error;
   const late = sleep(OPEN_INPUT_MS, "late", { ref: false });
@@ -137,7 +137,7 @@ async function reportOpenInput({ ended }: RunningCommand, say: Say, error: unkno
   say("this server cannot end the program's input; if the program waits for that, press Ctrl-C to end it");
 }
 
-/** Reads no faster than the program does. */
+/** Forwards piped input, no faster than the program reads it. */
 async function passPiped({ write, closeStdin }: InputTarget): Promise<void> {
   try {
     for await (const bytes of process.stdin) await write(bytes as Buffer);

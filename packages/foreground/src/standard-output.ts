@@ -12,10 +12,10 @@ type Output = NodeJS.WriteStream & { fd: number };
 export function watchOutput(): void {
   for (const stream of [process.stdout, process.stderr]) {
     if (isFile(stream.fd)) writeWhole(stream);
-    let isTold = false;
+    let isReported = false;
     stream.on("error", (error) => {
-      if (isTold || !isOutputLost(error)) return;
-      isTold = true;
+      if (isReported || !isOutputLost(error)) return;
+      isReported = true;
       process.once("exit", () => {
         process.exitCode ||= EXIT.failure;
       });

@@ -45,7 +45,7 @@ export function takeTerminal(onResize: (size: TerminalSize) => void): TakenTermi
  * Discards unread input, so that a later reader of this terminal does not take it for a command. Leaves the terminal raw.
  */
 export function dropTyped(stdin: ReadStream): void {
-  // In raw mode an incomplete line can be read as well.
+  // In raw mode an incomplete line can also be read.
   stdin.setRawMode(true);
   const terminal = openTerminal();
   if (terminal === undefined) return;

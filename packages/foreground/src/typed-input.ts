@@ -13,7 +13,7 @@ export interface InputTarget {
 export interface TypedInputOptions {
   target: InputTarget;
   outages: Pick<Outages, "isLost" | "watch">;
-  /** Writes a line for the person. */
+  /** Shows the user a line. */
   say: (line: string) => void;
   /** The user gave up waiting. */
   onLeave: (how: string) => void;
@@ -25,10 +25,10 @@ export interface TypedInputOptions {
  * of a line, gives up. Returns a function that stops it.
  */
 export function passTyped(stdin: ReadStream, { target, outages, say, onLeave }: TypedInputOptions): () => void {
-  let held: Buffer[] = [];
-  let heldBytes = 0;
-  /** Forwarded, not acknowledged yet. */
-  let onItsWay = Buffer.alloc(0);
+  let buffered: Buffer[] = [];
+  let bufferedBytes = 0;
+  /** Forwarded input that is not acknowledged yet. */
+  let unacknowledged = Buffer.alloc(0);
   let writing = false;
   let ended = false;
   let atEnd = false;
@@ -37,8 +37,8 @@ export function passTyped(stdin: ReadStream, { target, outages, say, onLeave }: 
   let escapes: EscapeKeys | undefined;
 
   const drop = () => {
-    held = [];
-    heldBytes = 0;
+    buffered = [];
+    bufferedBytes = 0;
   };
   const stop = () => {
     ended = true;
@@ -52,15 +52,15 @@ export function passTyped(stdin: ReadStream, { target, outages, say, onLeave }: 
 
   const write = async () => {
     writing = true;
-    while (held.length > 0 && !outages.isLost && !ended) {
-      const bytes = Buffer.concat(held);
-      onItsWay = bytes;
+    while (buffered.length > 0 && !outages.isLost && !ended) {
+      const bytes = Buffer.concat(buffered);
+      unacknowledged = bytes;
       drop();
       // Unacknowledged input may be on its way to an executor that is gone.
-      const timer = setTimeout(attend, UNANSWERED_MS);
+      const timer = setTimeout(watchEscapes, UNANSWERED_MS);
       await target.write(bytes).catch(stop);
       clearTimeout(timer);
-      onItsWay = Buffer.alloc(0);
+      unacknowledged = Buffer.alloc(0);
     }
     writing = false;
     if (ended || outages.isLost) return;
@@ -70,51 +70,51 @@ export function passTyped(stdin: ReadStream, { target, outages, say, onLeave }: 
   };
 
   /** Keeps reading, to find keys that are meant for this command. */
-  const attend = () => {
+  const watchEscapes = () => {
     if (ended) return;
     if (escapes === undefined) {
       escapes = new EscapeKeys();
-      obey(Buffer.concat([onItsWay, ...held]));
+      handleEscapes(Buffer.concat([unacknowledged, ...buffered]));
     }
     stdin.resume();
   };
 
-  /** Handles keys that are meant for this command; undefined when the person gives up. */
-  const obey = (bytes: Buffer): Escape | "nothing" | undefined => {
+  /** Handles keys that are meant for this command; undefined when the user gives up. */
+  const handleEscapes = (bytes: Buffer): Escape | "nothing" | undefined => {
     const found = escapes?.read(bytes);
     if (found === "interrupt twice" || (found === "tilde" && outages.isLost)) {
       leave(found === "tilde" ? "~." : "Ctrl-C twice");
       return undefined;
     }
     if (found === "interrupt") {
-      say(`${outages.isLost ? "there is no connection" : "the executor does not answer"}; Ctrl-C again gives up`);
+      say(`${outages.isLost ? "there is no connection" : "the executor does not respond"}; Ctrl-C again gives up`);
     }
     return found ?? "nothing";
   };
 
   const take = (bytes: Buffer) => {
-    const found = obey(bytes);
+    const found = handleEscapes(bytes);
     if (found === undefined) return;
     const kept = found === "interrupt" && outages.isLost ? bytes.subarray(bytes.lastIndexOf(0x03)) : bytes;
     if (kept !== bytes) drop();
-    hold(kept);
+    buffer(kept);
     if (!writing && !outages.isLost) void write();
-    else if (escapes === undefined || (!outages.isLost && heldBytes >= MAX_HELD_INPUT_BYTES)) stdin.pause();
+    else if (escapes === undefined || (!outages.isLost && bufferedBytes >= MAX_HELD_INPUT_BYTES)) stdin.pause();
   };
 
-  const hold = (bytes: Buffer) => {
-    if (outages.isLost && (isFull || heldBytes + bytes.length > MAX_HELD_INPUT_BYTES)) {
+  const buffer = (bytes: Buffer) => {
+    if (outages.isLost && (isFull || bufferedBytes + bytes.length > MAX_HELD_INPUT_BYTES)) {
       // A part of the input could mean something else than the whole.
       isFull = true;
       return drop();
     }
-    held.push(bytes);
-    heldBytes += bytes.length;
+    buffered.push(bytes);
+    bufferedBytes += bytes.length;
   };
 
   const change = (isLost: boolean) => {
-    if (isLost) return attend();
-    if (isFull) say(`what was typed meanwhile was dropped: it was more than ${MAX_HELD_INPUT_BYTES} bytes`);
+    if (isLost) return watchEscapes();
+    if (isFull) say(`what was typed in the meantime was dropped: it was more than ${MAX_HELD_INPUT_BYTES} bytes`);
     isFull = false;
     if (!writing) void write();
   };
@@ -126,6 +126,6 @@ export function passTyped(stdin: ReadStream, { target, outages, say, onLeave }: 
   stdin.on("data", take);
   stdin.once("end", close);
   const offs = [outages.watch(change), () => stdin.off("data", take), () => stdin.off("end", close)];
-  if (outages.isLost) attend();
+  if (outages.isLost) watchEscapes();
   return stop;
 }

@@ -54,7 +54,9 @@ describe("what is typed", () => {
     await turn();
     await type("after");
     expect(taken).toEqual(["after"]);
-    expect(said).toContain(`what was typed meanwhile was dropped: it was more than ${MAX_HELD_INPUT_BYTES} bytes`);
+    expect(said).toContain(
+      `what was typed in the meantime was dropped: it was more than ${MAX_HELD_INPUT_BYTES} bytes`,
+    );
   });
 
   it("is held up to the limit", async () => {

@@ -62,7 +62,7 @@ export const END_SESSION_MS = 2_000;
 /** Milliseconds to wait for servers that are not required before the model runs without them. As in Codex 0.169.0. */
 export const STARTUP_GRACE_MS = 1_000;
 
-/** Warnings about servers returned at once. */
+/** Warnings about servers returned by one call. */
 export const MAX_WARNINGS = 20;
 
 /** Tools named in a warning about those that are left out for one reason. */

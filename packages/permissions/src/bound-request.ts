@@ -1,6 +1,6 @@
 import type { ExecCommandRequest } from "@codex/executor-protocol";
 
-/** Members of a request that decide what is run, where, and what holds it. */
+/** Members of a request that determine what is run, where, and in which sandbox. */
 export type BoundRequest = Pick<
   ExecCommandRequest,
   | "command"

@@ -6,7 +6,7 @@ import { describeEntry, getEntryPaths, type NamedPlaces, type SandboxEntry } fro
 /** The most that an executor lets any command do. */
 export type Ceiling = NonNullable<SandboxSupport["ceiling"]>;
 
-/** What of a command a ceiling bounds. */
+/** The properties of a command that a ceiling limits. */
 export interface BoundedCommand {
   /** Absolute. */
   cwd: string;
@@ -14,9 +14,9 @@ export interface BoundedCommand {
   sandbox?: Sandbox | null | undefined;
 }
 
-/** What `findExcess` needs to know of the host that has the ceiling. */
+/** Properties of the host of the ceiling that `findExcess` needs. */
 export interface CeilingContext extends NamedPlaces {
-  /** Where a path leads once its links are followed. The roots of the ceiling are such paths. */
+  /** Resolves the symlinks of a path. The roots of the ceiling are resolved paths. */
   resolve(path: string): string;
 }
 
@@ -28,7 +28,7 @@ export function getBoundedPaths({ cwd, sandbox }: BoundedCommand, places: NamedP
 }
 
 /**
- * Why a command is above a ceiling; undefined when it is not. What the sandbox comes to is compared, not how it is
+ * Why a command exceeds a ceiling; undefined when it does not. The effect of the sandbox is compared, not how it is
  * written: every place it opens for writing, wherever its links lead, the network, and where the command starts.
  */
 export function findExcess(command: BoundedCommand, ceiling: Ceiling, context: CeilingContext): string | undefined {
@@ -37,7 +37,7 @@ export function findExcess(command: BoundedCommand, ceiling: Ceiling, context: C
 
 function findOutsideStart({ cwd }: BoundedCommand, { roots }: Ceiling, context: CeilingContext): string | undefined {
   if (roots.length === 0) return undefined;
-  if (findOddPath(cwd) === undefined && roots.some((root) => isWithin(context.resolve(cwd), root))) return undefined;
+  if (findAmbiguity(cwd) === undefined && roots.some((root) => isWithin(context.resolve(cwd), root))) return undefined;
   return `commands are started in ${list(roots)} only, not in \`${cwd}\``;
 }
 
@@ -48,7 +48,7 @@ function findOpenSandbox(command: BoundedCommand, ceiling: Ceiling, context: Cei
   if (sandbox === null || sandbox === undefined) return `a sandbox is needed: ${allows(ceiling)}`;
   const { permissions } = sandbox;
   if (permissions.type !== "managed") {
-    return `a sandbox that holds is needed, and permissions \`${permissions.type}\` are none: ${allows(ceiling)}`;
+    return `an enforced sandbox is needed, which permissions \`${permissions.type}\` are not: ${allows(ceiling)}`;
   }
   if (permissions.network === "enabled" && !network) return "network access is not allowed";
   if (mode === "danger-full-access") return undefined;
@@ -69,8 +69,8 @@ function findOpenEntry(
   const paths = getEntryPaths(entry, sandbox, context);
   if (paths === undefined) return `writing ${named} is asked for, which names no directory before the command runs`;
   for (const path of paths) {
-    const odd = findOddPath(path);
-    if (odd !== undefined) return `writing ${named}: ${odd}`;
+    const ambiguity = findAmbiguity(path);
+    if (ambiguity !== undefined) return `writing ${named}: ${ambiguity}`;
     const real = context.resolve(path);
     if (real === "/" || !getWritableRoots(ceiling, context).some((root) => isWithin(real, root))) {
       const leads = real === path ? "" : `, which is \`${real}\``;
@@ -82,12 +82,12 @@ function findOpenEntry(
   return undefined;
 }
 
-/** The places for temporary files belong to the mode, as they do where a sandbox is chosen. */
+/** The mode includes the directories for temporary files, as it does when a sandbox is chosen. */
 const getWritableRoots = ({ roots }: Ceiling, { resolve, temporaryDirectories }: CeilingContext): readonly string[] =>
   roots.length === 0 ? ["/"] : [...roots, ...["/tmp", ...temporaryDirectories].map(resolve)];
 
 /**
- * A protected name below a writable directory that this write opens. Only a git directory may be, as long as what git
+ * A protected name below a writable directory that this entry makes writable. Only a git directory may be, as long as what git
  * runs and trusts in it is closed again.
  */
 function findOpenedProtection(
@@ -127,8 +127,8 @@ function getEntries({ permissions }: Sandbox): readonly SandboxEntry[] {
   return permissions.file_system.entries;
 }
 
-/** A path that may mean another place to the program that uses it than to the one that checks it. */
-function findOddPath(path: string): string | undefined {
+/** Why a path could be interpreted differently by the program that uses it and the one that checks it; undefined if it could not. */
+function findAmbiguity(path: string): string | undefined {
   if (!path.startsWith("/")) return `\`${path}\` is not absolute`;
   if (path.split("/").includes("..")) return `\`${path}\` has a \`..\` in it`;
   return path.includes("\0") ? "a path has a NUL in it" : undefined;

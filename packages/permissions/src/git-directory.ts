@@ -1,5 +1,5 @@
 /**
- * What a commit writes in a git directory, each with what lies below it. Everything else there is closed: git runs it,
+ * What a commit writes in a git directory, each with everything below it. Everything else there is closed: git runs it,
  * trusts it, or writes where it points.
  */
 export const WRITTEN_IN_GIT_DIRECTORY: readonly string[] = [
@@ -24,7 +24,7 @@ export const WRITTEN_IN_GIT_DIRECTORY: readonly string[] = [
 ];
 
 /**
- * Names in an opened git directory that are kept closed also where they do not exist yet: files that git runs, or that tell git
+ * Names in an opened git directory that stay closed even if they do not exist yet: files that git runs, or that tell git
  * where to look, would take effect outside the sandbox.
  */
 export const CLOSED_IN_GIT_DIRECTORY: readonly string[] = [

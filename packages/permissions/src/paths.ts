@@ -1,4 +1,4 @@
-/** Whether a path is a directory, or lies below it. Both absolute and normalized. */
+/** Whether a path is equal to a directory, or below it. Both absolute and normalized. */
 export const isWithin = (path: string, directory: string): boolean =>
   path === directory || directory === "/" || path.startsWith(`${directory}/`);
 
@@ -13,7 +13,7 @@ export function expandBraces(pattern: string): string[] {
 
 /**
  * The source of a regular expression (flags `su`) for one name of a pattern: `*`, `?`, and brackets as in glob(7). A range in the
- * wrong order counts in the other, and a bracket that is not closed stands for itself: no pattern is invalid.
+ * wrong order is reversed, and an unclosed bracket matches itself: no pattern is invalid.
  */
 export function renderNamePattern(name: string): string {
   let source = "";
@@ -30,7 +30,7 @@ export function renderNamePattern(name: string): string {
   return source;
 }
 
-/** A bracket that stands first in it, or in a class such as `[:alpha:]`, does not end it. */
+/** A bracket expression. A `]` at its start, or in a class such as `[:alpha:]`, does not end it. */
 const BRACKET = /^\[(?:([!^])|(?![!^]))((?:\[:[a-z]+:\]|[\s\S])(?:\[:[a-z]+:\]|[^\]])*)\]/u;
 
 /** Named classes, ranges, then single characters. */
@@ -64,5 +64,5 @@ const CLASSES: Readonly<Record<string, string>> = {
 
 const SYNTAX = /[\\^$.|+*?(){}[\]/]/u;
 
-/** In a bracket, where a dash means something as well. */
+/** Escapes a character for a bracket, where a dash is also special. */
 const escapeMember = (character: string): string => character.replace(/[\\^$.|+*?(){}[\]/-]/u, "\\$&");

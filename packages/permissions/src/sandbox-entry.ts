@@ -4,13 +4,13 @@ import type { Sandbox } from "@codex/executor-protocol";
 export type SandboxEntry = Extract<ManagedFiles, { type: "restricted" }>["entries"][number];
 type ManagedFiles = Extract<Sandbox["permissions"], { type: "managed" }>["file_system"];
 
-/** What names that stand for other paths mean where the sandbox does not say. */
+/** The paths of named places that the sandbox does not specify. */
 export interface NamedPlaces {
   /** `tmpdir`. */
   temporaryDirectories: readonly string[];
 }
 
-/** The absolute paths that an entry names; undefined when it names none that are known before the sandbox is made. */
+/** The absolute paths that an entry names; undefined when they are not known before the sandbox is created. */
 export function getEntryPaths(
   { path }: SandboxEntry,
   sandbox: Sandbox,
@@ -45,7 +45,7 @@ function getBases(
   }
 }
 
-/** How a message names an entry. */
+/** The name of an entry in messages. */
 export function describeEntry({ path }: SandboxEntry): string {
   if (path.type === "path") return `\`${path.path}\``;
   if (path.type === "glob_pattern") return `pattern \`${path.pattern}\``;

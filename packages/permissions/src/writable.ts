@@ -3,8 +3,8 @@ import { isWithin } from "./paths.js";
 import { getEntryPaths, type NamedPlaces, type SandboxEntry } from "./sandbox-entry.js";
 
 /**
- * The first of these absolute paths that a sandbox does not let be written; undefined when it lets all. The entry nearest to
- * a path decides. Neither links nor patterns are looked at: the host that enforces the sandbox does that.
+ * The first of these absolute paths that a sandbox does not permit to write; undefined when it permits all. The entry nearest to
+ * a path decides. Neither links nor patterns are considered: the host that enforces the sandbox does that.
  */
 export function findUnwritable(
   paths: readonly string[],

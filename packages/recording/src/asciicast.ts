@@ -2,11 +2,11 @@ import type { OutputStream, TerminalSize } from "@codex/executor-protocol";
 
 /** The header, which is the first line of a recording. */
 export interface CastHeader {
-  /** Size of the terminal; for a program on pipes, of the terminal that the recording is played on. */
+  /** Size of the terminal; for a program on pipes, of the terminal on which the recording is played. */
   size: TerminalSize;
   /** When it began: Unix time, milliseconds. */
   startedAt: number;
-  /** The command line as a person would type it. */
+  /** The command line as a user would type it. */
   command: string;
   /** `TERM` of the program. */
   terminalType?: string | undefined;
@@ -17,7 +17,7 @@ export interface CastHeader {
  * for each event, with the seconds since the previous one. Each function returns complete lines, or an empty string.
  * Times are milliseconds since the recording began, and do not go back.
  *
- * A recording is text: a character that is split over two pieces is held until it is complete, and invalid bytes become
+ * A recording is text: a character that is split over two pieces is buffered until it is complete, and invalid bytes become
  * U+FFFD. Lines of a program on pipes end with "\n" alone; the "\r" that a terminal would add is inserted.
  */
 export interface CastEncoder {

@@ -5,7 +5,7 @@ import { messageOf } from "@codex/telemetry";
 
 /** Destination of a recording. */
 export interface CastSink {
-  /** Undefined when there is room for more; else a promise for it. Data that cannot be written is dropped, and reported once. */
+  /** Undefined when there is room for more; else a promise that resolves when there is. Data that cannot be written is dropped, and reported once. */
   write(lines: string): Promise<void> | undefined;
   /** Resolves when everything is written. Idempotent. */
   close(): Promise<void>;

@@ -2,7 +2,7 @@ import type { OutputStream, TerminalSize } from "@codex/executor-protocol";
 import { createCastEncoder } from "./asciicast.js";
 import type { CastSink } from "./cast-file.js";
 
-/** A recording of a running program. Data is written at once; a returned promise applies back-pressure. */
+/** A recording of a running program. Data is written immediately; a returned promise applies back-pressure. */
 export interface RunRecording {
   output(stream: OutputStream, bytes: Uint8Array): Promise<void> | undefined;
   input(bytes: Uint8Array): void;
@@ -13,7 +13,7 @@ export interface RunRecording {
 
 /** How a program is recorded. */
 export interface RunRecordingOptions {
-  /** The command line as a person would type it. */
+  /** The command line as a user would type it. */
   command: string;
   size: TerminalSize;
   terminalType: string | undefined;

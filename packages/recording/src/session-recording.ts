@@ -19,7 +19,7 @@ interface PlacedEvent {
   encode(): string;
 }
 
-/** @param quoteWords a command line as a person would type it */
+/** @param quoteWords renders a command line as a user would type it */
 export function createSessionRecording(quoteWords: (words: readonly string[]) => string): SessionRecording {
   const encoder = createCastEncoder();
   let hasHeader = false;

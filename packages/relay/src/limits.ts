@@ -7,7 +7,7 @@ export const MAX_STREAM_ID_BYTES = 512;
 /** Maximum plaintext of one Noise record, bytes. */
 export const MAX_RECORD_BYTES = 61_440;
 
-/** How far ahead of the next expected record one may arrive and be buffered, in records. */
+/** How far ahead of the next expected record a record may arrive and be buffered, in records. */
 export const MAX_RECORDS_AHEAD = 64;
 
 /** Buffered out-of-order records of one stream, bytes. */
@@ -25,7 +25,7 @@ export const CONNECT_TIMEOUT_MS = 10_000;
 /** Milliseconds between two websocket pings of an executor without streams. */
 export const PING_MS = 15_000;
 
-/** The same of a socket with streams: two half-open sockets in a row are noticed well within `RECOVERY_MS`. */
+/** The same for a socket with streams: two half-open sockets in a row are noticed well within `RECOVERY_MS`. */
 export const STREAM_PING_MS = 8_000;
 
 /** Milliseconds without any received data after a ping until a socket counts as lost. */
@@ -106,7 +106,7 @@ export const LONGEST_RETRY_MS = 30_000;
 export const FIRST_RESUME_MS = 100;
 export const LONGEST_RESUME_MS = 4_000;
 
-/** Time limits for a peer to accept acknowledgements, milliseconds: in general, and after its first message did not. */
+/** Time limits for a peer to accept acknowledgements, milliseconds: in general, and after a first message that did not accept them. */
 export const OFFER_TIMEOUT_MS = 5_000;
 export const LATE_STATE_MS = 2_000;
 

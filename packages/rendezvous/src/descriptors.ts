@@ -4,7 +4,7 @@ import { devNull } from "node:os";
 /**
  * Runs `open` while the lowest descriptors are occupied, so that it gets a higher one. When a process is killed, Linux closes its
  * descriptors from highest to lowest: a listener above its connections is gone before their peers can reconnect. Otherwise
- * their connection would be closed without a response, which is final for Codex clients; a refused one they retry.
+ * their connection would be closed without a response, which Codex clients do not retry; they do retry a refused one.
  * @param count how many descriptors to leave free below; fewer if the process's limit is lower
  */
 export async function openAbove<T>(count: number, open: () => Promise<T>): Promise<T> {

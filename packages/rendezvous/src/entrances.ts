@@ -128,7 +128,11 @@ export class Entrances {
     if (noiseOnly)
       throw new Refusal("clear_transport", "harnesses have to speak Noise here; clear text is not accepted");
     if (registrations.countWaiting(environmentId) >= limits.maxHeld) {
-      throw new Refusal("too_many_waiting", `${limits.maxHeld} others wait for the executor of ${environmentId}`, 5);
+      throw new Refusal(
+        "too_many_waiting",
+        `${limits.maxHeld} others are already waiting for the executor of ${environmentId}`,
+        5,
+      );
     }
     await holdUntil(
       {

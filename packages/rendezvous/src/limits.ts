@@ -2,9 +2,9 @@
 export interface RendezvousLimits {
   /** Body of a request to the registry. The longest that Codex sends has 6 KiB. */
   maxBodyBytes: number;
-  /** From the head of a request to the end of its body. */
+  /** Time from the head of a request to the end of its body. */
   bodyDeadlineMs: number;
-  /** From the connection to the end of a request's head. */
+  /** Time from the connection to the end of a request's head. */
   headDeadlineMs: number;
   /** Head of a request. */
   maxHeadBytes: number;
@@ -23,13 +23,13 @@ export interface RendezvousLimits {
   /** Rate of `connect` requests to one environment: burst, and requests per second. */
   connectBurst: number;
   connectsPerSecond: number;
-  /** Dials of executors per second: a node tells its executors to spread their return accordingly, and refuses more than double. */
+  /** Dials of executors per second: a node announces to its executors how to spread their return, and refuses more than double. */
   dialsPerSecond: number;
   /** Harnesses at one executor: Codex's has at most 128 streams. */
   maxHarnesses: number;
   /** Streams of one executor that have no response yet; others are queued. Codex resets the 33rd. */
   maxPendingStreams: number;
-  /** After this time a stream without an answer is no longer counted as pending. */
+  /** After this time a stream without a response is no longer counted as pending. */
   pendingStreamMs: number;
   /** A relay message; longer ones are dropped, since Codex would close the connection. */
   maxRelayMessageBytes: number;
@@ -49,7 +49,7 @@ export interface RendezvousLimits {
   maxTotalUnreadBytes: number;
   /** Invalid frames of one connection that are dropped; one more closes it. */
   maxInvalidFrames: number;
-  /** Between two pings of a connection. */
+  /** Time between two pings of a connection. */
   pingMs: number;
   /** A connection without received data for this time is terminated. */
   silenceMs: number;
@@ -63,7 +63,7 @@ export interface RendezvousLimits {
   maxHeld: number;
   /** How long a harness is sent to the same executor of a pool after its last `connect`. */
   stickyMs: number;
-  /** How long a harness waits for its disconnected executor of a pool before it gets another one. */
+  /** How long a harness waits for its disconnected executor in a pool before it gets another one. */
   stickyAwayMs: number;
   /** Harnesses with a remembered executor. */
   maxSticky: number;
@@ -127,25 +127,25 @@ export function resolveLimits(limits: Partial<RendezvousLimits> = {}): Rendezvou
 /** Longest environment id, characters: what Codex allows. */
 export const MAX_ENVIRONMENT_ID_CHARS = 256;
 
-/** Registrations that a node writes at the same time. */
+/** Registrations that a node writes concurrently. */
 export const MAX_WRITES_AT_ONCE = 64;
 
-/** How long a harness that was sent to an executor counts as its load, milliseconds: until the load itself shows it. */
+/** How long a harness that was sent to an executor is added to its load, milliseconds: until the reported load includes it. */
 export const SEND_COUNTS_MS = 2_000;
 
-/** Executors in one list. */
+/** Maximum number of executors in a list. */
 export const MAX_LISTED = 10_000;
 
-/** A request from another node, characters. */
+/** Longest request from another node, characters. */
 export const MAX_NODE_MESSAGE_BYTES = 64 * 1024;
 
-/** Between two looks at what has to be written for the other nodes, milliseconds. */
+/** Interval at which changes are written for the other nodes, milliseconds. */
 export const NODE_TICK_MS = 500;
 
-/** For the connection to NATS at the start, milliseconds. */
+/** Time limit for the initial connection to NATS, milliseconds. */
 export const NATS_CONNECT_MS = 5_000;
 
-/** Labels of one executor, and the longest value, characters; a name has at most 64. */
+/** Maximum number of labels of an executor, and of characters of a value; a label's name has at most 64. */
 export const MAX_LABELS = 32;
 export const MAX_LABEL_CHARS = 256;
 
@@ -155,7 +155,7 @@ export const MAX_NAME_CHARS = 128;
 /** Longest bearer token, bytes. */
 export const MAX_BEARER_BYTES = 8 * 1024;
 
-/** Longest ticket, bytes: Codex takes an authorization of at most 4096. */
+/** Longest ticket, bytes: Codex accepts an authorization of at most 4096. */
 export const MAX_TICKET_BYTES = 2048;
 
 /** Tokens in a token file: every one is compared. */

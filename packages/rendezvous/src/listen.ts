@@ -10,7 +10,7 @@ import type { Rendezvous } from "./rendezvous.js";
 export interface ListenOptions {
   /** IP address or name to bind. Default `127.0.0.1`. */
   host?: string;
-  /** 0 for a free one, which is the default. */
+  /** 0, the default: any free port. */
   port?: number;
   /** Certificate and key, PEM. */
   tls?: { cert: string; key: string };
@@ -18,7 +18,7 @@ export interface ListenOptions {
   isBehindProxy?: boolean;
   /** `http://…` or `https://…` for clients. Default: the `Host` of their request. */
   publicUrl?: string;
-  /** `http://…` or `https://…` under which harnesses reach this node alone, where there are others. Default: as bound. */
+  /** `http://…` or `https://…` at which harnesses reach this particular node of a cluster. Default: the bound address. */
   nodeUrl?: string;
   /** Called with each new connection. */
   onConnection?: (socket: Socket) => void;
@@ -29,7 +29,7 @@ export interface RendezvousListener {
   /** `http://ADDRESS:PORT` or `https://ADDRESS:PORT` as bound. */
   readonly url: string;
   /**
-   * Refuses new requests with 503 for `drainMs`, stops listening, tells all clients to reconnect, and waits until they are gone.
+   * Refuses new requests with 503 for `drainMs`, stops listening, asks all clients to reconnect, and waits until they are gone.
    * Idempotent; never rejects.
    */
   close(options?: { drainMs?: number }): Promise<void>;
@@ -37,7 +37,7 @@ export interface RendezvousListener {
 }
 
 /**
- * Listens for a rendezvous, and closes it in the end, also on failure.
+ * Listens for a rendezvous, which is closed with the listener, also on failure.
  * @throws Error if the address or the certificate cannot be used
  */
 export async function listenRendezvous(

@@ -52,9 +52,12 @@ export function createMetrics(registry: Registry = createRegistry()): Rendezvous
     executors: gauges("executors_live", "Executors that are connected.", "transport", TRANSPORTS),
     harnesses: gauges("harnesses_live", "Harnesses that are connected.", "transport", TRANSPORTS),
     registrations: counters("registrations", "Registrations of executors.", "transport", TRANSPORTS),
-    replaced: count("registrations_replaced", "Registrations that a newer one of the same environment has replaced."),
+    replaced: count(
+      "registrations_replaced",
+      "Registrations that were replaced by a newer one of the same environment.",
+    ),
     connects: count("connects", "Tickets given to harnesses."),
-    validations: counters("validations", "Answers to executors that asked about a harness.", "result", [
+    validations: counters("validations", "Responses to executors that asked whether to admit a harness.", "result", [
       "admitted",
       "refused",
     ]),
@@ -69,10 +72,10 @@ export function createMetrics(registry: Registry = createRegistry()): Rendezvous
     bytes: counters("bytes", "Bytes of the messages that were forwarded.", "direction", DIRECTIONS),
     dropped: counters("dropped_frames", "Messages that were not forwarded.", "reason", DROPS),
     resets: counters("resets", "Streams that the rendezvous has ended.", "cause", RESETS),
-    silent: count("silent_connections", "Connections that were cut because nothing came from them."),
+    silent: count("silent_connections", "Connections that were terminated because nothing was received from them."),
     unread: registry.gauge(options("unread_bytes", "Bytes of streams that are behind, waiting to be read.")),
     requestSeconds: registry.histogram(
-      options("request_duration_seconds", "Time from a request to the registry to its answer."),
+      options("request_duration_seconds", "Time from a request to the registry to its response."),
     ),
   };
 }

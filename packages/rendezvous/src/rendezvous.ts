@@ -31,7 +31,7 @@ export interface RendezvousOptions {
   access?: Access;
   /** Refuses unencrypted executors and harnesses. Default false. */
   noiseOnly?: boolean;
-  /** Key of the tickets, at least 32 bytes. Default: a random one, with which nothing survives a restart. Not with `cluster`. */
+  /** Key of the tickets, at least 32 bytes. Default: a random one, so that no ticket survives a restart. Not with `cluster`. */
   ticketKey?: Uint8Array;
   /** Other nodes of the same rendezvous; the rendezvous owns it. Default: none. */
   cluster?: Cluster;
@@ -70,7 +70,7 @@ export class Rendezvous {
   readonly #upgraders = new Map<number, WebSocketServer>();
   #requests = 0;
   #isDraining = false;
-  /** Where there are other nodes: until what they know is known here. */
+  /** With other nodes: until their registrations have been received. */
   #isJoining: boolean;
 
   constructor(options: RendezvousOptions = {}) {
@@ -173,7 +173,7 @@ export class Rendezvous {
     if (wire instanceof Socket) wire.setKeepAlive(true, KEEP_ALIVE_MS);
     try {
       const route = this.#findRoute(request);
-      if (!isSocketRoute(route)) throw new Refusal("bad_request", "this path is not one of a websocket");
+      if (!isSocketRoute(route)) throw new Refusal("bad_request", "this path is not for a websocket");
       checkUpgrade(request);
       this.#requireOpen();
       await this.#entrances.enter({
@@ -200,7 +200,7 @@ export class Rendezvous {
     this.#isDraining = true;
   }
 
-  /** Tells all clients to reconnect, and terminates those that stay. Idempotent; never rejects. */
+  /** Asks all clients to reconnect, and terminates those that stay. Idempotent; never rejects. */
   async close(): Promise<void> {
     this.drain();
     this.#heartbeat.close();
@@ -215,7 +215,7 @@ export class Rendezvous {
 
   async #answer(request: IncomingMessage, response: ServerResponse, publicUrl: string): Promise<void> {
     const route = this.#findRoute(request);
-    if (isSocketRoute(route)) throw new Refusal("upgrade_required", "this path is one of a websocket");
+    if (isSocketRoute(route)) throw new Refusal("upgrade_required", "this path is for a websocket");
     const isRead = READ_ROUTES.has(route.kind);
     const methods = isRead ? ["GET", "HEAD"] : ["POST"];
     if (!methods.includes(request.method ?? "")) {
@@ -225,7 +225,7 @@ export class Rendezvous {
     if (!PROBES.has(route.kind)) {
       this.#requireOpen();
       if (this.#requests > this.limits.maxRequests) {
-        throw new Refusal("too_busy", "too many requests are being answered", 1);
+        throw new Refusal("too_busy", "too many requests are in progress", 1);
       }
     }
     switch (route.kind) {
@@ -281,7 +281,7 @@ export class Rendezvous {
   /** @throws Refusal `draining`, `nodes_away` */
   #requireOpen(): void {
     if (this.#isDraining) throw new Refusal("draining", "the rendezvous is shutting down", 1);
-    if (this.#isJoining) throw new Refusal("nodes_away", "the node has not met the others yet", 1);
+    if (this.#isJoining) throw new Refusal("nodes_away", "the node has not joined the others yet", 1);
   }
 
   /** @throws Refusal */
@@ -320,7 +320,7 @@ export class Rendezvous {
   }
 }
 
-/** Executors spread their return over this time should the node fail: the payload of a ping, which Codex ignores. */
+/** Payload of a ping, which Codex ignores: the time over which executors spread their return if the node fails. */
 const spreadPayload = (executors: number, dialsPerSecond: number): string =>
   `spread=${Math.ceil((executors / dialsPerSecond) * 1000)}`;
 

@@ -27,8 +27,8 @@ builtin printf '%s\0' '@NONCE@'
 /** State that a sourced file cannot restore: a login shell has to set it up. */
 const UNSUPPORTED: Readonly<Record<string, string>> = {
   directory: "they change the directory",
-  stack: "they use the stack of directories",
-  builtins: "they switch builtins off or load others",
+  stack: "they use the directory stack",
+  builtins: "they disable builtins or load others",
   jobs: "they leave jobs running",
   descriptors: "they open files",
 };
@@ -86,5 +86,5 @@ export function normalizeBash({ texts, variables, functions }: ShellState): Shel
   };
 }
 
-/** The limit that holds the mark of a process. */
+/** The limit that contains the mark of a process. */
 const MARK_LINE = /^.*-x\).*$/gm;

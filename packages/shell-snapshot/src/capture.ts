@@ -18,12 +18,12 @@ export async function captureState(
     const process = await backend.start({ argv, ...place, stdio: { kind: "pipe", stdin: "null" }, log });
     try {
       const outcome = await waitAtMost(systemClock, deadlineMs, process.exited);
-      // A process that it left running may hold its output open.
+      // A process that it left running may keep its output open.
       await process.terminate({ graceMs: 0 });
       await process.closed;
-      if (outcome === undefined) return { reason: `they did not come to an end within ${deadlineMs} ms` };
+      if (outcome === undefined) return { reason: `they did not finish within ${deadlineMs} ms` };
       if (process.log.end > MAX_STATE_BYTES)
-        return { reason: `the shell reported more than ${MAX_STATE_BYTES} bytes about itself` };
+        return { reason: `the shell reported a state of more than ${MAX_STATE_BYTES} bytes` };
       const { chunks } = await process.log.read(0);
       const output = chunks.filter(({ stream }) => stream === "stdout").map(({ bytes }) => bytes);
       return parseState(Buffer.concat(output), nonce) ?? { reason: "they end the shell, or replace it" };

@@ -1,5 +1,5 @@
 /**
- * `ulimit` commands for limits, from lines of the report of `ulimit -a`. Not for `-x`, which holds
+ * `ulimit` commands for limits, from lines of the report of `ulimit -a`. Not for `-x`, which contains
  * the mark of a process, nor for `-p`, which cannot be set.
  */
 export function renderLimits(kind: "S" | "H", lines: readonly string[]): string[] {

@@ -20,7 +20,7 @@ import { MAX_AGE_MS } from "./limits.js";
  */
 export interface PrivateDirectory {
   /**
-   * Writes files, mode 600, into a directory of their own, mode 700. Returns that directory.
+   * Writes files, mode 600, into a new directory, mode 700. Returns that directory.
    * @throws a system error, and leaves nothing, when one cannot be written
    */
   write(files: Readonly<Record<string, string>>): PrivateFiles;

@@ -23,7 +23,7 @@ export interface ShellCommand extends Pick<ProcessSpec, "argv" | "cwd" | "env" |
 
 /**
  * How the shell of a command gets the state that its startup files set up: from a snapshot, or, with `login`, by reading them;
- * the reason is for a person.
+ * the reason is for display.
  */
 export type ShellStartup =
   | { kind: "snapshot"; argv: readonly string[]; env: Readonly<Record<string, string>> }
@@ -34,9 +34,9 @@ export type ShellStartup =
  * and zsh. See docs/decisions/shell-snapshot.md.
  */
 export interface ShellSnapshots {
-  /** Waits at most `waitMs`, default 0: where there is no snapshot yet, one is made in the background for later commands. */
+  /** Waits at most `waitMs`, default 0, milliseconds: if there is no snapshot yet, one is created in the background for later commands. */
   find(command: ShellCommand, options?: { waitMs?: number }): Promise<ShellStartup>;
-  /** Waits for snapshots that are being made, and removes the files. Idempotent. */
+  /** Waits for snapshots that are being created, and removes the files. Idempotent. */
   close(): Promise<void>;
 }
 
@@ -61,7 +61,7 @@ interface Snapshot {
   state: { files: PrivateFiles } | { reason: string } | undefined;
 }
 
-/** Snapshots are made with the first command that needs one. */
+/** A snapshot is created by the first command that needs it. */
 export function createShellSnapshots(options: ShellSnapshotsOptions): ShellSnapshots {
   const { backend, captureMs = CAPTURE_MS, maxAgeMs = MAX_AGE_MS, now = () => performance.now() } = options;
   const directory = createPrivateDirectory(options.env);
@@ -150,7 +150,7 @@ function getKind(argv: readonly string[]): ShellKind | undefined {
 /** Variables of a single call, which startup files must not depend on. */
 const PER_CALL_VARIABLES: ReadonlySet<string> = new Set(["CODEX_TOOL_CALL_ID", "CODEX_THREAD_ID", "CODEX_SESSION_ID"]);
 
-/** Startup files may read anything in the environment: a snapshot is for exactly one environment. */
+/** Startup files may read any variable: a snapshot is for exactly one set of variables. */
 function toKey({ argv, env, sandbox, envPolicy, overlay, scope }: ShellCommand): string {
   const forced = Object.keys(withoutCall(overlay ?? {})).sort();
   return JSON.stringify([argv[0], Object.entries(withoutCall(env)).sort(), sandbox, envPolicy, forced, scope]);

@@ -10,7 +10,7 @@ export function fingerprintStartupFiles(kind: ShellKind, env: Readonly<Record<st
   return [...SYSTEM_FILES[kind], ...listDirectory("/etc/profile.d"), ...own].map(describe).join("\n");
 }
 
-/** With the files that those usually read. */
+/** Startup files of the system, with the files that they usually read. */
 const SYSTEM_FILES: Readonly<Record<ShellKind, readonly string[]>> = {
   bash: ["/etc/profile", "/etc/profile.d", "/etc/bash.bashrc", "/etc/bashrc", "/etc/environment"],
   zsh: ["/etc", "/etc/zsh"].flatMap((directory) =>

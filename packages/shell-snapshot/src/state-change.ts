@@ -7,7 +7,7 @@ export interface StateChange {
   text(kind: string): string | undefined;
   /** Whether a text changed. */
   differs(kind: string): boolean;
-  /** Lines of a text that were not there before. */
+  /** Lines of a text that are new. */
   newLines(kind: string): string[];
   /** Functions and variables that are gone. */
   removed(kind: "functions" | "variables"): string[];

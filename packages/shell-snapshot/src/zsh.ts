@@ -32,8 +32,8 @@ export const ZSH_REPORT = String.raw`
 
 const UNSUPPORTED: Readonly<Record<string, string>> = {
   directory: "they change the directory",
-  stack: "they use the stack of directories",
-  builtins: "they switch builtins off",
+  stack: "they use the directory stack",
+  builtins: "they disable builtins",
   jobs: "they leave jobs running",
   descriptors: "they open files",
 };
@@ -106,5 +106,5 @@ export function normalizeZsh({ texts, variables, functions }: ShellState): Shell
   };
 }
 
-/** The limit that holds the mark of a process. */
+/** The limit that contains the mark of a process. */
 const MARK_LINE = /^-x:.*$/gm;

@@ -8,7 +8,7 @@ export function describeSandbox(sandbox: Sandbox | null): string {
     return "none: it may write everywhere and use the network";
   }
   const network = permissions.network === "enabled" ? "uses the network" : "no network";
-  if (permissions.type === "external") return `something outside holds it; ${network}`;
+  if (permissions.type === "external") return `restricted by something outside; ${network}`;
   const { file_system: files } = permissions;
   if (files.type === "unrestricted") return `writes everywhere; ${network}`;
   const named = (access: string) => files.entries.filter((entry) => entry.access === access);

@@ -38,7 +38,7 @@ export function createTerminalApprover(
   let last: Promise<unknown> = Promise.resolve();
   return {
     requestApproval(request, { signal }) {
-      // One at a time: input must answer the visible prompt.
+      // One at a time, so that input belongs to the visible prompt.
       const turn = last.then(() => askAtTerminal(request, rulesFile, terminal, signal));
       last = turn.catch(() => {});
       return turn;

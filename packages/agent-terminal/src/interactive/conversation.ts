@@ -38,7 +38,7 @@ export interface TerminalConversationOptions {
   readonly clock: Clock;
   /** Stops this process until it is continued. */
   readonly suspend: () => void;
-  /** Exits the process at once, without waiting for cleanup. */
+  /** Exits the process immediately, without waiting for cleanup. */
   readonly abandon: () => void;
 }
 
@@ -265,7 +265,7 @@ export class TerminalConversation implements ConversationHandle {
       this.write(`session ${sessionId} still ran and is ended: ${visibleText(command)}\n`);
     }
     const { thread } = session;
-    if (thread !== undefined) this.write(`codex resume ${thread.id} goes on with this thread\n`);
+    if (thread !== undefined) this.write(`codex resume ${thread.id} continues this thread\n`);
     await session.close();
   }
 
@@ -292,7 +292,7 @@ export class TerminalConversation implements ConversationHandle {
     const isNow = this.#stop === undefined && this.#queue.length === 0;
     if (this.#queue.length >= QUEUED_MESSAGES) {
       this.#editor.draft.set(text);
-      return this.write(`${QUEUED_MESSAGES} messages wait already\n`);
+      return this.write(`${QUEUED_MESSAGES} messages are already queued\n`);
     }
     const mark = isNow ? "" : "(waits) ";
     const isAnytime = command?.kind === "known" && ANYTIME.has(command.name);
@@ -340,7 +340,7 @@ export class TerminalConversation implements ConversationHandle {
 }
 
 const PREFIX = "› ";
-const UNKNOWN_SESSIONS = "the executor does not answer: what still runs there is not known\n";
+const UNKNOWN_SESSIONS = "the executor does not respond: what still runs there is unknown\n";
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 

@@ -106,7 +106,7 @@ export async function createSavedSession(options: SavedSessionOptions): Promise<
     async endSession(id) {
       const killed = orchestrator.callTool("kill_session", { session_id: id });
       const result = await waitAtMost(options.clock, END_SESSION_MS, killed);
-      if (result === undefined) return "may still run: the executor does not answer";
+      if (result === undefined) return "may still run: the executor does not respond";
       if (result.isError) return result.text.split("\n", 1)[0] ?? "";
       const { gone } = (result.structured ?? {}) as { gone?: unknown };
       return gone === true ? "was ended" : "was ended, but something that it started is still there";
@@ -128,7 +128,7 @@ function checkPlace({ id, environment, cwd }: ThreadMeta, here: NewThread): void
   const there = isElsewhere ? `environment \`${environment}\`` : cwd;
   const now = isElsewhere ? `environment \`${here.environment}\`` : here.cwd;
   throw new Error(
-    `the commands of this thread ran in ${there}, and this conversation is in ${now}; codex resume ${id} goes on there`,
+    `the commands of this thread ran in ${there}, and this conversation is in ${now}; codex resume ${id} continues it there`,
   );
 }
 

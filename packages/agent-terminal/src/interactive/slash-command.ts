@@ -2,7 +2,7 @@
 const SLASH_COMMANDS = {
   help: "this list",
   new: "a new thread",
-  resume: "the threads of this directory; /resume NUMBER or ID goes on with one",
+  resume: "the threads of this directory; /resume NUMBER or ID continues one",
   model: "the model; /model NAME takes another one from the next turn on",
   status: "thread, model, place, tokens",
   compact: "replaces the history by a summary of it",

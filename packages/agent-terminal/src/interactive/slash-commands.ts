@@ -47,7 +47,7 @@ const COMMANDS: Readonly<Record<SlashName, Run>> = {
     const row = /^\d{1,4}$/.test(argument) ? rows[Number(argument) - 1] : undefined;
     if (argument !== "") return { resumed: await session.resumeThread(row?.id ?? argument) };
     if (rows.length === 0) write("there is no thread of this directory\n");
-    else write(`${renderThreadRows(rows, { numbered: true })}a number goes on with that thread\n`);
+    else write(`${renderThreadRows(rows, { numbered: true })}a number continues that thread\n`);
     return { listed: rows.map(({ id }) => id) };
   },
   async model(session, argument, { write }) {
@@ -90,7 +90,7 @@ const COMMANDS: Readonly<Record<SlashName, Run>> = {
     else {
       const running = await session.listSessions();
       const lines = running?.map(({ sessionId, command }) => `session ${sessionId}: ${visibleText(command)}\n`);
-      if (lines === undefined) write("the executor does not answer: what runs is not known\n");
+      if (lines === undefined) write("the executor does not respond: what runs is unknown\n");
       else write(lines.length === 0 ? "nothing runs\n" : lines.join(""));
     }
     return {};

@@ -64,5 +64,5 @@ async function read(stdin: PromptInput, waited: string, say: (notice: string) =>
   }
 }
 
-/** Input may come from anywhere: it cannot end its block. Other tags are kept, as they may be what it is about. */
+/** Escapes untrusted input, so that it cannot end its block. Other tags are kept, as they may be part of the content. */
 const frameInput = (input: string): string => input.replace(/\n$/, "").replace(/<(?=\s*\/?\s*stdin\b)/gi, "&lt;");

@@ -28,7 +28,7 @@ export async function readSchema(file: string): Promise<object> {
   throw new PromptError("bad_input", `--output-schema ${file} is not a JSON object`);
 }
 
-/** Of a pipe or a device as well, whose size is not known before. Undefined for more than so many bytes. */
+/** Also reads a pipe or a device, whose size is not known in advance. Undefined if there are more bytes than this. */
 async function readAtMost(file: string, bytes: number): Promise<Buffer | undefined> {
   const pieces: Buffer[] = [];
   let total = 0;

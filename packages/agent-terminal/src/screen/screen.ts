@@ -64,7 +64,7 @@ export class Screen implements OutputSink {
     this.#cancelDraw ??= this.#options.clock.after(DRAW_MS, () => void this.#flush());
   }
 
-  /** Redraws at once. */
+  /** Redraws immediately. */
   draw(): void {
     if (!this.#isHeld && !this.#isClosed) void this.#flush();
   }

@@ -83,7 +83,7 @@ export function readAgentSettings(table: Readonly<Record<string, unknown>>, mode
   };
 }
 
-/** Empty counts as not set. */
+/** An empty string counts as not set. */
 const pick = (value: string | undefined): string | undefined =>
   value === undefined || value.trim() === "" ? undefined : value;
 

@@ -24,7 +24,7 @@ export const describeOthers = (listed: readonly ListedEnvironment[]): ContextEnv
 
 /**
  * The date (`YYYY-MM-DD`) and timezone of this host, for `renderEnvironmentContext`.
- * @param localtime the link to the file of the system's timezone
+ * @param localtime path of the symlink to the system's timezone file
  */
 export function getToday(localtime = "/etc/localtime"): { date: string; timezone: string } {
   const now = new Date();
@@ -34,7 +34,7 @@ export function getToday(localtime = "/etc/localtime"): { date: string; timezone
   return { date, timezone: linked ?? Intl.DateTimeFormat().resolvedOptions().timeZone };
 }
 
-/** The name that the link ends with. `Intl` would take some 10 ms for it, to load the formats of dates. */
+/** The timezone name at the end of the link's target. `Intl` would need some 10 ms to load its date formats. */
 function readZone(localtime: string): string | undefined {
   try {
     return /\/zoneinfo\/([\w/+-]+)$/.exec(readlinkSync(localtime))?.[1];

@@ -43,7 +43,7 @@ export interface ReportedCall {
   input: string;
   environment: string | undefined;
   wallMs: number | undefined;
-  /** What decided about it: a rule, the policy, a person. */
+  /** What decided on it: a rule, the policy, or a person. */
   decidedBy: string | undefined;
   /** Matching rules. */
   rule: string | undefined;
@@ -197,7 +197,7 @@ class ReportReader {
     if (call.wallMs === undefined && Number.isFinite(took)) call.wallMs = took;
     const tokens = /^Output:\nWarning: truncated output \(original token count: (\d+)\)/m.exec(output)?.[1];
     if (tokens === undefined) return;
-    const reason = "longer than what a call may answer with";
+    const reason = "longer than a call's output may be";
     this.#turns.at(-1)?.cuts.push({ what: "output", callId: id, tokensBefore: Number(tokens), reason });
   }
 
@@ -218,7 +218,7 @@ class ReportReader {
 
   #compacted(payload: Payload): void {
     const tokensBefore = countOf(payload.tokens_before);
-    const reason = textOf(payload.reason) ?? "a summary took the place of the history";
+    const reason = textOf(payload.reason) ?? "the history was replaced by a summary";
     this.#turn.cuts.push({ what: "history", callId: undefined, tokensBefore, reason });
   }
 
@@ -276,7 +276,7 @@ function outputText(output: unknown): string {
 const codexUsage = (usage: Payload): Usage =>
   readUsage(usage, (name) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`));
 
-/** Of a tool in a namespace with that before it: another one may have the same name. */
+/** Name of a tool, prefixed with its namespace if it has one, as tools of other namespaces may have the same name. */
 function nameOf({ name, namespace }: Payload): string {
   const within = textOf(namespace) ?? "functions";
   return within === "functions" ? (textOf(name) ?? "") : `${within}__${textOf(name) ?? ""}`;

@@ -16,7 +16,7 @@ export interface HomeFilesOptions {
   isShared: boolean;
 }
 
-/** Reads the user's instructions and skills on this host, each time again. Unreadable files are ignored. */
+/** Reads the user's instructions and skills on this host, again on each call. Unreadable files are ignored. */
 export function createHomeFiles({ codexHome, home, isShared }: HomeFilesOptions): HomeFiles {
   return {
     readDoc: (name) => readAtMost(join(codexHome, name), MAX_READ_DOC_BYTES),

@@ -96,7 +96,7 @@ export function createProjectReader(options: ProjectContextOptions = {}): Projec
   };
 }
 
-/** @param none what revokes an earlier section; `replaces` is added to what takes the place of one */
+/** @param none text that revokes an earlier section; `replaces` is appended to a section that replaces one */
 function createSection(
   role: ContextSection["role"],
   opening: string,

@@ -50,7 +50,7 @@ async function readRoot(files: CachedFiles, walker: Pick<AgentFiles, "walk">, di
     const paths = all.map(({ path }) => pathOfFileUrl(path)).slice(0, MAX_LISTED_SKILLS);
     if (truncated || all.length > paths.length) {
       const limits = `limit ${MAX_LISTED_SKILLS} skills, ${WALK.maxEntries} entries, depth ${WALK.maxDepth}`;
-      warnings.push(`${frameName(root)} has more skills than are looked at (${limits})`);
+      warnings.push(`${frameName(root)} has more skills than are read (${limits})`);
     }
     const skills = await Promise.all(paths.map((path) => readSkill(files, path, root)));
     for (const one of skills) if (typeof one === "string") warnings.push(one);
@@ -79,12 +79,12 @@ async function readSkill(files: CachedFiles, path: string, root: string): Promis
 export function parseSkill(text: string, path: string, root: string): Skill | string {
   const values = parseFrontMatter(text);
   if (values === undefined)
-    return `${frameName(path)} is no skill: it does not begin with front matter between lines of ---`;
+    return `${frameName(path)} is not a skill: it does not begin with front matter between lines of ---`;
   const name = (values.get("name") || path.split("/").at(-2)) ?? "";
   const description = values.get("description") ?? "";
-  if (description === "") return `${frameName(path)} is no skill: its front matter has no description`;
+  if (description === "") return `${frameName(path)} is not a skill: its front matter has no description`;
   if (name.length > MAX_SKILL_NAME)
-    return `${frameName(path)} is no skill: its name has more than ${MAX_SKILL_NAME} characters`;
+    return `${frameName(path)} is not a skill: its name has more than ${MAX_SKILL_NAME} characters`;
   return { name, description: description.slice(0, MAX_SKILL_DESCRIPTION), path, root, text };
 }
 

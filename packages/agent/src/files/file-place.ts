@@ -34,7 +34,7 @@ export interface FileCall {
   directories?: readonly (string | undefined)[];
 }
 
-/** Of the turn of a call, as `ToolContext` has it. */
+/** The turn of a call, as in `ToolContext`. */
 interface FileTurn {
   environment: string | undefined;
   getSelected(environment: string): { cwd: string | undefined } | undefined;
@@ -50,7 +50,7 @@ export interface FilePlace {
   files: AgentFiles;
 }
 
-/** Resolves the location of a call, connected: its sandbox depends on its host. `unknown` and `refused` hold the reason of a failure. */
+/** Resolves the location of a call, connected: its sandbox depends on its host. `unknown` and `refused` contain the reason for a failure. */
 export async function findFilePlace(
   call: FileCall,
   turn: FileTurn,

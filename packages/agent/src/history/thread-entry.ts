@@ -11,7 +11,7 @@ export type ThreadEntry =
       readonly cwd: string | undefined;
       readonly environment: string | undefined;
     }
-  /** Start of what the user wrote; Codex finds a thread, and titles it, by such a line. */
+  /** Start of the user's prompt; Codex uses such a line to find a thread, and as its title. */
   | { readonly type: "prompt"; readonly text: string }
   /** Written before a call starts; a call without it was never started. */
   | {
@@ -30,7 +30,7 @@ export type ThreadEntry =
       /** The rules that match the call, joined by `; `. */
       readonly rule?: string;
     }
-  /** The endpoint takes no tools but functions. */
+  /** The endpoint supports function tools only. */
   | { readonly type: "functions_only" }
   | { readonly type: "usage"; readonly turnId: string; readonly usage: Usage; readonly total: Usage }
   /** Replaces the history by these items. */
@@ -49,7 +49,7 @@ export type ThreadEntry =
       readonly wallMs: number;
     };
 
-/** An entry could not be saved: the turn ends, since what it does next would be missing from the thread. */
+/** An entry could not be saved: the turn ends, since its further entries would be missing from the thread. */
 export class ThreadWriteError extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options);

@@ -55,7 +55,7 @@ export interface ListedThread {
   readonly changedAt: number;
 }
 
-/** Stores threads in a home directory, in files that Codex can read. Instead of an id, its first 6 or more characters do if they are unique. */
+/** Stores threads in a home directory, in files that Codex can read. An id may be abbreviated to its first 6 or more characters if they are unique. */
 export interface ThreadStore {
   /** Creates the file of a new thread. */
   create(thread: NewThread): Promise<{ id: string; file: ThreadFile }>;
@@ -206,12 +206,12 @@ export function createThreadStore(options: ThreadStoreOptions): ThreadStore {
   };
 }
 
-/** Whether a file's first line names the thread that its name does: an id of another thread, or none, cannot come in by a file. */
+/** Whether the id in a file's first line matches its name, so that a file cannot introduce a wrong or invalid id. */
 const isMetaOf = (path: string, meta: ThreadMeta | undefined): meta is ThreadMeta =>
   meta !== undefined && idOf(path) === meta.id.toLowerCase();
 
 const createBadThread = (path: string) =>
-  new ThreadStoreError("bad_thread", `${path}: its first line does not name the thread that its name does`);
+  new ThreadStoreError("bad_thread", `${path}: the thread id in its first line does not match its name`);
 
 /** The id in the name of a thread's file. */
 const idOf = (path: string): string | undefined => /-([0-9a-f-]{36})\.jsonl$/.exec(path)?.[1];

@@ -99,7 +99,7 @@ function ready(
     };
     const output = await execute(onDecision).catch((error: unknown) => `\`${name}\` failed: ${describe(error)}`);
     const wallMs = clock.now() - began;
-    // Without this entry only a report lacks something; the output must not be lost for it.
+    // Only reports need this entry: if it cannot be saved, the output must not be lost.
     await recorder.append({ type: "call_finished", callId, wallMs, ...describeDecision(decision) }).catch(() => {});
     if (!signal.aborted) return createOutput(call, output);
     return createOutput(call, abortedOutput(wallMs / 1000, typeof output === "string" ? output : ""));

@@ -89,7 +89,7 @@ export class CommandTracker {
         exitCode: undefined,
         outcome: running
           ? { kind: "running" }
-          : { kind: "lost", reason: "the turn ended before its answer", lastSeq: 0 },
+          : { kind: "lost", reason: "the turn ended before its response", lastSeq: 0 },
       });
     }
   }

@@ -3,24 +3,24 @@ import type { Conversation, EnvironmentSelection, ModelTool, Orchestrator } from
 /** What decides where the calls of a thread run. */
 export interface ThreadPlaceOptions {
   readonly orchestrator: Pick<Orchestrator, "createConversation" | "executors">;
-  /** Undefined: all there are. */
+  /** Selected environments; undefined: all. */
   readonly environments?: readonly EnvironmentSelection[];
-  /** Of the first environment, where a selection says nothing else. */
+  /** Working directory in the first environment, unless a selection has another. */
   readonly cwd?: string;
   readonly workspaceRoots?: readonly string[];
 }
 
-/** Where the calls of a thread run: the environments that are selected, and their directories. */
+/** Where the calls of a thread run: the selected environments, and their directories. */
 export class ThreadPlace {
   readonly #options: ThreadPlaceOptions;
-  /** Created by the first use: executors may be attached after the thread was started. */
+  /** Created on first use: executors may be attached after the thread was started. */
   #opened: Conversation | undefined;
 
   constructor(options: ThreadPlaceOptions) {
     this.#options = options;
   }
 
-  /** Those that are selected, the default first; undefined for all there are. */
+  /** Selected environments, the default first; undefined: all. */
   get environments(): readonly EnvironmentSelection[] | undefined {
     return this.#conversation.environments;
   }
@@ -57,13 +57,13 @@ export class ThreadPlace {
     return this.environments?.some(({ id }) => id === environment) ?? true;
   }
 
-  /** Undefined before it is connected. */
+  /** Host of an environment; undefined before it is connected. */
   hostOf(environment: string | undefined) {
     return this.#options.orchestrator.executors.find(({ name }) => name === environment)?.host;
   }
 
   readonly callTool: Conversation["callTool"] = (name, args, options) => {
-    // A selection has its directories.
+    // A selection includes its directories.
     const directories = this.environments === undefined ? getDirectories(this.#options) : {};
     return this.#conversation.callTool(name, args, { ...options, ...directories });
   };
@@ -80,7 +80,7 @@ export class ThreadPlace {
     return this.#opened;
   }
 
-  /** The default environment of the thread has its directories wherever it stands in a selection. */
+  /** Adds the directories of the thread's default environment, at any position in a selection. */
   #complete(selection: readonly EnvironmentSelection[]): readonly EnvironmentSelection[] {
     const { environments } = this.#options;
     const own = environments === undefined ? this.#firstAttached : environments[0]?.id;

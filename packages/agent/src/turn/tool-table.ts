@@ -98,6 +98,6 @@ function describeJsonError(text: string): string {
     const value: unknown = JSON.parse(text);
     return `the arguments are ${Array.isArray(value) ? "a list" : value === null ? "null" : `a ${typeof value}`}`;
   } catch (error) {
-    return `the arguments are no JSON: ${error instanceof Error ? error.message : String(error)}`;
+    return `the arguments are not JSON: ${error instanceof Error ? error.message : String(error)}`;
   }
 }

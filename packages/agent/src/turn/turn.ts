@@ -265,7 +265,7 @@ export class Turn {
     await reader.item(item);
     if (call === undefined) return;
     const prepared = this.#options.prepare(call, table, {
-      // One of its own: each listener of each call that waits would count at the turn's.
+      // A separate signal, as the listeners of all waiting calls would add up on that of the turn.
       signal: AbortSignal.any([this.#stop.signal]),
       onCancelled: () => this.#stop.abort(new TurnStop("interrupted", "the user ended the turn")),
       showPlan: (details) => this.#showPlan(details),

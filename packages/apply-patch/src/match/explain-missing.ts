@@ -10,7 +10,7 @@ export function explainMissing(text: TextLines, located: Extract<Located, { ok: 
   const sought = missing === "header" ? [chunk.header ?? ""] : getSought(chunk.lines);
   const what = missing === "header" ? `the line that '@@ ${quoteLine(chunk.header ?? "")}' names` : "the lines";
   const where = `of the chunk at line ${chunk.line} of the patch`;
-  const since = from === 0 ? "" : ` behind line ${from} of the file, where the search begins`;
+  const since = from === 0 ? "" : ` after line ${from} of the file, where the search begins`;
   const found = findNearest(text.lines, sought, { from, isAtEnd: missing === "lines" && chunk.isAtEnd, missing });
   const words = missing === "header" ? "" : `:\n${quoteLines(sought)}`;
   const end = missing === "lines" && chunk.isAtEnd ? " at the end of the file" : "";

@@ -29,7 +29,7 @@ function checkText(text: string): void {
   const at = text.search(LONE_SURROGATE);
   if (at === -1) return;
   const line = text.slice(0, at).split("\n").length;
-  fail(line, "the patch has half of a surrogate pair there, which is no character and cannot be written to a file");
+  fail(line, "the patch has half of a surrogate pair there, which is not a character and cannot be written to a file");
 }
 
 const LONE_SURROGATE = /\p{Cs}/u;
@@ -106,10 +106,10 @@ function describeNoHeader(text: string): string {
   const shown = `'${quoteLine(text)}'`;
   const trimmed = text.trim();
   if (trimmed === "*** End Patch" || trimmed === "*** Begin Patch") {
-    return `${shown} stands inside the patch: one call takes one patch, from one '*** Begin Patch' to one '*** End Patch'`;
+    return `${shown} is inside the patch: one call takes one patch, from one '*** Begin Patch' to one '*** End Patch'`;
   }
   if (trimmed === "") return `an empty line is no file operation. In a new file each line begins with '+'. ${HEADERS}`;
-  return `${shown} is no hunk header, and no line that may follow the one before it. ${HEADERS}`;
+  return `${shown} is not a hunk header, nor a line that may follow the previous one. ${HEADERS}`;
 }
 
 const HEADERS = "A file operation begins with '*** Add File: PATH', '*** Delete File: PATH' or '*** Update File: PATH'";

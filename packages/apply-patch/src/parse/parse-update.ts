@@ -91,7 +91,7 @@ const isEndOfFile = (text: string): boolean => text.trimEnd() === "*** End of Fi
 function failEmpty(cursor: Cursor, path: string): never {
   const text = cursor.at < cursor.end ? cursor.lines[cursor.at]! : "*** End Patch";
   const isMarker = /^\*\*\* (End Patch|End of File|(Add|Delete|Update) File: )/.test(text);
-  const found = isMarker ? "the chunk has no lines" : `'${quoteLine(text)}' cannot stand in a chunk`;
+  const found = isMarker ? "the chunk has no lines" : `'${quoteLine(text)}' is not allowed in a chunk`;
   fail(cursor.at + 1, path, `${found}: each line of a chunk begins with ' ' (context), '-' (removed) or '+' (added)`);
 }
 

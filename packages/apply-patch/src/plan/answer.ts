@@ -33,7 +33,7 @@ export function renderProblems({ problems, applied }: Extract<Planned, { ok: fal
 
 function describeApplied(applied: readonly string[]): string {
   const named = applied.map((path) => `'${quoteLine(path)}'`).join(", ");
-  return `Already as this patch leaves them: ${named}. If an earlier try got that far, send the rest alone.`;
+  return `Already as this patch leaves them: ${named}. If an earlier try got that far, send only the rest.`;
 }
 
 const FAILED = "apply_patch verification failed: ";

@@ -20,7 +20,7 @@ export function parsePatchScript(script: string): PatchScript | undefined {
   const literal = readWord(directory);
   if (literal !== undefined) return { kind: "patch", text: body, directory: literal };
   const reason =
-    `apply_patch is no program but taken out of the script, so nothing expands 'cd ${directory}': ` +
+    `apply_patch is not a program, but is taken out of the script, so nothing expands 'cd ${directory}': ` +
     "give the directory as it is, in `workdir`. Nothing was changed.";
   return { kind: "refused", reason };
 }
@@ -30,7 +30,7 @@ export function explainPatchCommand(script: string): string | undefined {
   if (!CALLS.test(script)) return undefined;
   return (
     "apply_patch is a tool, not a program of this shell. Call the tool, or give exec_command a script that is nothing " +
-    "but `apply_patch <<'EOF'`, the patch and `EOF` (`cd DIRECTORY &&` may stand before it)."
+    "but `apply_patch <<'EOF'`, the patch and `EOF` (`cd DIRECTORY &&` may precede it)."
   );
 }
 

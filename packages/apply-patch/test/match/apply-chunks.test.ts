@@ -102,7 +102,7 @@ describe("what is not found", () => {
       "a place before the search",
       "a\nb\nc\n",
       ["@@", "-c", "+C", "@@", "-a", "+A"],
-      /behind line 3 .*It is at line 1 .*before that/s,
+      /after line 3 .*It is at line 1 .*before that/s,
     ],
     [
       "a header that is the first line of the chunk",
@@ -126,7 +126,7 @@ describe("what is not found", () => {
       "an end before the search",
       "x\ny\nx\n",
       ["@@", "-x", "-y", "-x", "+q", "@@", "-x", "*** End of File"],
-      /behind line 3/,
+      /after line 3/,
     ],
     ["inner blanks", "a  b\n", ["@@", "-a b", "+c"], /the file has:\na {2}b/],
     ["a mark inside of the file", "q\n\ufeffx\n", ["@@", "-x", "+y"], /the file has:\n\\ufeffx/],

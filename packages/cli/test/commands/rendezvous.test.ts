@@ -94,7 +94,7 @@ describe("codex rendezvous", () => {
     [["--listen", "ws://127.0.0.1:0"], "expected http://HOST:PORT with a port from 0 to 65535"],
     [["--listen", "http://127.0.0.1:65536"], "expected http://HOST:PORT"],
     [["--listen", "https://127.0.0.1:0"], "--listen https:// needs --tls-cert and --tls-key"],
-    [["--tls-cert", "x"], "--tls-cert needs --tls-key beside it"],
+    [["--tls-cert", "x"], "--tls-cert also needs --tls-key"],
     [["--public-url", "meet.example"], "expected http://HOST or https://HOST"],
     [["--token-file", "/nowhere"], "/nowhere cannot be used: ENOENT"],
     [["--jwt-issuer", "https://id.example"], "--jwks-file, --jwt-issuer and --jwt-audience are needed together"],

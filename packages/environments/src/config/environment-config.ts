@@ -30,7 +30,7 @@ interface Common {
   readonly requiredSkills: readonly string[];
   /** Id of the environment to use if this one cannot be connected. */
   readonly fallback?: string;
-  /** Connect it before it is used. */
+  /** Whether to connect it before its first use. */
   readonly eager?: boolean;
 }
 

@@ -75,7 +75,7 @@ export const isTable = (value: unknown): value is Readonly<Record<string, unknow
 export const trimBlanks = (text: string): string =>
   isVisible(text.charCodeAt(0)) && isVisible(text.charCodeAt(text.length - 1)) ? text : text.replace(BLANKS, "");
 
-/** A visible ASCII character: most texts begin and end with one, and each regular expression has to be compiled at a start. */
+/** A visible ASCII character. Most texts begin and end with one, which saves compiling a regular expression at startup. */
 const isVisible = (code: number): boolean => code > 0x20 && code < 0x7f;
 
 const BLANK = "[\\t-\\r \\u0085\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000]";

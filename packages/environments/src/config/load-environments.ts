@@ -6,7 +6,7 @@ import type { ConfigSource, ConfiguredEnvironment, ConfiguredNoise, Environments
 import { isTable, readFlag, readTable, readText, refuseUnknown, trimBlanks } from "./fields.js";
 import { type Dialect, OUR_KEYS, readAdditions, readEnvironment } from "./read-environment.js";
 
-/** Name of the file that Codex reads as well. */
+/** Name of the file that Codex also reads. */
 export const ENVIRONMENTS_FILE = "environments.toml";
 /** Name of the file with the additions of this project, which Codex does not read. */
 export const OUR_ENVIRONMENTS_FILE = "environments-ts.toml";

@@ -66,7 +66,7 @@ export function readEnvironment(section: Section, dialect: Dialect, home: string
   const initializeTimeoutMs = readSeconds(section, "initialize_timeout_sec") ?? INITIALIZE_TIMEOUT_MS;
   const common = {
     id,
-    // Looked for when it is needed: each start of a command reads all environments.
+    // Read on demand: each start of a command reads all environments.
     get place() {
       const line = section.findPlace(section.path)?.line;
       return `${section.file}${line === undefined ? "" : `:${line}`}`;

@@ -4,7 +4,7 @@ export interface SshUrl {
   readonly host: string;
   readonly user?: string;
   readonly port?: number;
-  /** Absolute; a leading `~` stands for the remote home directory. */
+  /** Absolute; a leading `~` is the remote home directory. */
   readonly cwd?: string;
 }
 
@@ -17,7 +17,7 @@ export function readSshUrl(url: string): SshUrl | string {
     );
   if (match === null) return expected;
   const [, user, password, host = "", port, path] = match;
-  if (password !== undefined) return `${expected}, without a password: ssh asks for it, or its agent knows a key`;
+  if (password !== undefined) return `${expected}, without a password: ssh asks for it, or its agent has a key`;
   const name = /^[A-Za-z0-9_.][A-Za-z0-9_.@+-]*$/;
   if (user !== undefined && !name.test(user)) return `${expected}; the user has a character that is not allowed`;
   const bare = host.startsWith("[") ? host.slice(1, -1).replace(/%25/, "%") : host;

@@ -18,9 +18,9 @@ export function isLoopback(url: string): boolean {
 
 const MAX_URL_BYTES = 65_534;
 const BAD_CHARACTER = "expected a URL without blanks and characters that must be percent-encoded";
-const BAD_AUTHORITY = "expected a host, and perhaps a port, behind the //";
+const BAD_AUTHORITY = "expected a host, and optionally a port, after the //";
 
-/** What nearly all URLs are, so that the other regular expressions need not be compiled at a start. */
+/** Matches nearly all URLs, so that the other regular expressions need not be compiled at startup. */
 const PLAIN = /^wss?:\/\/[a-z0-9.-]{1,255}(?::\d{1,5})?(?:\/[a-z0-9./-]{0,255})?$/;
 
 /** Characters accepted by Codex's parser. */

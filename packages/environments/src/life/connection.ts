@@ -25,7 +25,7 @@ export class Connection<Remote> {
   #remote: Remote | undefined;
   #attempt: Promise<Remote> | undefined;
   #failures = 0;
-  /** Earliest time of the next attempt, on the clock. */
+  /** Earliest time of the next attempt, by the clock. */
   #notBefore = 0;
   #closing: Promise<void> | undefined;
 

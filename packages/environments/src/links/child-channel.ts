@@ -25,7 +25,7 @@ export class ChildChannel implements Channel {
     this.#explain = explain;
     this.#inner = createStdioChannel({ input: child.stdout, output: child.stdin });
     this.closed = this.#inner.closed.then((end) => this.#describeEnd(end));
-    // Another process may hold its stdout open after it has exited, but cannot answer.
+    // Another process may keep its stdout open after it has exited, but cannot respond.
     void child.exited.then(() => {
       if (child.stdout.closed) return;
       const timer = setTimeout(() => child.stdout.destroy(), STDOUT_DRAIN_MS);

@@ -31,7 +31,7 @@ export class Child {
   exitCode: number | undefined;
   readonly #child: ChildProcessByStdio<Writable, Readable, Readable>;
   readonly #command: ChildCommand;
-  /** As `exited`, at once. */
+  /** Like `exited`, but without waiting for stderr. */
   readonly #exit: Promise<string>;
   #stderrTail = Buffer.alloc(0);
   #line = "";
@@ -114,7 +114,7 @@ export class Child {
     this.#child.stderr.destroy();
   }
 
-  /** Ends processes left in the group: they are unreachable and may hold the pipes open. */
+  /** Ends processes left in the group: they are unreachable and may keep the pipes open. */
   #endRest(): void {
     if (this.#command.ownGroup === false || !this.#signal("SIGTERM")) return;
     (this.#command.clock ?? systemClock).after(KILL_GRACE_MS, () => this.#signal("SIGKILL"));

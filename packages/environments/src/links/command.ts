@@ -9,7 +9,7 @@ import { listUrlSecrets, MIN_SECRET_LENGTH, redact } from "./redact.js";
 
 /** A program that speaks the protocol of an exec-server or executor on its stdin and stdout. */
 export interface LinkedCommand {
-  /** Looked up in `PATH` unless it has a slash. No shell reads it. */
+  /** Looked up in `PATH` unless it has a slash. Not interpreted by a shell. */
   program: string;
   args?: readonly string[];
   /** Added to the inherited variables, or replacing them. */

@@ -26,7 +26,7 @@ export function openKnownExecutors(file: string): KnownExecutors {
       throw new LinkError(
         "unauthorized",
         `the key of its executor has changed: ${fingerprint}, not ${known}, which ${file} trusts. If that is meant, ` +
-          `\`codex environment trust\` accepts the new one; else somebody may be between`,
+          `\`codex environment trust\` accepts the new one; otherwise the connection may be intercepted`,
       );
     },
     async trust(environment, fingerprint) {
@@ -55,7 +55,7 @@ async function read(file: string): Promise<Record<string, string>> {
     throw new LinkError("unauthorized", `the trusted executors cannot be read: ${String(error)}`);
   }
   const parsed = text.length <= MAX_KNOWN_EXECUTORS_BYTES ? parse(text) : undefined;
-  if (parsed === undefined) throw new LinkError("unauthorized", `${file} is no list of trusted executors`);
+  if (parsed === undefined) throw new LinkError("unauthorized", `${file} is not a list of trusted executors`);
   return parsed;
 }
 

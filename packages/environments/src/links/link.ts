@@ -4,7 +4,7 @@ import type { ServedProtocol } from "../environment.js";
 /** How the remote side of an environment is reached. Each kind of environment has its own. */
 export interface EnvironmentLink {
   /**
-   * Opens a channel, which the caller owns. Called again, one at a time, after the channel was lost; the peer may then be
+   * Opens a channel, which the caller owns. Called again after the channel was lost, one call at a time; the peer may then be
    * a different one. Rejects with the reason of `signal`, a ChannelError, an EnvironmentError, or an error whose message says
    * why it cannot be reached.
    */

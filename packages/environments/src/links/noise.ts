@@ -61,7 +61,7 @@ export async function trustExecutor(
   if (!/^SHA256:[A-Za-z0-9+/]{43}$/.test(fingerprint)) {
     throw new LinkError(
       "unsupported",
-      `${JSON.stringify(fingerprint)} is no fingerprint; expected SHA256: and 43 characters`,
+      `${JSON.stringify(fingerprint)} is not a fingerprint; expected SHA256: and 43 characters`,
     );
   }
   return { fingerprint, former: await address.known.trust(address, fingerprint) };
@@ -104,7 +104,7 @@ async function createRegistry(
   return { url: registryUrl, environmentId, labels, authorize, ca: typeof ca === "function" ? await ca() : ca };
 }
 
-/** The executors that a registry of this project knows. @throws LinkError */
+/** Lists the executors of a registry of this project. @throws LinkError */
 export async function listRegistered(address: Omit<NoiseAddress, "environmentId">): Promise<ListedExecutor[]> {
   const relay = await import("@codex/relay");
   try {

@@ -39,7 +39,7 @@ export function createWebSocketLink({ url, token, ca, connectTimeoutMs }: WebSoc
         subprotocols: [EXEC_SERVER_SUBPROTOCOL, EXECUTOR_SUBPROTOCOL],
         limits: { maxSentMessageBytes: MAX_SENT_FRAME_BYTES },
       });
-      // Another choice is found out by the first response: a server may choose whatever is offered first.
+      // A wrong choice is detected by the first response: a server may choose whatever is offered first.
       return channel.subprotocol === EXECUTOR_SUBPROTOCOL ? { channel, serves: "executor" } : { channel };
     },
   };

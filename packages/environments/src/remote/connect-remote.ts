@@ -5,7 +5,7 @@ import { LinkError } from "../links/link-error.js";
 import { ProtocolProbe } from "./protocol-probe.js";
 
 /**
- * Connects, and finds out the protocol of the peer in the handshake. `signal` cancels the attempt.
+ * Connects, and detects the protocol of the peer in the handshake. `signal` cancels the attempt.
  * @throws what the link throws, RpcError or ClientError of the handshake
  */
 export async function connectRemote(

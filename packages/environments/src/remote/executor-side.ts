@@ -21,8 +21,8 @@ export interface ExecutorSideOptions {
 }
 
 /**
- * A remote executor: its tools for an orchestrator, and its exec-server for programs. Both use one channel where an
- * orchestrator has it attached; otherwise programs have their own.
+ * A remote executor: its tools for an orchestrator, and its exec-server for programs. Both use one channel if an
+ * orchestrator has attached it; otherwise programs have their own.
  */
 export class ExecutorSide {
   readonly #options: ExecutorSideOptions;
@@ -71,7 +71,7 @@ export class ExecutorSide {
   }
 
   /**
-   * Why the executor cannot be used any more; undefined while it can. Where only its orchestrator has detached it, programs continue over a
+   * Why the executor can no longer be used; undefined while it can. If only its orchestrator has detached it, programs continue over a
    * channel of their own.
    */
   get end(): ExecutorEnd | undefined {

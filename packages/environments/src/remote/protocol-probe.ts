@@ -1,7 +1,7 @@
 import type { BinaryFrames, Channel, ChannelEnd, CloseOptions, Received } from "@codex/channel";
 
 /**
- * A channel that finds out the protocol of its peer. The first request is one of the exec-server protocol; a peer that responds
+ * A channel that detects the protocol of its peer. The first request is one of the exec-server protocol; a peer that responds
  * with a message of the executor protocol is an executor. This channel then ends for its reader, and the inner one, which
  * `close` leaves open, can be used from the start.
  */

@@ -18,7 +18,7 @@ export function explainSshFailure(
     const line = said.find((each) => pattern.test(each));
     if (line !== undefined) return new LinkError(code, `ssh to ${name}: ${line.replace(/\.$/, "")}; ${advice(name)}`);
   }
-  const last = said.at(-1) ?? `ssh ${how} and said nothing`;
+  const last = said.at(-1) ?? `ssh ${how} without a message`;
   const code = exitCode === SSH_FAILED ? "unreachable" : "program_failed";
   return new LinkError(code, `ssh to ${name}: ${last}`);
 }
@@ -34,7 +34,7 @@ const KNOWN: readonly Known[] = [
   {
     pattern: /REMOTE HOST IDENTIFICATION HAS CHANGED/,
     code: "unauthorized",
-    advice: () => "its key is another one than before: find out why, then remove the old one with `ssh-keygen -R`",
+    advice: () => "its key has changed: find out why, then remove the old one with `ssh-keygen -R`",
   },
   {
     pattern: /Host key verification failed|No .* host key is known/,

@@ -1,6 +1,6 @@
 /**
- * A script for `node -e` on the remote side: says what the host is, receives a packed bundle on stdin, checks it, writes it under
- * another name, renames it, and becomes the bridge to the server. What it says is a line of a mark, a word and JSON. It has no
+ * A script for `node -e` on the remote side: reports the kind of host, receives a packed bundle on stdin, checks it, writes it under
+ * another name, renames it, and becomes the bridge to the server. It reports in lines of a mark, a word and JSON. It contains no
  * single quotes.
  */
 export const INSTALLER = `

@@ -1,6 +1,6 @@
 import { INSTALLER } from "./installer.js";
 
-/** Where Node is searched for after `PATH`, which ssh commands have only in a short form. Shell words. */
+/** Where Node is searched for after `PATH`, which is short in ssh commands. Shell words. */
 const PLACES = [
   '"$HOME"/.nvm/versions/node/*/bin/node',
   '"$HOME"/.local/share/fnm/node-versions/*/installation/bin/node',
@@ -20,10 +20,10 @@ const IS_NEW_ENOUGH =
   'const [a, b] = process.versions.node.split("."); process.exit(a > 20 || (a == 20 && b >= 19) ? 0 : 1)';
 
 /**
- * The script that a shell on the remote side reads from its stdin: starts the bridge to the server where it is installed, else the
- * installer. What it says is a line of `mark`, a word and more. It is a function, so that the shell reads all of it before
+ * The script that a shell on the remote side reads from its stdin: starts the bridge to the server if it is installed, else the
+ * installer. It reports in lines of `mark`, a word and arguments. It is a function, so that the shell reads all of it before
  * it runs any of it: what follows on stdin is for the bridge.
- * @param id of the bundle
+ * @param id id of the bundle
  * @param places directories in which Node is searched for in addition to `PATH`
  */
 export const createScript = (id: string, mark: string, places: readonly string[] = PLACES): string => `m() {

@@ -232,7 +232,7 @@ function parseTarget(text: string): BundleTarget {
 function parseReason(text: string): string {
   const { reason, code } = parseObject(text);
   if (code === "ENOSPC") return "its disk is full";
-  if (code === "EDQUOT") return "the quota of its disk is used up";
+  if (code === "EDQUOT") return "its disk quota is exceeded";
   const isUnwritable = ["EACCES", "EPERM", "EROFS", "ENOTDIR"].includes(String(code));
   return `${reason}${isUnwritable ? "; set XDG_CACHE_HOME there to a directory that you may write" : ""}`;
 }

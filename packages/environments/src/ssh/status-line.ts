@@ -61,7 +61,7 @@ export function readStatus(
       }
     };
     const cancel = clock.after(timeoutMs, () =>
-      settle(() => reject(new StatusError("timeout", `no answer within ${timeoutMs} ms`))),
+      settle(() => reject(new StatusError("timeout", `no response within ${timeoutMs} ms`))),
     );
     input.on("readable", onReadable).once("end", onEnd).once("close", onEnd);
     signal.addEventListener("abort", onAbort, { once: true });

@@ -134,7 +134,7 @@ describe("the remote side of an ssh", () => {
       "program_failed",
       /ssh exited with code 0/,
     ],
-    ["ends before it says anything", "exit 255", "unreachable", /ssh exited with code 255 and said nothing/],
+    ["ends before it says anything", "exit 255", "unreachable", /ssh exited with code 255 without a message/],
     [
       "ends in the middle of a line",
       `printf '\\n%s rea' "$mark"; exit 1`,

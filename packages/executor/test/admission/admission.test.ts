@@ -158,7 +158,7 @@ describe("a ceiling, on real directories", () => {
   it.each<[Partial<ExecCommandRequest>, RegExp]>([
     [bypass, /a sandbox is needed/],
     [{ sandbox: null }, /a sandbox is needed/],
-    [{ sandbox: DISABLED }, /`disabled` are none/],
+    [{ sandbox: DISABLED }, /`disabled` are not/],
     [{ sandbox: writing("/etc"), ...bypass }, /writing `\/etc`/],
   ])("refuses %j", async (part, expected) => {
     const ceiling: CeilingOptions = { mode: "workspace-write", roots: [base] };

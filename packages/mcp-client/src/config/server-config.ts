@@ -1,4 +1,4 @@
-/** An MCP server as configured in `[mcp_servers.NAME]` of Codex's config.toml. Only `env` and `httpHeaders` may hold secret values. */
+/** An MCP server as configured in `[mcp_servers.NAME]` of Codex's config.toml. Only `env` and `httpHeaders` may contain secret values. */
 export interface McpServerConfig {
   name: string;
   transport: StdioConfig | HttpConfig;
@@ -44,7 +44,7 @@ export interface StdioConfig {
 export interface HttpConfig {
   kind: "http";
   url: string;
-  /** Name of the variable of this process that holds the token. */
+  /** Name of the variable of this process with the token. */
   bearerTokenEnvVar: string | undefined;
   httpHeaders: Readonly<Record<string, string>>;
   /** Names of variables of this process, by header. An unset variable adds no header. */

@@ -101,7 +101,7 @@ function serveTools(servers: McpServers, includes: (config: McpServerConfig) => 
 }
 
 const NO_PROCESSES: ExecBackend = {
-  start: () => Promise.reject(new Error("this executor starts no processes")),
+  start: () => Promise.reject(new Error("this executor does not start processes")),
   close: () => Promise.resolve(),
   [Symbol.asyncDispose]: () => Promise.resolve(),
 };

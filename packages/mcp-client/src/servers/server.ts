@@ -51,7 +51,7 @@ export class McpServer {
     return this.#reason;
   }
 
-  /** As last listed by the server. Still there after it has failed: calls then return the reason. */
+  /** As last listed by the server. Kept after it has failed: calls then return the reason. */
   get tools(): readonly Tool[] {
     return this.#status === "closed" ? [] : this.#tools;
   }
@@ -174,7 +174,7 @@ export class McpServer {
     if (typeof code === "number") return `${what}: ${this.#hide(messageOf(error))}`;
     const reason =
       code === "REQUEST_TIMEOUT"
-        ? `it did not answer within ${this.config.toolTimeoutMs / 1000} s`
+        ? `it did not respond within ${this.config.toolTimeoutMs / 1000} s`
         : (this.#reason ?? this.#hide(messageOf(error)));
     return `${what}: ${reason}. What the call did is unknown.`;
   }

@@ -10,7 +10,7 @@ import { cut } from "./text.js";
 export function toOutcome(result: CallToolResult): ToolCallOutcome {
   const { content, structuredContent, isError } = result;
   const text = truncate(content.map(describePart).join("\n"));
-  if (isError === true) return { status: "error", message: text === "" ? "the tool failed and said nothing" : text };
+  if (isError === true) return { status: "error", message: text === "" ? "the tool failed without a message" : text };
   const isText = content.every(({ type }) => type === "text");
   const structured = {
     ...(structuredContent === undefined ? {} : { structuredContent }),
@@ -42,5 +42,5 @@ function describePart(part: CallToolResult["content"][number]): string {
 function truncate(text: string): string {
   const shown = cut(text, MAX_RESULT_BYTES);
   if (shown === text) return text;
-  return `${shown}\n[cut: the tool answered ${Buffer.byteLength(text)} bytes of text]`;
+  return `${shown}\n[cut: the tool returned ${Buffer.byteLength(text)} bytes of text]`;
 }

@@ -11,7 +11,7 @@ export interface ExecutorStdioServer
 }
 
 /**
- * A transport for the official MCP client over a program of an executor. The program is judged like a command of a model: policy,
+ * A transport for the official MCP client over a program of an executor. The program is treated like a command of a model: policy,
  * approval and sandbox apply. One that is not started is reported to `onerror`, with the reason.
  *
  * ```ts

@@ -5,7 +5,7 @@ import { HTTP_HANDSHAKE_MS } from "../limits.js";
 /**
  * A `fetch` for `StreamableHTTPClientTransport` whose requests are made by the host of an environment. Resolves when the headers arrive,
  * with the body as a stream. Requests of the MCP handshake time out after 30 s, others do not. Headers, including secret
- * ones, are sent to that host. An abort ends the wait here at once, and the exchange of the host as `RemoteHttpRequest.signal` says.
+ * ones, are sent to that host. An abort ends the wait here immediately; for the exchange of the host see `RemoteHttpRequest.signal`.
  */
 export function createEnvironmentFetch(http: Pick<EnvironmentHttp, "stream">): FetchLike {
   return async (url, init = {}) => {

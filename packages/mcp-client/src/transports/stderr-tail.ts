@@ -1,6 +1,6 @@
 import { QUOTED_STDERR_CHARACTERS, STDERR_TAIL_BYTES } from "../limits.js";
 
-/** The last bytes of what a server wrote to stderr. */
+/** The last bytes that a server wrote to stderr. */
 export class StderrTail {
   #bytes = Buffer.alloc(0);
 

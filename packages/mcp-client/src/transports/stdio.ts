@@ -179,11 +179,11 @@ export class StdioTransport implements Transport {
     try {
       message = JSON.parse(line);
     } catch {
-      this.onerror?.(new Error("the MCP server wrote a line to stdout that is no JSON message"));
+      this.onerror?.(new Error("the MCP server wrote a line to stdout that is not a JSON message"));
       return;
     }
     if (isMessage(message)) this.onmessage?.(message);
-    else this.onerror?.(new Error("the MCP server wrote a line to stdout that is no JSON-RPC message"));
+    else this.onerror?.(new Error("the MCP server wrote a line to stdout that is not a JSON-RPC message"));
   }
 
   #describeEnd({ outcome }: StdioProcess): string {
@@ -240,7 +240,7 @@ function describeOutcome(outcome: ProcessOutcome): string {
     case "exited":
       return `it exited with code ${outcome.code}`;
     case "signaled":
-      return `it died of ${outcome.signal}`;
+      return `it was killed by ${outcome.signal}`;
     case "failed_to_start":
       return `it could not be started: ${outcome.reason}`;
     case "lost":

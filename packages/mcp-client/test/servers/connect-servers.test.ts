@@ -156,7 +156,7 @@ describe("a server that fails", () => {
   it("fails a call at its time limit, or when it is aborted", async () => {
     const servers = await connect({ s: { ...GOOD, tool_timeout_sec: 0.2 }, t: GOOD });
     expect((await call(servers.tools, "mcp__s__wait_for", { file: "/no/such/file" })).outcome).toMatchObject({
-      message: expect.stringContaining("did not answer within 0.2 s"),
+      message: expect.stringContaining("did not respond within 0.2 s"),
     });
     const abort = new AbortController();
     const pending = call(servers.tools, "mcp__t__wait_for", { file: "/no/such/file" }, abort.signal);

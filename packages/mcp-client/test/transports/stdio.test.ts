@@ -136,7 +136,7 @@ it("rejects lines that are not messages, and ends a server whose message is too 
     transport.start().catch(reject);
   });
   expect(events).toEqual([
-    "the MCP server wrote a line to stdout that is no JSON message",
+    "the MCP server wrote a line to stdout that is not a JSON message",
     "a message has more than 10485760 bytes, the limit for one message",
   ]);
   expect(transport.outcome).toMatchObject({ kind: "signaled" });

@@ -126,7 +126,7 @@ async function* readParts(
     // The connection may be broken already.
     await reader.cancel().catch(() => {});
   }
-  throw new ModelError("stream_cut", "the stream ended before its end was told", { retry: "stream" });
+  throw new ModelError("stream_cut", "the stream ended without a finish part", { retry: "stream" });
 }
 
 const tooLarge = (message: string) => new ModelError("too_large", message, { retry: "never" });

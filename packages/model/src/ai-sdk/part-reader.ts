@@ -81,7 +81,7 @@ function readCall(part: LanguageModelPart): ModelEvent {
   const [callId, name, input] = [asText(part.toolCallId) ?? "", asText(part.toolName) ?? "", asText(part.input)];
   if (callId === "" || name === "" || input === undefined) {
     const what = callId === "" ? "an id" : name === "" ? "a name" : "text as its input";
-    return { type: "notice", message: `The model's call of ${name || "a tool"} was dropped: it has not ${what}.` };
+    return { type: "notice", message: `The model's call of ${name || "a tool"} was dropped: it lacks ${what}.` };
   }
   const call = { type: "function_call", call_id: callId, name, arguments: input, ...providerData(part) };
   return { type: "item_done", item: call };

@@ -156,7 +156,7 @@ function readOpenAiKey(env: ProviderSources["env"], auth: unknown, notices: stri
     return asKey("the variable OPENAI_API_KEY", openAiKey);
   }
   const signedIn =
-    asObject(file?.tokens) === undefined ? "" : "; auth.json holds a sign-in with ChatGPT, which is not used here";
+    asObject(file?.tokens) === undefined ? "" : "; auth.json contains a sign-in with ChatGPT, which is not used here";
   throw new ProviderError(
     "missing_key",
     `no key for OpenAI: set CODEX_API_KEY, or OPENAI_API_KEY in auth.json${signedIn}`,

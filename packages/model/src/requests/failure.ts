@@ -103,7 +103,10 @@ export function readConnectionFailure(thrown: unknown): RequestFailure {
   const last = causes.findLast((cause) => cause instanceof Error && cause.message !== "");
   const text = last instanceof Error ? last.message : codes[0] === undefined ? String(thrown) : codes[0];
   if (codes.includes("ECONNREFUSED")) {
-    const error = new ModelError("connection_refused", `nobody answers: ${text}`, { retry: "refused", cause: thrown });
+    const error = new ModelError("connection_refused", `nothing is listening there: ${text}`, {
+      retry: "refused",
+      cause: thrown,
+    });
     return { error, repeat: true };
   }
   if (codes.some((code) => /^UND_ERR_(?:HEADERS|BODY)_TIMEOUT$/.test(code))) {

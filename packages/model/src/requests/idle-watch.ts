@@ -15,7 +15,7 @@ export interface IdleWatch {
 export function startIdleWatch(clock: Clock, idleMs: number, caller: AbortSignal): IdleWatch {
   const controller = new AbortController();
   const onIdle = () => {
-    const message = `nothing came from the endpoint for ${idleMs} ms`;
+    const message = `nothing was received from the endpoint for ${idleMs} ms`;
     controller.abort(new ModelError("idle_timeout", message, { retry: "stream" }));
   };
   const onAbort = () => controller.abort(caller.reason);

@@ -21,7 +21,7 @@ export type ModelFetch = (
     readonly method: "POST";
     readonly headers: Record<string, string>;
     readonly body: Uint8Array<ArrayBuffer>;
-    /** The same bytes in parts, for implementations that can send them one after the other: `body` is joined of them when it is first read. */
+    /** The same bytes in parts, for implementations that can send them one after the other: `body` is joined from them when it is first read. */
     readonly pieces?: readonly Uint8Array<ArrayBuffer>[];
     readonly signal: AbortSignal;
     readonly redirect: "manual";

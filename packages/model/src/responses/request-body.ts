@@ -22,11 +22,11 @@ export function buildRequestBody(request: ModelRequest): Record<string, unknown>
   };
 }
 
-/** The bytes of a request: what is before its items, the items, and what is after them. */
+/** The bytes of a request: the part before its items, the items, and the part after them. */
 export type BodyPieces = readonly Uint8Array<ArrayBuffer>[];
 
 /**
- * Creates a serializer of `buildRequestBody` to UTF-8 JSON. A request whose history continues that of the last one costs what is new:
+ * Creates a serializer of `buildRequestBody` to UTF-8 JSON. If the history of a request continues that of the last one, only new items cost time:
  * the pieces of its items are neither serialized nor copied again. Items must not be modified after they were sent.
  */
 export function createBodyWriter(): (request: ModelRequest) => BodyPieces {
@@ -42,7 +42,7 @@ export function createBodyWriter(): (request: ModelRequest) => BodyPieces {
 
 const EMPTY_INPUT = '"input":[]';
 
-/** The pieces as one. */
+/** Joins the pieces. */
 export function joinPieces(pieces: BodyPieces): Uint8Array<ArrayBuffer> {
   const joined = new Uint8Array(pieces.reduce((total, { length }) => total + length, 0));
   let at = 0;

@@ -4,9 +4,9 @@ import type { Item } from "../items.js";
 const FIRST_BYTES = 64 * 1024;
 
 /**
- * The items of a history as JSON, separated by commas, in one growing buffer: a history that continues the last one costs its new items
- * only. Bytes that were returned are never changed. Items must not be modified after they were written.
- * @param toJson of an item that was not written before
+ * The items of a history as JSON, separated by commas, in one growing buffer: if a history continues the last one, only its new items
+ * are serialized. Bytes that were returned are never changed. Items must not be modified after they were written.
+ * @param toJson serializes an item that was not written before
  */
 export function createWrittenItems(
   toJson: (item: Item) => string,
@@ -32,7 +32,7 @@ export function createWrittenItems(
   const grow = (size: number): void => {
     const larger = new Uint8Array(Math.max(size, 2 * buffer.length));
     larger.set(buffer.subarray(0, used));
-    // The buffer before is released: nothing but requests in progress refers to it.
+    // The previous buffer is released: nothing but requests in progress refers to it.
     for (const item of known) {
       const { byteOffset, length } = written.get(item)!;
       written.set(item, larger.subarray(byteOffset, byteOffset + length));

@@ -14,10 +14,10 @@ const ANSI = [
   ...["#484f58", "#ff7b72", "#56d364", "#e3b341", "#79b8ff", "#d2a8ff", "#56d4dd", "#c9d1d9"],
   ...["#6e7681", "#ffa198", "#7ee787", "#f2cc60", "#a5d6ff", "#e2c5ff", "#76e3ea", "#ffffff"],
 ];
-/** Of the cube of 6 × 6 × 6 colors. */
+/** Intensities in the cube of 6 × 6 × 6 colors. */
 const LEVELS = [0, 95, 135, 175, 215, 255];
 
-/** The colors that a run is drawn in; `bg` is undefined where nothing has to be drawn. */
+/** The colors that a run is drawn in; `bg` is undefined if no background has to be drawn. */
 export function getColors({ fg, bg, bold, inverse }: StyledRun): { fg: string; bg: string | undefined } {
   // As terminals do: bold text in one of the first eight colors is bright.
   const text = typeof fg === "number" && fg < 8 && bold ? fg + 8 : fg;

@@ -1,4 +1,4 @@
-/** What is used of `@resvg/resvg-js`. */
+/** The subset of `@resvg/resvg-js` used here. */
 export interface Rasterizer {
   readonly Resvg: new (
     svg: string,
@@ -6,14 +6,14 @@ export interface Rasterizer {
   ) => { render(): { asPng(): Uint8Array; readonly pixels: Uint8Array } };
 }
 
-/** Pixels of the picture for each pixel of the SVG. */
+/** Pixels of the PNG per pixel of the SVG, in each direction. */
 const SCALE = 2;
 const OPTIONS = {
   fitTo: { mode: "zoom", value: SCALE },
   font: { loadSystemFonts: true, defaultFontFamily: "DejaVu Sans Mono", monospaceFamily: "DejaVu Sans Mono" },
 };
 
-/** @throws Error that says what is missing: the rasterizer, or fonts */
+/** @throws Error naming what is missing: the rasterizer, or fonts */
 export async function renderPng(svg: string, load: () => Promise<Rasterizer> = loadRasterizer): Promise<Uint8Array> {
   const { Resvg } = await load();
   if (!new Resvg(PROBE, OPTIONS).render().pixels.some((value) => value !== 0)) {
@@ -22,7 +22,7 @@ export async function renderPng(svg: string, load: () => Promise<Rasterizer> = l
   return new Resvg(svg, OPTIONS).render().asPng();
 }
 
-/** Text is left out where there is no font for it. */
+/** Detects missing fonts: text without a font is left out. */
 const PROBE =
   '<svg xmlns="http://www.w3.org/2000/svg" width="20" height="20"><text x="0" y="15" font-family="monospace">M</text></svg>';
 
@@ -31,6 +31,6 @@ async function loadRasterizer(): Promise<Rasterizer> {
     return await import("@resvg/resvg-js");
   } catch (cause) {
     const what = "a PNG needs the package @resvg/resvg-js, which is optional";
-    throw new Error(`${what}: install it beside this one, or write an SVG`, { cause });
+    throw new Error(`${what}: install it next to this one, or write an SVG`, { cause });
   }
 }

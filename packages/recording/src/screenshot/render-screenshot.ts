@@ -14,7 +14,7 @@ export interface ScreenshotOptions {
 }
 
 /**
- * What a terminal shows, as a picture or as text. A PNG needs `@resvg/resvg-js`, which is loaded when it is asked for.
+ * What a terminal shows, as a picture or as text. A PNG needs `@resvg/resvg-js`, which is loaded on demand.
  * @throws Error naming what a PNG lacks: that package, or fonts
  */
 export async function renderScreenshot(

@@ -9,7 +9,7 @@ const RADIUS = 10;
 const FONTS =
   "ui-monospace, 'SF Mono', Menlo, Consolas, 'DejaVu Sans Mono', 'Liberation Mono', 'Noto Sans Mono', 'Noto Sans Mono CJK SC', 'Noto Color Emoji', monospace";
 
-/** The screen in a window, as SVG. It stands alone: no script, no font and no other file. */
+/** The screen in a window, as SVG. It is self-contained: no script, no font and no other file. */
 export function renderSvg({ size, cursor, title, outcome, styledRows }: StyledScreen, heading = title): string {
   const width = Math.ceil(size.cols * CELL.width) + 2 * PADDING;
   const height = size.rows * CELL.height + TITLE_HEIGHT + 2 * PADDING;
@@ -82,7 +82,7 @@ function renderText(run: StyledRun, fg: string, { x, y, width }: { x: number; y:
     run.dim ? 'opacity="0.6"' : "",
     lines === "" ? "" : `text-decoration="${lines}"`,
   ];
-  // Columns stay where they are, whatever font there is.
+  // Columns keep their positions, whatever the font.
   const place = `x="${x}" y="${y}" textLength="${width}" lengthAdjust="spacingAndGlyphs"`;
   return `<text ${[place, ...style].filter((part) => part !== "").join(" ")}>${escapeText(run.text)}</text>`;
 }
@@ -96,7 +96,7 @@ function renderCursor({ row, col }: { row: number; col: number }): string {
 const round = (value: number): number => Math.round(value * 100) / 100;
 
 const ENTITIES: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };
-/** Not allowed in XML, and characters that would turn the direction of the text around them. */
+/** Characters that are not allowed in XML, or would change the direction of the text around them. */
 const UNFIT = /[^\t\n\r\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]|[\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
 
 const escapeText = (text: string): string =>

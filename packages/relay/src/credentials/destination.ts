@@ -20,8 +20,9 @@ const CHATGPT_HOSTS = /(^|\.)(openai\.(com|org)|chatgpt\.com)$/i;
 export function findDestinationProblem(kind: CredentialKind, text: string): string | undefined {
   if (!URL.canParse(text)) return `${JSON.stringify(text)} is not a URL`;
   const { protocol, hostname, username, password } = new URL(text);
-  if (username !== "" || password !== "") return "the URL of a registry holds no user or password";
-  if (protocol !== "https:" && protocol !== "http:") return `a registry is at https: or http:, not ${protocol}`;
+  if (username !== "" || password !== "") return "the URL of a registry must not contain a user or password";
+  if (protocol !== "https:" && protocol !== "http:")
+    return `the URL of a registry begins with https: or http:, not ${protocol}`;
   const isSecure = protocol === "https:";
   const isLocal = isLoopbackHost(hostname);
   switch (kind) {

@@ -21,7 +21,7 @@ export interface DirectExecutorOptions {
   log?: Logger | undefined;
 }
 
-/** Registers, dials and speaks JSON without relay frames to the harness that is connected; repeats that until it is closed. */
+/** Registers, dials, and exchanges JSON without relay frames with the connected harness; repeats this until it is closed. */
 export function serveDirectExecutor(options: DirectExecutorOptions): { close(): Promise<void> } {
   const { registry, clock = systemClock, random = Math.random, log, limits } = options;
   const abort = new AbortController();

@@ -22,7 +22,7 @@ export interface ExecutorRelayOptions {
   labels?: Readonly<Record<string, string>>;
   /** Displayed by the registry. */
   version?: string | undefined;
-  /** Whether `onChannel` is called after the handshake instead of at the first message. Default false. */
+  /** Whether `onStream` is called after the handshake instead of at the first message. Default false. */
   isEager?: boolean;
   limits?: Partial<ChannelLimits>;
   /** Long-lived keys of this executor. Default: new keys. */

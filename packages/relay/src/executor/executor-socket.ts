@@ -137,7 +137,7 @@ export class ExecutorSocket {
       if (!(await validate({ streamId, harness: initiator, authorization }, this.#abort.signal))) {
         throw new Error("the registry does not admit this harness");
       }
-      // The stream was reset or the socket cut in the meantime.
+      // The stream was reset or the socket terminated during validation.
       if (this.#entries.get(streamId) !== entry) return;
       const { message: answer, session } = handshake.respond();
       gate.noteSuccess();

@@ -14,7 +14,7 @@ export interface ForwardOptions {
 }
 
 /**
- * Connects a stream to a websocket of its own, which gets each message as a binary one. When either ends, the other is ended. Resolves
+ * Connects a stream to its own websocket, which is sent each message as a binary one. When either ends, the other is ended. Resolves
  * then; never rejects.
  */
 export async function forwardStream(stream: Channel, options: ForwardOptions): Promise<void> {
@@ -23,7 +23,7 @@ export async function forwardStream(stream: Channel, options: ForwardOptions): P
     const socket = await FrameSocket.dial(destination, { clock, maxMessageBytes: MAX_MESSAGE_BYTES });
     const framing = { encode: (json: Buffer) => json, decode: (data: Buffer) => data };
     const channel = createMessageChannel(socket, framing, { carriesBinary: true });
-    // What the ends agree upon is theirs.
+    // The ends negotiate binary messages; forward them in any case.
     stream.binary?.accept();
     channel.binary?.accept();
     await Promise.race([pump(stream, channel), pump(channel, stream)]);
@@ -34,7 +34,7 @@ export async function forwardStream(stream: Channel, options: ForwardOptions): P
   await stream.close({ deadlineMs: SOCKET_CLOSE_MS });
 }
 
-/** Forwards every message as it is until either end has ended. */
+/** Forwards every message unchanged until either end has ended. */
 async function pump(from: Channel, to: Channel): Promise<void> {
   for (let received = await from.receive(); received !== undefined; received = await from.receive()) {
     if (received.kind === "malformed") return;

@@ -8,7 +8,7 @@ import { SocketError } from "../socket/frame-socket.js";
 /** How a socket ended. */
 export interface EndedSocket {
   reason: string;
-  /** The pause before the next dial is random up to this, milliseconds: the rendezvous spreads the dials of its executors. Default `FIRST_RETRY_MS`. */
+  /** Longest random pause before the next dial, milliseconds, by which the rendezvous spreads the dials of its executors. Default `FIRST_RETRY_MS`. */
   spreadMs: number | undefined;
 }
 
@@ -16,7 +16,7 @@ export interface EndedSocket {
 export interface KeepServingOptions {
   /** Registers if necessary, dials, and serves one socket. Resolves when it has ended. */
   serveOnce(onConnected: () => void): Promise<EndedSocket>;
-  /** The rendezvous answered a dial with 4xx: it no longer knows the registration. */
+  /** Called when the rendezvous refuses a dial with 4xx: the registration is no longer valid. */
   onRefused(): void;
   clock: Clock;
   random: () => number;
@@ -41,7 +41,7 @@ export async function keepServing(options: KeepServingOptions): Promise<void> {
       if (signal.aborted) return;
       pauseMs = backoff.next(error instanceof HttpFailure ? error.retryAfterMs : undefined);
       if (error instanceof SocketError && isClientError(error.status)) onRefused();
-      // While all nodes are away, as many executors dial at any time as would return at once.
+      // While all nodes are away, spread the dials over the same time as a return, as a node may come back at any time.
       else pauseMs = Math.max(pauseMs, random() * spreadMs);
       log?.warn?.("the rendezvous cannot be reached", { error: messageOf(error) });
     }

@@ -99,10 +99,10 @@ export class StreamTable {
   /** Removes a new stream that turned out to resume another one. */
   discard(stream: RelayedStream): void {
     for (const kept of this.#all) if (kept.stream === stream) kept.place = undefined;
-    stream.endByPeer("the harness went on with another stream");
+    stream.endByPeer("the harness continued with another stream");
   }
 
-  /** Called when the place of a stream is gone. The stream waits for its harness for a while, or ends. */
+  /** Call when the place of a stream is gone. The stream waits up to `DETACHED_MS` for its harness, or ends. */
   leave(stream: RelayedStream, reason: string): void {
     const kept = [...this.#all].find((each) => each.stream === stream);
     if (kept === undefined) return;
@@ -110,7 +110,7 @@ export class StreamTable {
     stream.detach(reason);
     if (!stream.isResumable) return;
     kept.cancelExpiry();
-    kept.cancelExpiry = this.#clock.after(DETACHED_MS, () => stream.fail(`${reason}; nobody came back`));
+    kept.cancelExpiry = this.#clock.after(DETACHED_MS, () => stream.fail(`${reason}; the harness did not return`));
   }
 
   /** Ends all streams. */

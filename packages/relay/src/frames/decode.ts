@@ -26,7 +26,7 @@ export function decodeFrame(bytes: Uint8Array): DecodedFrame {
 }
 
 /**
- * Stream id and kind of a frame; undefined if `decodeFrame` would reject it for these. Does not decode the body, for peers
+ * Stream id and kind of a frame; undefined if `decodeFrame` would reject it because of either. Does not decode the body, for peers
  * that only forward it.
  */
 export function readFrameHead(bytes: Uint8Array): FrameHead | undefined {
@@ -51,7 +51,7 @@ class FrameProblem extends Error {}
 
 // The library's own errors only name positions.
 function problemOf(error: unknown): string {
-  return error instanceof FrameProblem ? error.message : "the bytes are no protobuf message";
+  return error instanceof FrameProblem ? error.message : "the bytes are not a protobuf message";
 }
 
 interface Fields {

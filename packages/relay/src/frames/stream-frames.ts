@@ -8,8 +8,8 @@ const MAX_VARINT_BYTES = 5;
 const MAX_BODY_START_BYTES = 4 + 4 * MAX_VARINT_BYTES;
 
 /**
- * Encodes the numbered frames of one stream, without their payload, which comes last: the bytes are those of `encodeFrame`.
- * Written by hand, as there is one for every key: a quarter of the library's time, and one buffer instead of six.
+ * Encodes the numbered frames of one stream, without their payload, which comes last; with it the bytes are those of `encodeFrame`.
+ * Written by hand, as every key press takes a frame: a quarter of the library's time, and one buffer instead of six.
  */
 export class StreamFrames {
   /** Version and stream id, the same in every frame. */

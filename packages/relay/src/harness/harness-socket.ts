@@ -75,10 +75,10 @@ export async function openHarnessSocket(options: HarnessSocketOptions): Promise<
         reject(signal?.aborted === true ? signal.reason : new StreamRefusedError(reason));
       } else options.onLost(reason);
     };
-    const onAbort = () => lose("it was given up");
+    const onAbort = () => lose("it was cancelled");
     signal?.addEventListener("abort", onAbort, { once: true });
     const cancel = clock.after(HANDSHAKE_TIMEOUT_MS, () =>
-      lose(`the executor did not answer the handshake within ${HANDSHAKE_TIMEOUT_MS} ms`),
+      lose(`the executor did not respond to the handshake within ${HANDSHAKE_TIMEOUT_MS} ms`),
     );
     const settle = (session: NoiseSession) => {
       cancel();
@@ -115,13 +115,13 @@ export async function openHarnessSocket(options: HarnessSocketOptions): Promise<
     const receive = (body: FrameBody) => {
       if (body.kind === "reset") return lose("the stream was reset");
       if (body.kind === "handshake") {
-        if (link !== undefined) return lose("a second handshake came");
+        if (link !== undefined) return lose("a second handshake was received");
         try {
           settle(handshake.finish(body.payload));
         } catch {
-          lose("the handshake failed: it was not answered by the executor whose key the registry gave");
+          lose("the handshake failed: the response is not from the executor whose key the registry returned");
         }
-      } else if (link === undefined) lose("data came before the handshake");
+      } else if (link === undefined) lose("data was received before the handshake");
       else if (isStarted) pass(body);
       else early.push(body);
     };
@@ -130,7 +130,7 @@ export async function openHarnessSocket(options: HarnessSocketOptions): Promise<
         if (isOver) return;
         if (!isBinary) return lose("the rendezvous sent a text message");
         const decoded = decodeFrame(data);
-        if (!decoded.ok) lose(`the rendezvous sent a frame that is invalid: ${decoded.problem}`);
+        if (!decoded.ok) lose(`the rendezvous sent an invalid frame: ${decoded.problem}`);
         else if (decoded.frame.streamId === streamId) receive(decoded.frame.body);
       },
       onWritten: () => turns.run(),

@@ -34,8 +34,8 @@ export interface NoiseChannelOptions {
 }
 
 /**
- * Opens a channel to the executor of an environment. If its socket is lost, it continues over another one within 45 s without losing or
- * repeating anything; with an executor of Codex it ends.
+ * Opens a channel to the executor of an environment. If its socket is lost, it continues over another one, opened within 45 s, without losing or
+ * repeating anything; with a Codex executor the channel ends.
  * @throws RegistryError, SocketError, StreamRefusedError, what `checkKey` throws, or the reason of the signal
  */
 export async function openNoiseChannel(options: NoiseChannelOptions): Promise<Channel> {
@@ -54,12 +54,12 @@ class NoiseHarness {
   #socket: HarnessSocket | undefined;
   /** Fingerprint of the executor of this stream. */
   #executor = "";
-  /** Empty until an executor was chosen by its labels. */
+  /** Empty until an executor has been chosen by its labels. */
   #environmentId: string;
   #isRecovering = false;
-  /** Of the first handshake. */
+  /** From the first handshake. */
   #resumption: Resumption | undefined;
-  /** The executor has refused the last resumption handshake, or not answered it: the next one is complete. */
+  /** The executor has refused the last resumption handshake, or did not respond to it: the next one is complete. */
   #isResumptionRefused = false;
 
   constructor(options: NoiseChannelOptions, mlKem: MlKem, identity: NoiseIdentity) {
@@ -170,7 +170,7 @@ class NoiseHarness {
   }
 }
 
-/** The registry returned another executor. */
+/** The registry returned a different executor. */
 class ReplacedError extends Error {
   constructor() {
     super("the executor was replaced by another one");

@@ -12,7 +12,7 @@ export function seal(key: Buffer, counter: number, plaintext: Uint8Array, associ
   return Buffer.concat([cipher.update(plaintext), cipher.final(), cipher.getAuthTag()]);
 }
 
-/** The same, of a plaintext in parts: a ciphertext for each, and the tag. All are new buffers, which belong to the caller. */
+/** The same for a plaintext in parts: returns a ciphertext for each, then the tag. All are new buffers, owned by the caller. */
 export function sealParts(key: Buffer, counter: number, plaintext: readonly Uint8Array[]): Buffer[] {
   const cipher = createCipheriv("aes-256-gcm", key, nonceOf(counter));
   const sealed = plaintext.map((part) => cipher.update(part));
@@ -36,7 +36,7 @@ export function open(key: Buffer, counter: number, sealed: Uint8Array, associate
 }
 
 function nonceOf(counter: number): Buffer {
-  // Of the shared pool of small buffers: memory of its own would take longer than the writes.
+  // From the shared pool of small buffers: a separate allocation would take longer than the writes.
   const nonce = Buffer.allocUnsafe(12);
   nonce.writeUInt32BE(0, 0);
   nonce.writeUInt32BE(Math.floor(counter / 2 ** 32), 4);

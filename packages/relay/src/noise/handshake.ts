@@ -21,7 +21,7 @@ export interface HandshakeOptions {
   /** The long-lived keys of this end. */
   identity: NoiseIdentity;
   mlKem: MlKem;
-  /** New ones unless given; for tests. */
+  /** Default: new keys. For tests. */
   ephemeral?: NoiseIdentity;
   /** For tests. */
   protocolName?: string;
@@ -29,7 +29,7 @@ export interface HandshakeOptions {
 
 /** What both ends have after a handshake. */
 export interface NoiseSession {
-  /** The hash of all that was exchanged: the same at both ends, and of no other session. */
+  /** Hash of everything that was exchanged: the same at both ends, and unique to the session. */
   handshakeHash: Buffer;
   keys: SessionKeys;
   /** For the handshakes with which its stream is resumed. */
@@ -44,7 +44,7 @@ export interface SessionKeys {
   receivedControl: Buffer;
 }
 
-/** That of a harness, which knows the executor's key. */
+/** The harness's end of a handshake; the executor's key is given. */
 export class InitiatorHandshake {
   readonly #identity: NoiseIdentity;
   readonly #ephemeral: NoiseIdentity;
@@ -80,7 +80,7 @@ export class InitiatorHandshake {
     return Buffer.concat(parts);
   }
 
-  /** Message 2: ekem, skem, e, ee, se. @throws Error for one that the responder did not make for this message 1 */
+  /** Message 2: ekem, skem, e, ee, se. @throws Error for one that the responder did not create for this message 1 */
   finish(message: Uint8Array): NoiseSession {
     const state = this.#state;
     const reader = new Reader(message);
@@ -92,7 +92,7 @@ export class InitiatorHandshake {
     const { x25519 } = readEphemeral(state, reader);
     state.mixKey(this.#ephemeral.x25519.agree(x25519));
     state.mixKey(this.#identity.x25519.agree(x25519));
-    // Bytes of a payload would be of a later version.
+    // Only a later version would have a payload.
     state.decryptAndHash(reader.rest());
     const [sent, received, sentControl, receivedControl, ...rest] = splitKeys(state);
     const keys = { sent, received, sentControl, receivedControl };
@@ -100,7 +100,7 @@ export class InitiatorHandshake {
   }
 }
 
-/** That of an executor, which learns the harness's key, and asks the registry about it. */
+/** The executor's end of a handshake: receives the harness's key, which the registry then validates. */
 export class ResponderHandshake {
   readonly #identity: NoiseIdentity;
   readonly #mlKem: MlKem;
@@ -121,7 +121,7 @@ export class ResponderHandshake {
     return this.#state.hash;
   }
 
-  /** Reads message 1. Call once. @throws Error for one that was not made for this context and key, or was changed */
+  /** Reads message 1. Call once. @throws Error for one that was not created for this context and key, or was modified */
   receive(message: Uint8Array): { initiator: NoisePublicKey; payload: Uint8Array } {
     const state = this.#state;
     const reader = new Reader(message);
@@ -136,7 +136,7 @@ export class ResponderHandshake {
     return { initiator: this.#initiator, payload: state.decryptAndHash(reader.rest()) };
   }
 
-  /** Makes message 2. Call once, after `receive`. */
+  /** Creates message 2. Call once, after `receive`. */
   respond(): { message: Buffer; session: NoiseSession } {
     if (this.#initiator === undefined || this.#ephemeral === undefined) throw new Error("nothing was received yet");
     const state = this.#state;
@@ -158,7 +158,7 @@ export class ResponderHandshake {
   }
 }
 
-/** `25519`, where the name of the key suite has `X25519`: the two differ. */
+/** Has `25519` where the name of the key suite has `X25519`. */
 const PROTOCOL_NAME = "Noise_hybridIK_25519+MLKEM768_AESGCM_SHA256";
 
 const PROLOGUE_LABEL = "codex-exec-server-relay-noise/v1";
@@ -192,7 +192,7 @@ function readEphemeral(state: SymmetricState, reader: Reader): NoisePublicKey {
   return { x25519, mlkem768 };
 }
 
-/** Initiator to responder, responder to initiator; for records, then for control messages; then secret and id of a resumption. */
+/** Keys from initiator to responder and back, for records, then for control messages; then the secret and id for resumption. */
 function splitKeys(state: SymmetricState): [Buffer, Buffer, Buffer, Buffer, Buffer, Buffer] {
   const [one, two, three, four, five, six] = state.split(6);
   return [one!, two!, three!, four!, five!, six!];

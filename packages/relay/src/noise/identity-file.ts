@@ -11,8 +11,8 @@ const schema = z.object({ version: z.literal(1), x25519: z.string(), mlkem768_se
 const MAX_FILE_CHARS = 1024;
 
 /**
- * The identity in a file, so that an executor has the same key after a restart; a missing file is created with new keys, readable by
- * the user alone.
+ * Reads the identity in a file, so that an executor has the same key after a restart; a missing file is created with new keys, readable by
+ * the user only.
  * @throws Error naming the file, never its content
  */
 export async function openIdentityFile(file: string): Promise<NoiseIdentity> {
@@ -31,7 +31,7 @@ async function read(file: string): Promise<string | undefined> {
   }
 }
 
-/** Atomically, and never over an existing file: two executors that start together both get the keys of the first. */
+/** Creates the file atomically, and never replaces one: two executors that start concurrently both get the keys of the first. */
 async function create(file: string): Promise<string> {
   const x25519 = randomBytes(X25519_BYTES).toString("base64");
   const text = `${JSON.stringify({ version: 1, x25519, mlkem768_seed: randomBytes(ML_KEM.seed).toString("base64") })}\n`;

@@ -5,7 +5,7 @@ import { SymmetricState } from "./symmetric-state.js";
 import { createX25519, X25519_BYTES, type X25519KeyPair } from "./x25519.js";
 
 /**
- * Noise NNpsk0 with a key of a former hybrid handshake: only the ends of that one know it, so that it authenticates both, and an attacker
+ * Noise NNpsk0 with a key from an earlier hybrid handshake: only its two ends have the key, so that it authenticates both, and an attacker
  * without it learns nothing even if X25519 is broken. A tenth of the CPU time of a handshake with ML-KEM in JavaScript.
  */
 const PROTOCOL_NAME = "Noise_NNpsk0_25519_AESGCM_SHA256";
@@ -29,14 +29,14 @@ export class ResumptionInitiator {
     this.#state = startState(options);
   }
 
-  /** The id of the resumption in clear, then message 1: psk, e, payload. Call once. */
+  /** The id of the resumption in clear text, then message 1: psk, e, payload. Call once. */
   start(payload: Uint8Array): Buffer {
     const { id } = this.#options.resumption;
     mixPublicKey(this.#state, this.#ephemeral.publicKey);
     return Buffer.concat([id, this.#ephemeral.publicKey, this.#state.encryptAndHash(payload)]);
   }
 
-  /** Message 2: e, ee. @throws Error for one that was not made for this message 1 by an end that has the secret */
+  /** Message 2: e, ee. @throws Error for one that was not created for this message 1 by an end that has the secret */
   finish(message: Uint8Array): NoiseSession {
     agree(this.#state, this.#ephemeral, readPublicKey(this.#state, message, 0));
     this.#state.decryptAndHash(message.subarray(X25519_BYTES));
@@ -58,7 +58,7 @@ export class ResumptionResponder {
     this.#state = startState(options);
   }
 
-  /** Reads message 1. Call once. @throws Error for one that was not made for this context by an end that has the secret */
+  /** Reads message 1. Call once. @throws Error for one that was not created for this context by an end that has the secret */
   receive(message: Uint8Array): { initiator: NoisePublicKey; payload: Uint8Array } {
     this.#ephemeral = readPublicKey(this.#state, message, RESUMPTION_ID_BYTES);
     const payload = this.#state.decryptAndHash(message.subarray(RESUMPTION_ID_BYTES + X25519_BYTES));

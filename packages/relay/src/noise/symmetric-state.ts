@@ -11,7 +11,7 @@ export class SymmetricState {
   #key: Buffer | undefined;
   #counter = 0;
 
-  /** @param name of the protocol; up to 32 bytes it is the first hash itself */
+  /** @param name name of the protocol; if it has at most 32 bytes, it is the initial hash itself */
   constructor(name: string) {
     const bytes = Buffer.from(name);
     const isShort = bytes.length <= KEY_BYTES;
@@ -53,12 +53,12 @@ export class SymmetricState {
     return plaintext;
   }
 
-  /** Bytes that encryption currently adds. */
+  /** Bytes that encryption adds in the current state. */
   get overhead(): number {
     return this.#key === undefined ? 0 : TAG_BYTES;
   }
 
-  /** Keys for use after the handshake: the first two are those of Noise. */
+  /** Derives keys for use after the handshake: the first two are those of Noise. */
   split(count: number): Buffer[] {
     return this.#derive(new Uint8Array(0), count);
   }

@@ -4,7 +4,7 @@ import { StreamViolation } from "./violation.js";
 /** Bytes of the big-endian length prefix of each message. */
 const LENGTH_BYTES = 4;
 
-/** Splits a byte stream into messages. Allocates for received bytes only, not for announced lengths. */
+/** Splits a byte stream into messages. Allocates memory for received bytes only, not for announced lengths. */
 export class MessageAssembler {
   readonly #maxBytes: number;
   #parts: Uint8Array[] = [];
@@ -24,7 +24,7 @@ export class MessageAssembler {
       if (this.#length === undefined) {
         if (this.#bytes < LENGTH_BYTES) return;
         this.#length = this.#take(LENGTH_BYTES).readUInt32BE();
-        if (this.#length === 0) throw new StreamViolation("a message has no bytes");
+        if (this.#length === 0) throw new StreamViolation("a message is empty");
         if (this.#length > this.#maxBytes) {
           throw new StreamViolation(`a message has ${this.#length} bytes, more than ${this.#maxBytes}`);
         }

@@ -40,7 +40,7 @@ export class RecordOrder {
       throw new StreamViolation(`record ${seq} is ${ahead} ahead of the next, more than ${MAX_RECORDS_AHEAD}`);
     }
     if (this.#heldBytes + record.length > MAX_HELD_RECORD_BYTES) {
-      throw new StreamViolation(`records that came early have more than ${MAX_HELD_RECORD_BYTES} bytes`);
+      throw new StreamViolation(`records that arrived early have more than ${MAX_HELD_RECORD_BYTES} bytes`);
     }
     this.#heldBytes += record.length;
     this.#held.set(seq, record);

@@ -22,7 +22,7 @@ export class Backoff {
     const longest = Math.min(firstMs * 2 ** this.#failures, longestMs);
     this.#failures = Math.min(this.#failures + 1, 32);
     const pauseMs = longest * (0.5 + random() / 2);
-    // Clients that got the same `Retry-After` must not all return at once.
+    // Clients that got the same `Retry-After` must not all return simultaneously.
     return atLeastMs > pauseMs ? atLeastMs + random() * firstMs : pauseMs;
   }
 

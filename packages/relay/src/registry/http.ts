@@ -62,7 +62,7 @@ function send({
       ...(ca === undefined ? {} : { ca: [...rootCertificates, Buffer.from(ca).toString()] }),
     });
     const timer = setTimeout(
-      () => fail(`the registry did not answer within ${REGISTRY_TIMEOUT_MS} ms`),
+      () => fail(`the registry did not respond within ${REGISTRY_TIMEOUT_MS} ms`),
       REGISTRY_TIMEOUT_MS,
     );
     request.once("close", () => clearTimeout(timer));
@@ -75,7 +75,7 @@ function send({
         bytes += chunk.length;
         if (bytes > maxBytes) fail(`the registry answered with more than ${maxBytes} bytes`);
       });
-      response.once("error", (cause) => fail(`the answer of the registry broke off: ${cause.message}`, cause));
+      response.once("error", (cause) => fail(`the response of the registry was cut off: ${cause.message}`, cause));
       response.once("end", () => {
         const { statusCode = 0, headers: given } = response;
         resolve({ status: statusCode, retryAfter: given["retry-after"], text: Buffer.concat(chunks).toString() });

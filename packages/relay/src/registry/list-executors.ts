@@ -25,7 +25,7 @@ const schema = z.object({
   ),
 });
 
-/** An executor that a registry knows. Its strings contain no control characters. */
+/** An executor in a registry's list. Its strings contain no control characters. */
 export interface ListedExecutor {
   environmentId: string;
   /** Empty if it has none. */
@@ -40,7 +40,7 @@ export interface ListedExecutor {
   since: string | undefined;
 }
 
-/** The executors that a registry of this project knows. @throws RegistryError, or the reason of the signal */
+/** Lists the executors of a registry of this project. @throws RegistryError, or the reason of the signal */
 export async function listExecutors(
   address: Omit<RegistryAddress, "environmentId" | "labels">,
   signal?: AbortSignal,
@@ -50,7 +50,7 @@ export async function listExecutors(
   const maxBytes = MAX_EXECUTOR_LIST_BYTES;
   const answer = await requestJson({ method: "GET", url, headers, body: "", maxBytes, signal, ca: address.ca });
   const parsed = z.safeParse(schema, answer);
-  if (!parsed.success) throw new RegistryError("the registry answered with something that is no list of executors");
+  if (!parsed.success) throw new RegistryError("the registry answered with something that is not a list of executors");
   return parsed.data.executors.map(({ environment_id, connected, connected_since, ...rest }) => ({
     ...rest,
     environmentId: environment_id,

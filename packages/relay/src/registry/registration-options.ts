@@ -1,7 +1,7 @@
-/** What an executor registers with, as command-line options. */
+/** Command-line options with which an executor registers. */
 export interface RegistrationWords {
   environmentId?: string | undefined;
-  /** `NAME=VALUE` each. */
+  /** Each `NAME=VALUE`. */
   label?: readonly string[] | undefined;
 }
 

@@ -15,7 +15,7 @@ export interface RegistryAddress {
   environmentId: string;
   /** Headers of a request to this URL with this body; called for each request, so that a token can be renewed. */
   authorize(request: { url: string; body: string }): Record<string, string> | Promise<Record<string, string>>;
-  /** Of a harness: labels that the executor must have. With an empty `environmentId`, an executor of any environment. */
+  /** For a harness: labels that the executor must have. With an empty `environmentId`, it may be of any environment. */
   labels?: Readonly<Record<string, string>> | undefined;
   /** Additional trusted CA certificates (PEM). */
   ca?: string | Uint8Array | undefined;

@@ -24,7 +24,7 @@ export interface DialOptions {
   /** Additional trusted CA certificates (PEM). */
   ca?: string | Uint8Array | undefined;
   timeoutMs?: number;
-  /** Milliseconds until the next ping, asked before each one. Default `PING_MS`. */
+  /** Returns the milliseconds until the next ping; called before each one. Default `PING_MS`. */
   getPingMs?: (() => number) | undefined;
   signal?: AbortSignal | undefined;
 }
@@ -77,7 +77,7 @@ export class FrameSocket {
     });
   }
 
-  /** Time over which the rendezvous wants its executors to return should it fail, milliseconds: the payload of its pings. */
+  /** Time over which executors should spread their return if the rendezvous fails, milliseconds: the payload of its pings. */
   get spreadMs(): number | undefined {
     return this.#spreadMs;
   }
@@ -115,7 +115,7 @@ export class FrameSocket {
     const wire = this.#wire;
     const buffers = this.#frames.encode(parts);
     const last = buffers.pop()!;
-    // Without compression ws writes each of its frames at once, so this one cannot end up within another.
+    // Without compression ws writes each of its frames synchronously, so this one cannot end up within another.
     this.#turn.begin(parts.reduce((sum, { length }) => sum + length, 0));
     wire.cork();
     for (const buffer of buffers) wire.write(buffer);
@@ -190,7 +190,7 @@ function dial<T>(url: string, options: DialOptions, wrap: (socket: WebSocket, wi
         ...(ca === undefined ? {} : { ca: [...rootCertificates, Buffer.from(ca).toString()] }),
       });
     } catch (cause) {
-      return reject(new SocketError(`${name} is no address of a websocket: ${messageOf(cause)}`));
+      return reject(new SocketError(`${name} is not the address of a websocket: ${messageOf(cause)}`));
     }
     const settle = () => {
       cancel();

@@ -11,7 +11,7 @@ const MAX_HEADER_BYTES = 10 + MASK_BYTES;
 /** A message up to this size is written as one buffer, bytes. */
 const MAX_COPIED_BYTES = 8 * 1024;
 
-/** Random bytes that are drawn at once. */
+/** Random bytes that are generated in one call. */
 const POOL_BYTES = 4 * 1024;
 
 /**

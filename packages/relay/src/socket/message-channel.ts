@@ -4,13 +4,13 @@ import type { FrameSocket } from "./frame-socket.js";
 /** Encoding of messages on a socket. */
 export interface MessageFraming {
   encode(json: Buffer): Uint8Array | string;
-  /** Decodes a message; undefined if there is none in it. If it throws, the channel ends. */
+  /** Decodes a message; undefined if the data contains none. If it throws, the channel ends. */
   decode(data: Buffer, isBinary: boolean): Buffer | undefined;
   /** Sent before closing the socket. */
   goodbye?(): Uint8Array;
 }
 
-/** A channel with its own socket, one message per socket message. Calls `onClosed` at its end. */
+/** Creates a channel with its own socket, one message per socket message. Calls `onClosed` when it has ended. */
 export function createMessageChannel(
   socket: FrameSocket,
   { encode, decode, goodbye }: MessageFraming,

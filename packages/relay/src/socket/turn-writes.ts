@@ -4,7 +4,7 @@ import type { Writable } from "node:stream";
 const MAX_HELD_BYTES = 256 * 1024;
 
 /**
- * The first message of a turn of the event loop is written at once, as a single key has nothing to wait for; later ones of that
+ * The first message of a turn of the event loop is written immediately, as a single key press has nothing to wait for; later ones of that
  * turn are joined into one system call, within bounds.
  */
 export class TurnWrites {

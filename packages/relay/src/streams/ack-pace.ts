@@ -1,7 +1,7 @@
 import type { Clock } from "@codex/clock";
 import { ACK_BYTES, ACK_DELAY_MS, ACK_RECORDS } from "../limits.js";
 
-/** Decides when to acknowledge received records: immediately when necessary, else several at once. */
+/** Decides when to acknowledge received records: immediately when necessary, else several together. */
 export class AckPace {
   readonly #clock: Clock;
   readonly #acknowledge: () => void;

@@ -4,7 +4,7 @@ const offset = z.int().check(z.minimum(0));
 const session = z.string().check(z.minLength(1), z.maxLength(64));
 
 /**
- * Control messages between two ends of this implementation, beside the records. Each is self-contained and supersedes earlier
+ * Control messages between two ends of this implementation, in addition to the records. Each is self-contained and supersedes earlier
  * ones, so any may be lost.
  */
 const controlSchema = z.discriminatedUnion("type", [

@@ -8,7 +8,7 @@ import { type ControlMessage, encodeControl, parseControl } from "./control.js";
 /** Plaintext of a record, in parts. */
 export interface RecordBytes {
   parts: readonly Buffer[];
-  /** Of all parts together. */
+  /** Total length of the parts, bytes. */
   length: number;
 }
 
@@ -38,12 +38,12 @@ export class NoiseLink {
     return this.#nextSeq;
   }
 
-  /** Whether the record numbers are used up. */
+  /** Whether all record numbers are used. */
   get isExhausted(): boolean {
     return this.#nextSeq > LAST_NUMBER;
   }
 
-  /** Number of the next expected record, and of those that arrived early. */
+  /** Numbers of the next expected record, and of those that arrived early. */
   get order() {
     return this.#opener.order;
   }

@@ -20,14 +20,14 @@ interface Pending {
   onWritten?: (() => void) | undefined;
 }
 
-/** A record up to this size, or of more parts, is copied into one buffer: each part that is sealed costs some microseconds. */
+/** A record of up to this size, or of more parts, is copied into one buffer: sealing each part takes some microseconds. */
 const MAX_JOINED_BYTES = 8 * 1024;
 const MAX_PARTS = 6;
 
 /** The send buffer of a stream: unsent bytes, and records that may have to be resent. */
 export class Outbox {
   #pending: Pending[] = [];
-  /** Index of the first entry that is not completely sent, and the bytes of it that are. */
+  /** Index of the first entry that is not completely sent, and the number of its bytes that are. */
   #head = 0;
   #headAt = 0;
   #pendingBytes = 0;
@@ -67,8 +67,8 @@ export class Outbox {
 
   /**
    * Sends the next record.
-   * @param mayJoin whether it may hold more than one message
-   * @param maxBytes of the record
+   * @param mayJoin whether it may contain bytes of more than one message
+   * @param maxBytes maximum length of the record
    */
   sendNext(link: NoiseLink, now: number, { mayJoin, maxBytes }: { mayJoin: boolean; maxBytes: number }): void {
     const record = this.#cut(Math.min(MAX_RECORD_BYTES, maxBytes), mayJoin);
@@ -98,7 +98,7 @@ export class Outbox {
   rewind(offset: number): void {
     if (offset < this.#keptFrom || offset > this.#sentBytes) {
       throw new StreamViolation(
-        `the peer has ${offset} bytes; kept are those from ${this.#keptFrom} to ${this.#sentBytes}`,
+        `the peer has ${offset} bytes; retained are those from ${this.#keptFrom} to ${this.#sentBytes}`,
       );
     }
     let at = this.#keptFrom;

@@ -89,7 +89,7 @@ export class RelayedStream implements MessageCarrier, Sender {
     return this.isResumable && this.#acceptsResumption;
   }
 
-  /** Whether no message was sent or received yet. */
+  /** Whether no message has been sent or received yet. */
   get isUnused(): boolean {
     return this.#messagesSent === 0 && this.#receivedBytes === 0;
   }
@@ -117,7 +117,7 @@ export class RelayedStream implements MessageCarrier, Sender {
     this.detach();
     this.#attached = { link, turns, isResuming: false };
     this.#limit = Math.max(this.#limit, limit);
-    this.#goOn(received);
+    this.#continueFrom(received);
   }
 
   /** Detaches the link. A stream that cannot be resumed ends. */
@@ -130,7 +130,7 @@ export class RelayedStream implements MessageCarrier, Sender {
     if (reason !== undefined && !this.isResumable) this.fail(reason);
   }
 
-  /** Ends it: nothing comes any more. */
+  /** Ends it: nothing more can be received. */
   fail(reason: string): void {
     this.channel.end({ kind: "failed", error: new Error(reason) });
     this.#finish();
@@ -157,7 +157,7 @@ export class RelayedStream implements MessageCarrier, Sender {
       this.#acks.note({ isUrgent: isUnexpected });
     }
     if (this.channel.receivedBytes > MAX_UNTAKEN_BYTES) {
-      throw new StreamViolation(`${MAX_UNTAKEN_BYTES} bytes were received and not taken`);
+      throw new StreamViolation(`${MAX_UNTAKEN_BYTES} bytes were received and not consumed`);
     }
     this.#watchGap(link.order.hasGap);
     this.#checkTotal();
@@ -169,7 +169,7 @@ export class RelayedStream implements MessageCarrier, Sender {
       this.#total = message.total;
       this.#checkTotal();
     } else if (message.type === "gone") {
-      if (message.session === this.#session) this.fail("the executor does not know the stream any more");
+      if (message.session === this.#session) this.fail("the executor no longer has the stream");
     } else if (message.type === "state") {
       this.#receiveState(message);
     } else if (message.session === this.#session) {
@@ -188,7 +188,7 @@ export class RelayedStream implements MessageCarrier, Sender {
       return false;
     }
     if (link.isExhausted) {
-      this.#options.onBroken("all numbers of records are used");
+      this.#options.onBroken("all record numbers are used");
       return false;
     }
     this.#outbox.sendNext(link, this.#options.clock.now(), { mayJoin: this.#peer === "ours", maxBytes: room });
@@ -274,7 +274,7 @@ export class RelayedStream implements MessageCarrier, Sender {
     this.#acceptsResumption ||= state.resumption === true;
     if (attached.isResuming) {
       attached.isResuming = false;
-      this.#goOn(state.received);
+      this.#continueFrom(state.received);
       return;
     }
     const oldest = this.#outbox.oldest?.seq;
@@ -292,7 +292,7 @@ export class RelayedStream implements MessageCarrier, Sender {
   }
 
   /** Continues on a new link, where the peer has this many bytes. */
-  #goOn(received: number): void {
+  #continueFrom(received: number): void {
     try {
       this.#outbox.rewind(received);
     } catch (error) {

@@ -13,6 +13,6 @@ export interface StreamOptions {
   onBroken(reason: string): void;
   /** Called when received messages queue up and the peer has no flow control. */
   onFull?(isFull: boolean): void;
-  /** Called when the stream has ended: the owner forgets it. */
+  /** Called when the stream has ended, so that the owner can remove it. */
   onEnded(): void;
 }

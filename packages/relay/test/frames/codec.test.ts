@@ -88,8 +88,8 @@ test.each([
   ["no body", frameOf([1, 1], [2, "s"], [3, 1]), /no body/],
   ["a number in place of a body", frameOf([1, 1], [2, "s"], [8, 1]), /no length/],
   ["text in place of the version", frameOf([1, "1"], [2, "s"], [8, reset]), /not a varint/],
-  ["a length beyond the end", Buffer.concat([frameOf([1, 1], [2, "s"]), fromHex("427f")]), /no protobuf/],
-  ["a cut varint", Buffer.concat([frameOf([1, 1], [2, "s"], [8, reset]), fromHex("80")]), /no protobuf/],
+  ["a length beyond the end", Buffer.concat([frameOf([1, 1], [2, "s"]), fromHex("427f")]), /not a protobuf/],
+  ["a cut varint", Buffer.concat([frameOf([1, 1], [2, "s"], [8, reset]), fromHex("80")]), /not a protobuf/],
 ])("%s is no frame", (_, bytes, problem) => {
   const decoded = decodeFrame(bytes);
   expect(decoded.ok ? "a frame" : decoded.problem).toMatch(problem);
@@ -100,7 +100,7 @@ test.each([
   ["segment 1", data([2, 1], [3, 2]), /segment 1 of 2/],
   ["no segment count", data(), /segment 0 of 0/],
   ["two payloads", Buffer.concat([data([3, 1]), frameOf([4, "y"])]), /comes twice/],
-  ["a cut payload", data([3, 1]).subarray(0, -1), /no protobuf/],
+  ["a cut payload", data([3, 1]).subarray(0, -1), /not a protobuf/],
 ])("data with %s is no frame", (_, body, problem) => {
   const decoded = decodeFrame(frameOf([1, 1], [2, "s"], [5, body]));
   expect(decoded.ok ? "a frame" : decoded.problem).toMatch(problem);

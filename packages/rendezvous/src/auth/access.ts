@@ -13,7 +13,7 @@ export interface Access {
   require(headers: IncomingHttpHeaders, environmentId: string, action: Action): Promise<Principal>;
   /** The same for a signed request. @throws Refusal as `require` */
   requireSigned(request: SignedRequest, environmentId: string, action: Action): Promise<Principal>;
-  /** Which environments may be connected to. @throws Refusal `unauthenticated` or `token_expired` */
+  /** Returns which environments may be connected to. @throws Refusal `unauthenticated` or `token_expired` */
   requireHarness(
     headers: IncomingHttpHeaders,
   ): Promise<{ principal: Principal; mayConnect: (environmentId: string) => boolean }>;

@@ -28,7 +28,7 @@ const keySetSchema = z.object({
 /** Parses a JWKS. @throws Error if it is invalid, or contains a secret or private key */
 export function parseKeySet(text: string): JSONWebKeySet {
   const parsed = keySetSchema.safeParse(JSON.parse(text));
-  if (!parsed.success) throw new Error("it is no set of public keys (JWKS)");
+  if (!parsed.success) throw new Error("it is not a set of public keys (JWKS)");
   // Keys are validated when a token refers to them.
   return parsed.data as JSONWebKeySet;
 }

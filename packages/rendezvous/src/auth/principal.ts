@@ -10,7 +10,7 @@ export interface Principal {
 /** Finds the owner of a bearer token. */
 export interface Authenticator {
   /**
-   * Undefined if this authenticator does not know the token.
+   * Undefined if this authenticator does not recognize the token.
    * @throws Refusal `token_expired`
    */
   authenticate(bearer: string): Principal | undefined | Promise<Principal | undefined>;

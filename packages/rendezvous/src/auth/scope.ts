@@ -16,7 +16,7 @@ export function parseScope(text: string): Scope | undefined {
   if (text === "metrics") return { kind: "metrics" };
   const [, pattern, actions] = SCOPE.exec(text) ?? [];
   if (!pattern || actions === undefined) return undefined;
-  // The pattern matches no other words.
+  // The pattern matches only these words.
   return { kind: "environment", pattern, actions: actions.split("|") as Action[] };
 }
 

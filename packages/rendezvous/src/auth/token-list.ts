@@ -26,7 +26,7 @@ export const createTokenList = (read: () => readonly TokenEntry[], now: () => nu
 });
 
 /**
- * Parses lines of `SHA256 SCOPE… [expires=TIME]`; the hash is 64 hexadecimal digits, the time as of RFC 3339. Blank lines and
+ * Parses lines of `SHA256 SCOPE… [expires=TIME]`; the hash is 64 hexadecimal digits, the time as in RFC 3339. Blank lines and
  * comments (`#`) are skipped.
  * @throws Error with the line number but without its content
  */
@@ -48,7 +48,7 @@ function parseEntry([hash = "", ...words]: readonly string[], line: number): Tok
   if (scopes.length > MAX_SCOPES) throw new Error(`line ${line} has ${scopes.length} scopes, more than ${MAX_SCOPES}`);
   if (!scopes.every((scope) => scope !== undefined)) {
     throw new Error(
-      `line ${line} has a word that is no scope; expected environment:ID:register, environment:ID:connect or metrics`,
+      `line ${line} has a word that is not a scope; expected environment:ID:register, environment:ID:connect or metrics`,
     );
   }
   if (times.length > 1) throw new Error(`line ${line} has ${times.length} times of expiry`);

@@ -42,9 +42,9 @@ export function watchFile<T>({ path, maxBytes, parse, log, now }: WatchedFileOpt
       if (stamp === current.stamp || stamp === failed) return current.value;
       failed = stamp;
       current = read();
-      log.info?.("file read again", { path });
+      log.info?.("file reloaded", { path });
     } catch (error) {
-      log.error?.("file cannot be used, its previous content stays", { path, reason: messageOf(error) });
+      log.error?.("file cannot be used; its previous content is kept", { path, reason: messageOf(error) });
     }
     return current.value;
   };

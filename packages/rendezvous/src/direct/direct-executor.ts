@@ -36,7 +36,7 @@ export class DirectExecutor implements ExecutorLink {
 
   close(cause: CloseCause): void {
     this.#options.connection.close(CLOSE.replaced, cause);
-    // Immediately, as a dead connection takes a while to close.
+    // Without waiting, as a dead connection takes a while to close.
     this.#closeHarness();
   }
 

@@ -4,8 +4,8 @@ import { Refusal } from "../refusal.js";
 import { PROTOCOL_VERSION, VERSION_HEADER } from "./check-request.js";
 
 /**
- * Sends JSON and closes the connection: a Codex client does not retry when a kept connection is closed before its next request
- * is answered.
+ * Sends JSON and closes the connection: a Codex client does not retry when a keep-alive connection is closed before its next request
+ * gets a response.
  */
 export function sendJson(
   response: ServerResponse,
@@ -39,7 +39,7 @@ export function sendText(
 
 /** The response to a failed request; details of unexpected errors are not sent. */
 export const asRefusal = (error: unknown): Refusal =>
-  error instanceof Refusal ? error : new Refusal("internal", "the rendezvous has failed; its log tells why");
+  error instanceof Refusal ? error : new Refusal("internal", "the rendezvous has failed; see its log");
 
 /** Headers of a refusal. */
 function headersOf({ status, code, retryAfterS }: Refusal): Record<string, string> {
@@ -53,13 +53,13 @@ function headersOf({ status, code, retryAfterS }: Refusal): Record<string, strin
 /** The JSON of a refusal. */
 const bodyOf = ({ code, message }: Refusal): object => ({ error: { code, message } });
 
-/** Answers a request with a refusal. */
+/** Responds to a request with a refusal. */
 export function sendRefusal(response: ServerResponse, refusal: Refusal): void {
   if (response.headersSent) response.destroy();
   else sendJson(response, refusal.status, bodyOf(refusal), headersOf(refusal));
 }
 
-/** Answers an upgrade with a refusal, and closes its connection. */
+/** Responds to an upgrade with a refusal, and closes its connection. */
 export function refuseUpgrade(wire: Duplex, refusal: Refusal): void {
   const body = JSON.stringify(bodyOf(refusal));
   const headers = {

@@ -20,10 +20,10 @@ export function checkRequest({ rawHeaders, headers }: IncomingMessage, isGuarded
   const seen = new Set<string>();
   for (let at = 0; at < rawHeaders.length; at += 2) {
     const name = rawHeaders[at]!.toLowerCase();
-    if (SINGLE.has(name) && seen.has(name)) throw new Refusal("bad_request", `the header ${name} comes twice`);
+    if (SINGLE.has(name) && seen.has(name)) throw new Refusal("bad_request", `the header ${name} is repeated`);
     seen.add(name);
   }
-  if (headers.origin !== undefined) throw new Refusal("browser", "requests of web pages are refused");
+  if (headers.origin !== undefined) throw new Refusal("browser", "requests from web pages are refused");
   if (!isGuarded && isNamedHost(headers.host)) {
     throw new Refusal("browser", "without tokens only requests that name the host by its address are answered");
   }

@@ -2,7 +2,7 @@ import type { IncomingMessage } from "node:http";
 import type { Clock } from "@codex/clock";
 import { ConnectionGone, Refusal } from "../refusal.js";
 
-/** How much of a too large body is read and discarded: a client that still sends would not read the response. */
+/** Bytes of a body over the limit that are read and discarded: a client that is still sending would not read the response. */
 const DISCARDED_BYTES = 1024 * 1024;
 
 /** Reads the body of a request, UTF-8. @throws Refusal `body_too_large` or `too_slow`; ConnectionGone */
@@ -14,7 +14,7 @@ export function readBody(
     const chunks: Buffer[] = [];
     let size = 0;
     const cancel = clock.after(deadlineMs, () => {
-      settle(() => reject(new Refusal("too_slow", `the body has not come within ${deadlineMs / 1000} s`)));
+      settle(() => reject(new Refusal("too_slow", `the body was not received within ${deadlineMs / 1000} s`)));
     });
     const settle = (run: () => void) => {
       cancel();

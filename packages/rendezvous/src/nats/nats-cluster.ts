@@ -11,18 +11,18 @@ import { readNatsUrl } from "./nats-url.js";
 import { nodeAnswerSchema, nodeRequestSchema, parseMessage } from "./node-messages.js";
 import { keyOf, Publisher } from "./publisher.js";
 
-/** How a node finds the others. */
+/** Options of {@link openNatsCluster}. */
 export interface NatsClusterOptions {
-  /** `nats://[USER:PASSWORD@]HOST[:PORT][/NAME]`, or `tls://…`; several servers with commas. Nodes with the same NAME are one rendezvous. */
+  /** `nats://[USER:PASSWORD@]HOST[:PORT][/NAME]`, or `tls://…`; several servers separated by commas. Nodes with the same NAME form one rendezvous. */
   url: string;
   clock?: Clock;
   log?: Logger | undefined;
 }
 
 /**
- * Connects a node to those that use the same NATS. Registrations and the key of tickets are kept in JetStream; requests between nodes go
- * by NATS, frames never.
- * @throws Error where NATS cannot be reached or has no JetStream
+ * Connects a node to the others on the same NATS. Registrations and the ticket key are stored in JetStream; requests between nodes go
+ * through NATS, frames never do.
+ * @throws Error if NATS cannot be reached or has no JetStream
  */
 export async function openNatsCluster(options: NatsClusterOptions): Promise<Cluster> {
   const { clock = systemClock, log = {} } = options;
@@ -55,7 +55,7 @@ export async function openNatsCluster(options: NatsClusterOptions): Promise<Clus
 interface NatsClusterParts {
   nats: NatsConnection;
   kvm: Kvm;
-  /** Of the rendezvous; begins the names of buckets and subjects. */
+  /** Name of the rendezvous; prefix of the names of buckets and subjects. */
   name: string;
   clock: Clock;
   log: Logger;
@@ -125,18 +125,18 @@ class NatsCluster implements Cluster {
 
   async ask(nodeId: string, request: NodeRequest): Promise<object> {
     const { nats, name } = this.#parts;
-    if (!this.#isConnected) throw new Refusal("nodes_away", "the node that holds the executor cannot be asked", 1);
+    if (!this.#isConnected) throw new Refusal("nodes_away", "the node of the executor cannot be reached", 1);
     const timeout = this.#local?.limits.nodeTimeoutMs ?? NATS_CONNECT_MS;
     let text: string;
     try {
-      // Without a subscriber NATS answers so at once: a node that was killed is noticed without waiting.
+      // Without a subscriber NATS responds immediately, so that a killed node is detected without waiting.
       text = (await nats.request(`${name}.node.${nodeId}`, JSON.stringify(request), { timeout })).string();
     } catch (cause) {
       const isCertain = cause instanceof RequestError && cause.isNoResponders();
-      throw new NodeGone(`the node that holds the executor did not answer: ${messageOf(cause)}`, isCertain, { cause });
+      throw new NodeGone(`the node of the executor did not respond: ${messageOf(cause)}`, isCertain, { cause });
     }
     const answer = parseMessage(nodeAnswerSchema, text);
-    if (answer === undefined) throw new NodeGone("the node that holds the executor is of another version", false);
+    if (answer === undefined) throw new NodeGone("the node of the executor has another version", false);
     if ("ok" in answer) return answer.ok;
     const { code, message, retryAfterS } = answer.refusal;
     throw new Refusal(Object.hasOwn(REFUSAL_STATUS, code) ? (code as RefusalCode) : "internal", message, retryAfterS);
@@ -171,19 +171,18 @@ class NatsCluster implements Cluster {
   #answer(text: string): object {
     try {
       const request = text.length > MAX_NODE_MESSAGE_BYTES ? undefined : parseMessage(nodeRequestSchema, text);
-      if (request === undefined || this.#local === undefined)
-        throw new Refusal("internal", "the request is not understood");
+      if (request === undefined || this.#local === undefined) throw new Refusal("internal", "the request is invalid");
       return { ok: this.#local.answer(request) };
     } catch (error) {
       if (!(error instanceof Refusal))
-        this.#parts.log.error?.("a request of a node failed", { reason: messageOf(error) });
+        this.#parts.log.error?.("a request from another node failed", { reason: messageOf(error) });
       const { code, message, retryAfterS } =
-        error instanceof Refusal ? error : new Refusal("internal", "the rendezvous has failed; its log tells why");
+        error instanceof Refusal ? error : new Refusal("internal", "the rendezvous has failed; see its log");
       return { refusal: { code, message, ...(retryAfterS === undefined ? {} : { retryAfterS }) } };
     }
   }
 
-  /** Opens what is kept, reads all of it, and follows it from then on. */
+  /** Opens the buckets, reads all entries, and watches them from then on. */
   async #open(): Promise<void> {
     const { kvm, name } = this.#parts;
     const { leaseMs = 0, stickyMs = 0 } = this.#local?.limits ?? {};
@@ -219,7 +218,7 @@ class NatsCluster implements Cluster {
     }
   }
 
-  /** NATS may have been restarted without its data. */
+  /** Called on reconnection: NATS may have been restarted without its data. */
   async #reopen(): Promise<void> {
     const { kvm, name, ticketKey, log } = this.#parts;
     try {
@@ -248,7 +247,7 @@ class NatsCluster implements Cluster {
     return bucket;
   }
 
-  /** Undefined after the time, or when it fails. */
+  /** Awaits a promise for a limited time; undefined after it, or on failure. */
   async #within<T>(promise: Promise<T> | undefined): Promise<T | undefined> {
     const ms = this.#local?.limits.nodeTimeoutMs ?? NATS_CONNECT_MS;
     let cancel = () => {};
@@ -267,7 +266,7 @@ class NatsCluster implements Cluster {
 
 const TICKET_KEY = "ticket-key";
 
-/** Opens a bucket; one that exists is used with the options that it has, such as more replicas. */
+/** Opens a bucket, or creates it; an existing one keeps its own options, such as more replicas. */
 async function openBucket(kvm: Kvm, name: string, options: { ttl?: number }): Promise<KV> {
   const existing = await kvm.open(name);
   try {
@@ -278,10 +277,10 @@ async function openBucket(kvm: Kvm, name: string, options: { ttl?: number }): Pr
   }
 }
 
-/** The first node makes the key of tickets, all others take it. */
+/** Returns the ticket key: the first node creates it, all others read it. */
 async function shareKey(config: KV): Promise<Uint8Array> {
   await config.create(TICKET_KEY, randomBytes(32)).catch(() => {});
   const entry = await config.get(TICKET_KEY);
-  if (entry === null || entry.value.length < 32) throw new Error("the key of tickets is missing or too short");
+  if (entry === null || entry.value.length < 32) throw new Error("the ticket key is missing or too short");
   return new Uint8Array(entry.value);
 }

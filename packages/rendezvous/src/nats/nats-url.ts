@@ -1,8 +1,8 @@
-/** Where NATS is, and which rendezvous a node belongs to. */
+/** Addresses of NATS servers, and the rendezvous that a node belongs to. */
 export interface NatsAddress {
-  /** `HOST:PORT` each. */
+  /** Each `HOST:PORT`. */
   servers: string[];
-  /** Of the rendezvous. */
+  /** Name of the rendezvous. */
   name: string;
   isTls: boolean;
   user?: string;
@@ -13,9 +13,9 @@ export interface NatsAddress {
 const DEFAULT_NAME = "codex-rendezvous";
 
 /**
- * Reads `nats://[USER:PASSWORD@]HOST[:PORT][/NAME]` or `tls://…`, several with commas. User, password and name are those of the first; a
+ * Parses `nats://[USER:PASSWORD@]HOST[:PORT][/NAME]` or `tls://…`, several separated by commas. User, password and name are those of the first; a
  * user without a password is a token.
- * @throws Error, without the URL: it may hold a password
+ * @throws Error, without the URL, which may contain a password
  */
 export function readNatsUrl(text: string): NatsAddress {
   const urls = text.split(",").map((part) => {
@@ -37,4 +37,5 @@ export function readNatsUrl(text: string): NatsAddress {
   };
 }
 
-const invalid = () => new Error("expected nats://[USER:PASSWORD@]HOST[:PORT][/NAME], or tls://, several with commas");
+const invalid = () =>
+  new Error("expected nats://[USER:PASSWORD@]HOST[:PORT][/NAME], or tls://, several separated by commas");

@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 
-/** What one node asks of another. */
+/** A request from one node to another. */
 export const nodeRequestSchema = z.object({
   kind: z.enum(["connect", "validate"]),
   environmentId: z.string(),
@@ -10,13 +10,13 @@ export const nodeRequestSchema = z.object({
   streamId: z.optional(z.string()),
 });
 
-/** What it is answered: the JSON for the client, or a refusal. */
+/** The response: JSON for the client, or a refusal. */
 export const nodeAnswerSchema = z.union([
   z.object({ ok: z.looseObject({}) }),
   z.object({ refusal: z.object({ code: z.string(), message: z.string(), retryAfterS: z.optional(z.number()) }) }),
 ]);
 
-/** Undefined for what is not as expected. */
+/** Parses a message; undefined if it does not match the schema. */
 export function parseMessage<T extends z.core.$ZodType>(schema: T, text: string): z.output<T> | undefined {
   try {
     const parsed = z.safeParse(schema, JSON.parse(text));

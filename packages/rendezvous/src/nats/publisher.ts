@@ -3,7 +3,7 @@ import { MAX_WRITES_AT_ONCE } from "../limits.js";
 import { type Entry, memberKeyOf, type Registration, type Registrations } from "../registry/registrations.js";
 import { decodeRecord, encodeRecord, type StoredRegistration } from "./record.js";
 
-/** Name of a registration among those of all nodes. */
+/** Key of a registration, unique across all nodes. */
 export const keyOf = ({ environmentId, member }: Pick<Registration, "environmentId" | "member">): string =>
   `${environmentId}.${memberKeyOf(member)}`;
 
@@ -12,16 +12,16 @@ export interface PublisherOptions {
   store: () => Pick<KV, "create" | "update" | "get">;
   registrations: Registrations;
   nodeId: string;
-  /** Milliseconds on the clock. */
+  /** Monotonic time, milliseconds. */
   now: () => number;
-  /** Between two writes of a registration whose executor is connected here, milliseconds. */
+  /** Interval between writes of a registration whose executor is connected here, milliseconds. */
   renewMs: number;
 }
 
-/** What this node knows of a stored value. */
+/** Last known state of a stored value. */
 interface Known {
   revision: number;
-  /** Load as this node wrote it last, and when, on the clock. */
+  /** Load that this node wrote last, and the time of that write. */
   load: number;
   writtenAt: number;
 }
@@ -29,13 +29,13 @@ interface Known {
 /** A value to be written. */
 interface Due {
   registration: Registration;
-  /** A new registration or connection of this node: it wins over what another node has written in the meantime. */
+  /** A new registration or connection of this node: it wins over what another node has written since. */
   isClaim: boolean;
 }
 
 /**
- * Keeps the registrations of this node and the stored ones of all nodes alike. A write replaces only what this node has seen: where
- * another node has written in the meantime, a claim is written again, and anything else yields.
+ * Synchronizes the registrations of this node with the stored ones of all nodes. A write replaces only a revision that this node has seen: if
+ * another node has written since, a claim is written again, and anything else yields.
  */
 export class Publisher {
   readonly #options: PublisherOptions;
@@ -48,12 +48,12 @@ export class Publisher {
     this.#options = options;
   }
 
-  /** Keys that are not written yet. */
+  /** Number of keys that are not written yet. */
   get dueCount(): number {
     return this.#due.size + this.#writing.size;
   }
 
-  /** Writes an entry soon. */
+  /** Schedules an entry to be written. */
   add({ registration }: Entry, isClaim: boolean): void {
     const key = keyOf(registration);
     const former = this.#due.get(key);
@@ -71,7 +71,7 @@ export class Publisher {
     });
   }
 
-  /** Takes over a stored value. */
+  /** Applies a stored value. */
   receive(entry: Pick<KvEntry, "key" | "revision" | "operation" | "string">): void {
     const known = this.#known.get(entry.key);
     if (known !== undefined && known.revision >= entry.revision) return;
@@ -96,7 +96,7 @@ export class Publisher {
     for (const key of this.#known.keys()) if (!live.has(key)) this.#known.delete(key);
   }
 
-  /** The store may have lost everything: all that is connected here is written once more. */
+  /** Writes all registrations with a connection here again, as the store may have lost everything. */
   writeAll(): void {
     this.#known.clear();
     for (const entry of this.#options.registrations.all()) if (entry.link !== undefined) this.add(entry, true);
@@ -106,7 +106,7 @@ export class Publisher {
     return [this.#due.get(key), this.#writing.get(key)].find((due) => due?.isClaim === true);
   }
 
-  /** Whether a claim of this node stands against what another node has stored: unless that is a newer registration. */
+  /** Whether a claim of this node wins over the value that another node has stored: unless that is a newer registration. */
   #winsOver({ registration }: StoredRegistration, claim: Due | undefined): boolean {
     if (claim === undefined) return false;
     const { id, registeredAt } = claim.registration;
@@ -120,7 +120,7 @@ export class Publisher {
   #run(): void {
     for (const [key, due] of this.#due) {
       if (this.#writing.size >= MAX_WRITES_AT_ONCE) return;
-      // In order: what changes while a key is written is written after that.
+      // In order: changes made while a key is being written are written afterwards.
       if (this.#writing.has(key)) continue;
       this.#due.delete(key);
       this.#writing.set(key, due);
@@ -139,7 +139,7 @@ export class Publisher {
     const { store, registrations, nodeId, now } = this.#options;
     const { environmentId, id } = due.registration;
     const entry = registrations.find(environmentId, id);
-    // Replaced, or another node has it, which has written that.
+    // It was replaced, or another node has it and has written that.
     if (entry === undefined || entry.place !== undefined) return;
     const value = encodeRecord(entry, nodeId);
     const load = entry.link?.load ?? 0;
@@ -153,7 +153,7 @@ export class Publisher {
     }
   }
 
-  /** Another node has written, the value has expired, or the store cannot be reached: then everything is written again later. */
+  /** Called after a failed write: another node has written, the value has expired, or the store is unreachable and all is written again later. */
   async #settle(key: string, due: Due): Promise<void> {
     const found = await this.#options
       .store()

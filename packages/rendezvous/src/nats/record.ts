@@ -3,7 +3,7 @@ import { labelsSchema } from "../registry/messages.js";
 import { publicKeySchema } from "../registry/public-key.js";
 import type { Entry, Place, Registration } from "../registry/registrations.js";
 
-/** What the nodes keep about a registration. */
+/** Stored form of a registration, shared by the nodes. */
 const recordSchema = z.object({
   v: z.literal(1),
   /** Id of the node that wrote it. */
@@ -18,11 +18,11 @@ const recordSchema = z.object({
   name: z.string(),
   version: z.string(),
   labels: labelsSchema,
-  /** Where its executor is connected. */
+  /** The node to which its executor is connected. */
   place: z.optional(z.object({ node: z.string(), load: z.number(), since: z.number() })),
 });
 
-/** The value of a registration that this node has registered or holds the connection of. */
+/** Encodes a registration that was made at this node, or whose executor is connected to it. */
 export function encodeRecord({ registration, link, since = 0 }: Entry, nodeId: string): string {
   const { id, environmentId, member, transport, key, expiresAt, registeredAt, name, version, labels } = registration;
   const place = link === undefined ? undefined : { node: nodeId, load: link.load, since };
@@ -30,16 +30,16 @@ export function encodeRecord({ registration, link, since = 0 }: Entry, nodeId: s
   return JSON.stringify({ ...common, registered: registeredAt, name, version, labels, place });
 }
 
-/** A registration as a node has written it. */
+/** A registration as stored by a node. */
 export interface StoredRegistration {
   registration: Registration;
-  /** Where its executor is connected. */
+  /** The node to which its executor is connected. */
   place: Place | undefined;
   /** Id of the node that wrote it. */
   writer: string;
 }
 
-/** Undefined for a value of a later version. */
+/** Decodes a stored value; undefined for one of a later version. */
 export function decodeRecord(value: string): StoredRegistration | undefined {
   const parsed = z.safeParse(recordSchema, parseJson(value));
   if (!parsed.success) return undefined;

@@ -1,23 +1,23 @@
 import type { Labels } from "./messages.js";
 import { type Entry, isConnected, loadOf } from "./registrations.js";
 
-/** What decides to which executor of an environment a harness is sent. */
+/** Criteria by which an executor of an environment is chosen for a harness. */
 export interface Choice {
   /** The member that it was sent to before. */
   former: string | undefined;
   labels: Labels;
-  /** Milliseconds on the clock. */
+  /** Monotonic time, milliseconds. */
   now: number;
-  /** For so long a harness waits for its former executor, milliseconds. */
+  /** How long a harness waits for its former executor, milliseconds. */
   awayMs: number;
   maxHarnesses: number;
-  /** Harnesses that were sent to it a moment ago and may not count as its load yet. */
+  /** Number of harnesses that were recently sent to it and may not be part of its load yet. */
   countSent: (entry: Entry) => number;
 }
 
 /**
- * The executor for a harness: the one where it was before, also while that is gone for a moment, else the one with the fewest
- * harnesses. `"wait"` where one may come; `"full"` where all have their most harnesses; undefined where there is none.
+ * The executor for a harness: its former one, even while that is briefly disconnected, else the one with the fewest
+ * harnesses. `"wait"` if one may connect soon; `"full"` if all have the maximum number of harnesses; undefined if there is none.
  */
 export function chooseExecutor(entries: readonly Entry[], choice: Choice): Entry | "wait" | "full" | undefined {
   const { former, labels, now, awayMs, maxHarnesses, countSent } = choice;

@@ -3,57 +3,57 @@ import type { RendezvousLimits } from "../limits.js";
 import type { Registration, Registrations } from "./registrations.js";
 import { createStickiness } from "./stickiness.js";
 
-/** What one node asks of the node that holds the connection of an executor. */
+/** A request from one node to the node to which an executor is connected. */
 export interface NodeRequest {
   kind: "connect" | "validate";
   environmentId: string;
-  /** Of `connect`: to which executor. */
+  /** For `connect`: registration of the executor. */
   registrationId?: string | undefined;
   /** Body of the request, as it was sent. */
   body: string;
-  /** Milliseconds since 1970 at which the credential of the requester expires. */
+  /** When the requester's credential expires, milliseconds since 1970. */
   expiresAt?: number | undefined;
   streamId?: string | undefined;
 }
 
-/** What a node is for the others. */
+/** The interface of this node to the others. */
 export interface LocalNode {
   registrations: Registrations;
   limits: RendezvousLimits;
-  /** Answers another node. @throws Refusal */
+  /** Handles a request of another node. @throws Refusal */
   answer(request: NodeRequest): object;
 }
 
-/** The nodes of one rendezvous, as one of them deals with the others. */
+/** The other nodes of a rendezvous, as seen by one of them. */
 export interface Cluster {
-  /** Id of this node; empty where there is only one. */
+  /** Id of this node; empty if there is only one. */
   readonly nodeId: string;
-  /** Of the tickets of all nodes. */
+  /** Key of the tickets of all nodes. */
   readonly ticketKey: Uint8Array;
-  /** Whether what the other nodes do is known at present. */
+  /** Whether updates from the other nodes are currently received. */
   readonly isConnected: boolean;
-  /** Resolves when this node knows what the others know. @throws Error where they cannot be reached */
+  /** Resolves when this node has the registrations of the others. @throws Error if they cannot be reached */
   join(node: LocalNode): Promise<void>;
-  /** Resolves when the other nodes can know a registration of this node, or that took too long. Never rejects. */
+  /** Resolves when a registration of this node is visible to the others, or after a time limit. Never rejects. */
   publish(registration: Pick<Registration, "environmentId" | "member">): Promise<void>;
-  /** Reads the registration of a member, which another node may have made a moment ago. Never rejects. */
+  /** Reads the registration of a member, which another node may just have created. Never rejects. */
   refresh(environmentId: string, memberKey: string): Promise<void>;
   /** @throws Refusal of the other node, or `nodes_away`; NodeGone */
   ask(nodeId: string, request: NodeRequest): Promise<object>;
   /** The member to which a harness was sent last. Never rejects. */
   recall(harness: string): Promise<string | undefined>;
   remember(harness: string, member: string): void;
-  /** Leaves the others. Idempotent; never rejects. */
+  /** Leaves the cluster. Idempotent; never rejects. */
   close(): Promise<void>;
 }
 
-/** Another node did not answer. */
+/** Another node did not respond. */
 export class NodeGone extends Error {
   override readonly name = "NodeGone";
 
   constructor(
     message: string,
-    /** Nobody listens where the node did; otherwise it may only be slow. */
+    /** Whether the node no longer listens; otherwise it may only be slow. */
     readonly isCertain: boolean,
     options?: ErrorOptions,
   ) {
@@ -61,7 +61,7 @@ export class NodeGone extends Error {
   }
 }
 
-/** One node alone, which keeps all in memory. @param ticketKey default: a random one, with which nothing survives a restart */
+/** A single node, with all state in memory. @param ticketKey default: a random one, so that no ticket survives a restart */
 export function createSingleNode(
   { maxSticky, stickyMs }: Pick<RendezvousLimits, "maxSticky" | "stickyMs">,
   now: () => number,

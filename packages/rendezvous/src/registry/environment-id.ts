@@ -1,7 +1,7 @@
 import { MAX_ENVIRONMENT_ID_CHARS } from "../limits.js";
 import { Refusal } from "../refusal.js";
 
-/** A part of a path as an environment id. It is not decoded: an id has no character that would be encoded. @throws Refusal */
+/** Parses a segment of a path as an environment id. It is not decoded: no character of an id needs encoding. @throws Refusal */
 export function parseEnvironmentId(part: string): string {
   if (/^[A-Za-z0-9_-]+$/.test(part) && part.length <= MAX_ENVIRONMENT_ID_CHARS) return part;
   throw new Refusal(

@@ -3,7 +3,7 @@ import { MAX_LABEL_CHARS, MAX_LABELS, MAX_NAME_CHARS } from "../limits.js";
 import { Refusal } from "../refusal.js";
 import { publicKeySchema, SECURITY_PROFILE } from "./public-key.js";
 
-/** How a direct executor calls its transport. */
+/** Name of the transport of a direct executor. */
 export const DIRECT_TRANSPORT = "direct_jsonrpc_v1";
 
 /** Longest authorization, bytes; the limit is Codex's. */
@@ -21,7 +21,7 @@ export type Labels = z.output<typeof labelsSchema>;
 
 const word = z.string().check(z.maxLength(MAX_NAME_CHARS), z.regex(/^[^\p{Cc}]*$/u));
 
-/** Body of `register` with Noise; what follows the key is not Codex's. */
+/** Body of `register` with Noise; the members after the key are extensions of Codex's. */
 export const registerSchema = z.object({
   security_profile: z.string(),
   executor_public_key: publicKeySchema,
@@ -43,7 +43,7 @@ export const validateSchema = z.object({
   harness_key_authorization: z.string().check(z.maxLength(MAX_AUTHORIZATION_CHARS)),
 });
 
-/** Parses a body; members that are not known are left out. @throws Refusal `bad_request` that names the member */
+/** Parses a body; unknown members are dropped. @throws Refusal `bad_request` that names the invalid member */
 export function parseBody<T extends z.core.$ZodType>(schema: T, body: string): z.output<T> {
   let value: unknown;
   try {

@@ -1,14 +1,14 @@
 import { createHash } from "node:crypto";
 import * as z from "zod/mini";
 
-/** What executors with Noise register with. */
+/** Security profile of executors with Noise. */
 export const SECURITY_PROFILE = "noise_hybrid_ik_v1";
 
 const SUITE = "Noise_hybridIK_X25519+MLKEM768_AESGCM_SHA256";
 const X25519_BYTES = 32;
 const ML_KEM_BYTES = 1184;
 
-/** Standard base64 with padding, of so many bytes, in its one form. */
+/** Standard base64 with padding, of this number of bytes, in its canonical form. */
 const base64Of = (bytes: number) =>
   z.string().check(
     z.refine((text) => {

@@ -1,4 +1,4 @@
-/** Lets so many events pass at once, and after that so many a second. */
+/** Token bucket: limits a burst of events, and their rate per second after it. */
 export class Rate {
   readonly #burst: number;
   readonly #perSecond: number;
@@ -6,7 +6,7 @@ export class Rate {
   #left: number;
   #at: number;
 
-  /** @param now milliseconds on a clock that never goes back */
+  /** @param now monotonic time, milliseconds */
   constructor(burst: number, perSecond: number, now: () => number) {
     this.#burst = burst;
     this.#perSecond = perSecond;
@@ -15,7 +15,7 @@ export class Rate {
     this.#at = now();
   }
 
-  /** Whether one more may pass now. */
+  /** Takes a token; false if there is none. */
   take(): boolean {
     const now = this.#now();
     this.#left = Math.min(this.#burst, this.#left + ((now - this.#at) / 1000) * this.#perSecond);

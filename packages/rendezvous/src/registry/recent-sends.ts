@@ -1,7 +1,7 @@
 import { SEND_COUNTS_MS } from "../limits.js";
 import type { Registration } from "./registrations.js";
 
-/** Harnesses that were sent to an executor a moment ago: they are on their way, and not part of its load yet. */
+/** Counts harnesses that were recently sent to an executor and are not part of its load yet. */
 export class RecentSends {
   readonly #now: () => number;
   readonly #times = new WeakMap<Registration, number[]>();

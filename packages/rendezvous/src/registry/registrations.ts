@@ -12,7 +12,7 @@ export type CloseCause = "replaced" | "executor_gone" | "expired";
 export interface ExecutorLink {
   /** Harnesses that it serves. */
   readonly load: number;
-  /** Id of the tickets with which the harness of a stream came; undefined for a stream that is not known. */
+  /** Id of the tickets with which the harness of a stream connected; undefined for an unknown stream. */
   findTicketId(streamId: string): string | undefined;
   close(cause: CloseCause): void;
 }
@@ -21,27 +21,27 @@ export interface ExecutorLink {
 export interface Registration {
   readonly id: string;
   readonly environmentId: string;
-  /** Which executor of its environment it is: a newer registration of the same member replaces it. Empty for the only one. */
+  /** Identifies the executor within its environment: a newer registration of the same member replaces it. Empty for the only one. */
   readonly member: string;
   readonly transport: Transport;
-  /** Of Noise. */
+  /** Public key for Noise; undefined for other transports. */
   readonly key: PublicKey | undefined;
-  /** Milliseconds since 1970 after which the credential that it was made with is worth nothing. */
+  /** When the credential that it was made with expires, milliseconds since 1970. */
   readonly expiresAt: number | undefined;
   /** Milliseconds since 1970. */
   readonly registeredAt: number;
-  /** For people; empty where the executor sent none. */
+  /** For display; empty if the executor sent none. */
   readonly name: string;
   readonly version: string;
   readonly labels: Labels;
 }
 
-/** Another node that holds the connection of an executor. */
+/** Another node, to which an executor is connected. */
 export interface Place {
   readonly nodeId: string;
   /** Harnesses that the executor served when this was last published. */
   readonly load: number;
-  /** Milliseconds since 1970 since when it has been connected there. */
+  /** When it connected there, milliseconds since 1970. */
   readonly since: number;
 }
 
@@ -50,15 +50,15 @@ export interface Entry {
   readonly registration: Registration;
   readonly link: ExecutorLink | undefined;
   readonly place: Place | undefined;
-  /** Milliseconds since 1970 since when `link` has been there. */
+  /** When `link` was attached, milliseconds since 1970. */
   readonly since: number | undefined;
-  /** When the connection was lost, on the clock; undefined where there is one, or never was. */
+  /** When the connection was lost, by the monotonic clock; undefined if there is one, or never was. */
   readonly lostAt: number | undefined;
 }
 
-/** Gets what changes here, so that other nodes learn of it. */
+/** Receives changes at this node, so that they can be published to other nodes. */
 export interface RegistrationsObserver {
-  /** A registration was added or has its connection here now. Other nodes are to take this over what they know. */
+  /** A registration was added, or its executor connected here. This takes precedence over the state of other nodes. */
   onClaimed(entry: Entry): void;
   /** The connection was lost. */
   onReleased(entry: Entry): void;
@@ -73,7 +73,7 @@ export interface RegistrationsOptions {
   leaseMs: number;
   max: number;
   onReplaced: (registration: Registration) => void;
-  /** Whether leases run out: not while it cannot be known if another node renews them. Default true. */
+  /** Whether leases expire: not while it is unknown whether another node renews them. Default true. */
   mayExpire?: () => boolean;
 }
 
@@ -88,7 +88,7 @@ interface MutableEntry extends Entry {
 
 /** The executors of all environments. A member of an environment has one executor: the one that registered last. */
 export class Registrations {
-  /** Set once, by what shares the registrations with other nodes. */
+  /** Set once, by the component that shares the registrations with other nodes. */
   observer: RegistrationsObserver | undefined;
   readonly #options: RegistrationsOptions;
   readonly #environments = new Map<string, Map<string, MutableEntry>>();
@@ -115,7 +115,7 @@ export class Registrations {
   }
 
   /**
-   * Replaces the registration of the member, and closes its connection. One with Noise replaces those in clear text as well.
+   * Replaces the registration of the member, and closes its connection. One with Noise also replaces those in clear text.
    * @throws Refusal `too_busy` at the limit; `registration_conflict` for clear text while an executor with Noise is connected
    */
   add(registration: Registration): void {
@@ -143,8 +143,8 @@ export class Registrations {
   }
 
   /**
-   * The registration that harnesses are sent to where nothing else decides: of an executor that is connected here, else elsewhere,
-   * else of one that is not.
+   * The registration to which harnesses are sent by default: of an executor that is connected here, else elsewhere,
+   * else of one that is not connected.
    */
   get(environmentId: string): Registration | undefined {
     const entries = this.list(environmentId);
@@ -177,7 +177,7 @@ export class Registrations {
     this.#wake(registration.environmentId);
   }
 
-  /** Its lease begins. Does nothing if the registration or its connection has been replaced. */
+  /** Disconnects an executor; its lease begins. Does nothing if the registration or its connection has been replaced. */
   detach(registration: Registration, link: ExecutorLink): void {
     const entry = this.#entryOf(registration);
     if (entry === undefined || entry.link !== link) return;
@@ -186,10 +186,10 @@ export class Registrations {
     this.observer?.onReleased(entry);
   }
 
-  /** Takes over what another node has published: the registration of a member, and where its executor is connected. */
+  /** Applies what another node has published: the registration of a member, and where its executor is connected. */
   learn(registration: Registration, place: Place | undefined): void {
     const known = this.#find(registration.environmentId, registration.member);
-    // Other nodes have the same limit: what exceeds it here exceeds it there as well.
+    // Other nodes have the same limit: what exceeds it here also exceeds it there.
     if (known === undefined && this.#size >= this.#options.max) return;
     const entry = known?.registration.id === registration.id ? known : this.#put(registration);
     const old = entry.link;
@@ -205,8 +205,8 @@ export class Registrations {
   }
 
   /**
-   * The node that holds a connection does not answer, or does not have it. Does nothing if another place has become known.
-   * @param retryMs after which the node may be asked again: it may only have been slow; undefined where the connection is gone
+   * Removes a place, because its node does not respond, or does not have the connection. Does nothing if another place has become known.
+   * @param retryMs milliseconds after which the node may be asked again, as it may only be slow; undefined if the connection is gone
    */
   forget(registration: Registration, place: Place, retryMs?: number): void {
     const entry = this.#entryOf(registration);
@@ -229,12 +229,12 @@ export class Registrations {
     };
   }
 
-  /** How many wait for an executor of the environment. */
+  /** Number of requests that wait for an executor of the environment. */
   countWaiting(environmentId: string): number {
     return this.#waiting.get(environmentId)?.size ?? 0;
   }
 
-  /** Stops all leases, and refuses those that wait. */
+  /** Cancels all leases, and refuses waiting requests. */
   close(): void {
     this.#isClosed = true;
     for (const members of this.#environments.values()) for (const { cancelLease } of members.values()) cancelLease();
@@ -319,6 +319,6 @@ export const isConnected = ({ link, place }: Entry): boolean => link !== undefin
 /** Harnesses of an executor, as far as is known. */
 export const loadOf = ({ link, place }: Entry): number => link?.load ?? place?.load ?? 0;
 
-/** A member as a part of a key: of letters, digits, `-` and `_`. */
+/** A member as part of a key, in letters, digits, `-` and `_`. */
 export const memberKeyOf = (member: string): string =>
   member === "" ? "_" : createHash("sha256").update(member).digest("base64url").slice(0, 22);

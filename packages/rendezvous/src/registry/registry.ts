@@ -44,13 +44,13 @@ export interface RegistryRequest {
   environmentId: string;
   body: string;
   principal: Principal;
-  /** `ws://HOST:PORT` or `wss://HOST:PORT` under which the asking side reaches the rendezvous; a path may follow. */
+  /** `ws://HOST:PORT` or `wss://HOST:PORT` at which the requester reaches the rendezvous, possibly with a path. */
   publicUrl: string;
 }
 
-/** Registers executors, sends harnesses to them, and confirms harnesses to executors. Each method returns the JSON of its answer. */
+/** Registers executors, sends harnesses to them, and validates harnesses for executors. Each method returns the JSON of its response. */
 export class Registry {
-  /** `ws://…` or `wss://…` of this node alone; undefined where it is reached as the request that asks was. */
+  /** `ws://…` or `wss://…` of this particular node; undefined: the URL of the request. */
   nodeUrl: string | undefined;
   readonly #options: RegistryOptions;
   readonly #rates = new WeakMap<Registration, Rate>();
@@ -61,7 +61,7 @@ export class Registry {
     this.#sends = new RecentSends(() => options.clock.now());
   }
 
-  /** With Noise; an empty body registers an executor that speaks clear relay frames. @throws Refusal */
+  /** Registers an executor with Noise, or, for an empty body, one that sends unencrypted relay frames. @throws Refusal */
   async register(request: RegistryRequest): Promise<object> {
     const { environmentId, body } = request;
     if (body === "") {
@@ -71,7 +71,7 @@ export class Registry {
     const message = parseBody(registerSchema, body);
     requireProfile(message.security_profile);
     const { executor_public_key: key, name = "", version = "", labels = {} } = message;
-    // Without a name each of several executors with labels is a member of its own; Codex's sends neither.
+    // Without a name each executor with labels is a separate member; Codex's executor sends neither.
     const member = name === "" && Object.keys(labels).length > 0 ? hashKey(key) : name;
     const { url, id } = await this.#add(request, { transport: "noise", key, member, name, version, labels });
     return {
@@ -91,7 +91,7 @@ export class Registry {
   }
 
   /**
-   * The environment of an executor with all labels of the request: of the connected one with the fewest harnesses.
+   * Finds the environment of an executor with all labels of the request: the connected one with the fewest harnesses.
    * @throws Refusal `executor_away`; `bad_request` without labels
    */
   findByLabels(body: string, mayConnect: (environmentId: string) => boolean): { environmentId: string } {
@@ -116,8 +116,8 @@ export class Registry {
   }
 
   /**
-   * Sends a harness to an executor of the environment, at the node that holds its connection.
-   * @throws Refusal `executor_away` also where the environment was never seen: its executor may be about to register
+   * Sends a harness to an executor of the environment, at the node to which it is connected.
+   * @throws Refusal `executor_away`, also for an unknown environment: its executor may be about to register
    */
   async connect(request: RegistryRequest): Promise<object> {
     const { environmentId, body, principal, publicUrl } = request;
@@ -146,9 +146,9 @@ export class Registry {
   }
 
   /**
-   * Whether the harness may be admitted; each authorization once.
-   * @param streamId on which it came, where the executor says so
-   * @throws Refusal for a request that is not the current executor's
+   * Whether the harness may be admitted; each authorization is valid once.
+   * @param streamId stream of the harness, if the executor sends it
+   * @throws Refusal if the request is not from the current executor
    */
   async validate(request: RegistryRequest, streamId: string | undefined): Promise<object> {
     const { environmentId, body } = request;
@@ -163,7 +163,7 @@ export class Registry {
     }
   }
 
-  /** What another node asks of this one. @throws Refusal */
+  /** Handles a request of another node. @throws Refusal */
   answerNode({ kind, environmentId, registrationId = "", body, expiresAt, streamId }: NodeRequest): object {
     if (kind === "validate") return this.#validateHere(environmentId, body, streamId);
     const entry = this.#options.registrations.find(environmentId, registrationId);
@@ -174,7 +174,7 @@ export class Registry {
 
   /**
    * The registration whose executor connects with a ticket.
-   * @throws Refusal `registration_unknown` for all that is wrong with it: what makes Codex register again
+   * @throws Refusal `registration_unknown` for any invalid ticket, as it makes Codex register again
    */
   async admitExecutor(environmentId: string, text: string): Promise<Registration> {
     const { tickets, registrations, cluster, wallClock } = this.#options;
@@ -185,15 +185,15 @@ export class Registry {
       const registration = find();
       const isValid = (registration?.expiresAt ?? Number.POSITIVE_INFINITY) > wallClock();
       if (registration !== undefined && isValid) return registration;
-      // It may be known to the others.
+      // Another node may have it.
       if (registration === undefined && !cluster.isConnected) {
         throw new Refusal("nodes_away", "the other nodes cannot be asked about the registration", 1);
       }
     }
-    throw new Refusal("registration_unknown", "the registration is not known or was replaced; register again");
+    throw new Refusal("registration_unknown", "the registration is unknown or was replaced; register again");
   }
 
-  /** The registration to which a harness connects with a ticket, which is used up. @throws Refusal */
+  /** The registration to which a harness connects with a ticket, which can be used once. @throws Refusal */
   admitHarness(environmentId: string, text: string): { registration: Registration; ticketId: string } {
     const { tickets, registrations, cluster, limits } = this.#options;
     const ticket = tickets.read(text);
@@ -214,7 +214,7 @@ export class Registry {
     return { registration: entry.registration, ticketId: ticket.id };
   }
 
-  /** The executor for a harness; undefined where one may come. @throws Refusal where there is none, or none with room */
+  /** The executor for a harness; undefined if one may connect soon. @throws Refusal if there is none, or all are full */
   async #choose(environmentId: string, labels: Labels, keyHash: string): Promise<Entry | undefined> {
     const { registrations, cluster, clock, limits } = this.#options;
     const entries = registrations.list(environmentId);
@@ -242,7 +242,7 @@ export class Registry {
     return chosen;
   }
 
-  /** Until an executor has connected. @throws Refusal after the time */
+  /** Resolves when an executor has connected. @throws Refusal after the time limit */
   #waitForExecutor(environmentId: string, until: number): Promise<void> {
     const { registrations, clock, limits } = this.#options;
     const ms = until - clock.now();
@@ -274,7 +274,7 @@ export class Registry {
     if (link === undefined) throw createAway(environmentId);
     requireRoom(link, limits.maxHarnesses);
     if (!this.#rateOf(registration).take()) {
-      throw new Refusal("too_many_connects", `too many connects to ${environmentId}`, 1);
+      throw new Refusal("too_many_connects", `too many connect requests for ${environmentId}`, 1);
     }
     const expiresAt = Math.min(wallClock() + limits.ticketMs, credentialExpiresAt ?? Number.POSITIVE_INFINITY);
     const nodeId = cluster.nodeId === "" ? undefined : cluster.nodeId;
@@ -350,7 +350,7 @@ export class Registry {
       (ticket.nodeId ?? "") !== this.#options.cluster.nodeId ||
       ticket.keyHash !== hashKey(message.harness_public_key);
     if (isForeign) return "ticket_foreign";
-    // A stream that is known came from a connection that was opened with a ticket: it has to be of the same connect.
+    // A known stream belongs to a connection that was opened with a ticket, which must be of the same `connect`.
     const owner =
       streamId === undefined ? undefined : this.#options.registrations.getLink(registration)?.findTicketId(streamId);
     if (owner !== undefined && owner !== ticket.id) return "ticket_foreign";
@@ -385,7 +385,8 @@ export function requireRoom({ load }: ExecutorLink, max: number): void {
   if (load >= max) throw createFull(max);
 }
 
-const createFull = (max: number) => new Refusal("too_many_harnesses", `the executor has its most harnesses, ${max}`, 5);
+const createFull = (max: number) =>
+  new Refusal("too_many_harnesses", `the executor has the maximum of ${max} harnesses`, 5);
 
 const createAway = (environmentId: string) =>
   new Refusal("executor_away", `no executor of ${environmentId} is connected`, 1);

@@ -4,7 +4,7 @@ export interface Stickiness {
   remember(harness: string, member: string): void;
 }
 
-/** @param options `max` harnesses, the one that asked longest ago is forgotten first; for `ms` after the last `remember` */
+/** @param options `max`: number of harnesses, the least recently used is dropped first; `ms`: time after the last `remember` */
 export function createStickiness({ max, ms, now }: { max: number; ms: number; now: () => number }): Stickiness {
   // In the order of the last use.
   const known = new Map<string, { member: string; until: number }>();

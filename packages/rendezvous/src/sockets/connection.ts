@@ -84,7 +84,7 @@ export class Connection {
   }
 
   resume(): void {
-    // Received data was not seen while paused.
+    // While paused, received data does not update it.
     this.heardAt = this.#clock.now();
     this.#socket.resume();
   }
@@ -111,7 +111,7 @@ export class Connection {
   }
 }
 
-/** Longest binary message, bytes, that is copied behind its header: ws writes header and message separately. */
+/** Longest binary message, bytes, that is copied after its header: ws writes header and message separately. */
 const MAX_COPIED_BYTES = 4096;
 
 /** RFC 6455, 5.2: a binary message in one frame, as a server sends it, and its length in 2 further bytes. */

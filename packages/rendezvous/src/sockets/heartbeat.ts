@@ -4,7 +4,7 @@ import type { Connection } from "./connection.js";
 /** Collaborators of `Heartbeat`. */
 export interface HeartbeatOptions {
   clock: Pick<Clock, "now" | "after">;
-  /** Between two pings of a connection, milliseconds. */
+  /** Time between two pings of a connection, milliseconds. */
   pingMs: number;
   /** A connection without received data for this time is terminated, milliseconds. */
   silenceMs: number;
@@ -16,7 +16,7 @@ export interface HeartbeatOptions {
   onSilent: () => void;
 }
 
-/** Pings are spread over this many slots, so that thousands of connections do not respond at once. */
+/** Pings are spread over this many slots, so that thousands of connections do not respond simultaneously. */
 const SLICES = 20;
 
 /** Pings connections, and terminates silent ones. One timer for all of them. */
@@ -43,7 +43,7 @@ export class Heartbeat {
     });
   }
 
-  /** Pings a connection now: an executor learns at once over which time to return. */
+  /** Pings a connection immediately, so that an executor gets the time over which to return. */
   ping(connection: Connection): void {
     connection.ping(this.#options.createPayload());
   }

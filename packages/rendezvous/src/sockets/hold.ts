@@ -9,7 +9,7 @@ export interface HoldOptions<T> {
   clock: Pick<Clock, "after">;
   /** Milliseconds. */
   ms: number;
-  /** Returns the awaited value, if available. Called at once, and on each call of `subscribe`'s listener. */
+  /** Returns the awaited value, if available. Called immediately, and on each call of `subscribe`'s listener. */
   find: () => T | undefined;
   /** Calls `run` when `find` may find something. Returns a function that stops it. */
   subscribe: (run: () => void) => () => void;
@@ -19,7 +19,7 @@ export interface HoldOptions<T> {
 
 /**
  * Keeps a connection waiting. Resolves in the same turn of the event loop in which the value is available, before others can take it.
- * @throws Refusal after the time, or when something comes; ConnectionGone; what `find` throws
+ * @throws Refusal after the time limit, or when data is received; ConnectionGone; what `find` throws
  */
 export function holdUntil<T>(
   { wire, clock, ms, find, subscribe, createError }: HoldOptions<T>,
@@ -47,7 +47,7 @@ export function holdUntil<T>(
     if (attempt()) return;
     const unsubscribe = subscribe(() => void attempt());
     const cancel = clock.after(ms, () => settle(createError()));
-    const onData = () => settle(new Refusal("bad_request", "nothing may be sent before the websocket is open"));
+    const onData = () => settle(new Refusal("bad_request", "data was sent before the websocket was open"));
     const onClose = () => settle(new ConnectionGone("the connection was closed while it waited"));
     stop = () => {
       unsubscribe();

@@ -19,7 +19,7 @@ export interface Ticket {
   registrationId: string;
   /** Id of the node where it is used; undefined for any. */
   nodeId?: string | undefined;
-  /** Member of the environment that the registration is of; of an executor. */
+  /** For an executor: member of the environment that it registered as. */
   member?: string | undefined;
   /** Unique among tickets; both tickets of one `connect` share it. */
   id: string;
@@ -51,7 +51,7 @@ const schema = z.strictObject({
 
 /** @param key at least 32 random bytes; the nodes of one rendezvous share it */
 export function createTicketOffice(key: Uint8Array): TicketOffice {
-  if (key.length < 32) throw new RangeError(`the key of tickets has ${key.length} bytes; it needs 32 at least`);
+  if (key.length < 32) throw new RangeError(`the ticket key has ${key.length} bytes; it needs at least 32`);
   const mac = (payload: string): Buffer => createHmac("sha256", key).update(LABEL).update(payload).digest();
   return {
     sign({ use, environmentId, registrationId, nodeId, member, id, keyHash, expiresAt }) {

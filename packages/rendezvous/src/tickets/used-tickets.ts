@@ -7,7 +7,7 @@ export interface UsedTickets {
 
 /** @param now milliseconds since 1970 @param max maximum number of tickets */
 export function createUsedTickets(now: () => number, max: number): UsedTickets {
-  // Tickets live equally long, so the order of use is nearly that of expiry.
+  // All tickets are valid equally long, so the order of use is nearly that of expiry.
   const used = new Map<string, number>();
   const forget = () => {
     for (const [name, expiresAt] of used) {

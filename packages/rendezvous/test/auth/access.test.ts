@@ -135,10 +135,10 @@ describe("a file of tokens", () => {
   it.each([
     ["secret environment:a:register", "line 1 does not begin with a SHA-256 of 64 hexadecimal digits"],
     [`\n${hash}`, "line 2 has no scope"],
-    [`${hash} environment:a/b:register`, "line 1 has a word that is no scope"],
-    [`${hash} environment::register`, "line 1 has a word that is no scope"],
-    [`${hash} environment:*x:register`, "line 1 has a word that is no scope"],
-    [`${hash} environment:a:run`, "line 1 has a word that is no scope"],
+    [`${hash} environment:a/b:register`, "line 1 has a word that is not a scope"],
+    [`${hash} environment::register`, "line 1 has a word that is not a scope"],
+    [`${hash} environment:*x:register`, "line 1 has a word that is not a scope"],
+    [`${hash} environment:a:run`, "line 1 has a word that is not a scope"],
     [`${hash} metrics expires=2030-01-31`, "line 1 has a time that is not like 2030-01-31T12:00:00Z"],
     [`${hash} metrics expires=2030-13-31T00:00:00Z`, "line 1 has a time"],
     [`${hash} metrics${" metrics".repeat(64)}`, "line 1 has 65 scopes, more than 64"],
@@ -223,13 +223,13 @@ describe("JWTs", () => {
   });
 
   it("are checked with public keys alone", async () => {
-    expect(() => parseKeySet("{}")).toThrow("it is no set of public keys (JWKS)");
-    expect(() => parseKeySet('{"keys":[]}')).toThrow("no set of public keys");
+    expect(() => parseKeySet("{}")).toThrow("it is not a set of public keys (JWKS)");
+    expect(() => parseKeySet('{"keys":[]}')).toThrow("not a set of public keys");
     expect(() => parseKeySet(JSON.stringify({ keys: [{ kty: "oct", k: "c2VjcmV0" }] }))).toThrow(
-      "no set of public keys",
+      "not a set of public keys",
     );
     const secret = await exportJWK(pair.privateKey);
-    expect(() => parseKeySet(JSON.stringify({ keys: [secret] }))).toThrow("no set of public keys");
+    expect(() => parseKeySet(JSON.stringify({ keys: [secret] }))).toThrow("not a set of public keys");
     expect(parseKeySet(JSON.stringify({ keys: [await exportJWK(pair.publicKey)] })).keys).toHaveLength(1);
   });
 });

@@ -18,7 +18,7 @@ import { openStdout } from "../process/host-process.js";
 import { withoutNodeOptions } from "../process/node-options.js";
 import { VERSION } from "../process/version.js";
 
-/** Options of `codex executor|exec-server --attach`, among those of the server. */
+/** Options of `codex executor|exec-server --attach`, in addition to those of the server. */
 export interface AttachArguments {
   attach?: boolean;
   status?: boolean;
@@ -51,14 +51,14 @@ const BRIDGE_WORDS: ReadonlySet<string> = new Set(["--attach", "--status", "--st
 /** Options that have no effect with the command's own socket. */
 const LISTENER_WORDS =
   /^--(listen|token-file|tls-cert|tls-key|ws-[a-z0-9-]+|allow-insecure-listen|metrics|deterministic-ids)(=|$)/;
-/** Options with paths, which the server would resolve in another directory. */
+/** Options with paths, which the server would resolve against another directory. */
 const PATH_WORDS = /^--(allowed-root|log-file)(?:=(.*))?$/s;
 
 function checkWords(words: readonly string[]): void {
   for (const [at, word] of words.entries()) {
     const listener = LISTENER_WORDS.exec(word)?.[1];
     if (listener !== undefined)
-      throw refuse(`--${listener} cannot be combined with --attach, which uses a socket of its own`);
+      throw refuse(`--${listener} cannot be combined with --attach, which uses its own socket`);
     const [, name, inline] = PATH_WORDS.exec(word) ?? [];
     const path = inline ?? words[at + 1] ?? "";
     if (name !== undefined && !isAbsolute(path)) {

@@ -11,7 +11,7 @@ export interface CeilingArguments {
 }
 
 /**
- * The ceiling that the options ask for; undefined for none.
+ * The ceiling that the options specify; undefined for none.
  * @param isLocal the directories are on this host, where they are checked
  * @throws CommandError naming the option and its value
  */
@@ -31,21 +31,21 @@ export function readCeiling(
   };
 }
 
-/** Resolved now: `/proc/self/cwd` means something else in every process, and changes. */
+/** Resolved at startup: `/proc/self/cwd` is different in every process, and changes. */
 function readRoot(root: string): string {
   const path = resolve(root);
   const found = statSync(path, { throwIfNoEntry: false });
-  if (found?.isDirectory()) return IS_OWN.test(path) ? realpathSync(path) : path;
+  if (found?.isDirectory()) return PER_PROCESS_PATH.test(path) ? realpathSync(path) : path;
   throw usage(
     `--allowed-root ${JSON.stringify(root)}: ${found === undefined ? "there is no such directory" : "it is not a directory"}`,
   );
 }
 
-/** Paths that mean something else in every process. */
-const IS_OWN = /^\/(?:proc|dev\/fd)(?:\/|$)/;
+/** Paths that are different in every process. */
+const PER_PROCESS_PATH = /^\/(?:proc|dev\/fd)(?:\/|$)/;
 
 function readRemoteRoot(root: string): string {
-  if (IS_OWN.test(posix.normalize(root))) {
+  if (PER_PROCESS_PATH.test(posix.normalize(root))) {
     throw usage(
       `--allowed-root ${JSON.stringify(root)}: with --exec-server it differs from process to process on that host`,
     );

@@ -45,7 +45,7 @@ export interface ExecutorCommandOptions
   files: boolean;
 }
 
-/** What the command provides. */
+/** Dependencies provided by the command. */
 export interface ExecutorWiring {
   /** Connects to the exec-server of `--exec-server`. @throws CommandError */
   connectRemote: (address: string, telemetry: Telemetry) => Promise<ToollessHost>;
@@ -136,7 +136,8 @@ const toBackground = (executor: Executor): BackgroundServer => ({
 function refuseOnStdio({ tokenFile, tlsCert, tlsKey }: ExecutorCommandOptions): void {
   const given = Object.entries({ "--token-file": tokenFile, "--tls-cert": tlsCert, "--tls-key": tlsKey });
   const [option] = given.find(([, value]) => value !== undefined) ?? [];
-  if (option !== undefined) throw new CommandError(`${option} is for a listener; stdio needs none`, SERVER_EXIT.usage);
+  if (option !== undefined)
+    throw new CommandError(`${option} is for a listener; stdio does not use it`, SERVER_EXIT.usage);
 }
 
 async function serveStdio(executor: Executor): Promise<void> {

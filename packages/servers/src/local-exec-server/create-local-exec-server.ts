@@ -22,14 +22,14 @@ const COMPATIBLE_VERSION = "0.169.0";
 
 /**
  * An exec-server for this host. Closing it ends everything that its clients have started.
- * @param shared the sandbox of this process; default its own
+ * @param shared a sandbox shared within this process; default: a new one
  */
 export async function createLocalExecServer(
   telemetry: Telemetry,
   sessions: NonNullable<ExecServerOptions["sessions"]> = {},
   shared?: CommandSandbox,
 ): Promise<{ server: ExecServer; close(): Promise<void> }> {
-  const hasNative = !isBroughtWithoutNative();
+  const hasNative = !isBundleWithoutNative();
   if (!hasNative)
     telemetry.log?.warn?.("no native code for this host: programs run on pipes only, and can read this process");
   const native = createNative(hasNative ? undefined : NO_LIBRARY, { closeInheritedOnExec: hasNative });
@@ -62,8 +62,8 @@ export async function createLocalExecServer(
   };
 }
 
-/** A server that was brought to a host for which there was no native code. Where it is only missing, nothing runs unshielded. */
-const isBroughtWithoutNative = (): boolean => existsSync(join(dirname(process.argv[1]!), WITHOUT_NATIVE));
+/** Whether this server was sent to a host for which there is no native code. If it is merely missing, nothing runs unshielded. */
+const isBundleWithoutNative = (): boolean => existsSync(join(dirname(process.argv[1]!), WITHOUT_NATIVE));
 
 /** TOML is read when a client first asks for it. */
 function createLazyConfigReader(): ConfigReader {

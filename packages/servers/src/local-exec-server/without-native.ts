@@ -1,2 +1,2 @@
-/** A file beside the command, in a bundle for a host whose native code was not there to be sent. */
+/** A file next to the command, in a bundle for a host whose native code was not available. */
 export const WITHOUT_NATIVE = "parts/without-native";

@@ -14,13 +14,13 @@ export interface BackgroundArguments {
   idleTimeout?: number;
 }
 
-/** Bytes of its log before that becomes `<log>.1`: runtime directories are in memory. */
+/** Bytes at which its log becomes `<log>.1`: runtime directories are in memory. */
 const MAX_LOG_BYTES = 1024 * 1024;
 
-/** Seconds for which processes wait for a client whose connection was lost: longer than most outages of a network. */
+/** Seconds for which processes survive a lost connection to their client: longer than most network outages. */
 const BACKGROUND_GRACE_S = 600;
 
-/** The grace of a server, in milliseconds: as given in seconds, else by where it runs. */
+/** The grace of a server, in milliseconds: the given seconds, else the default for foreground or background. */
 export function readGraceMs<Default extends number | undefined>(
   { resumeGrace, serveSocket }: BackgroundArguments & { resumeGrace?: number },
   foregroundSeconds: Default,
@@ -29,7 +29,7 @@ export function readGraceMs<Default extends number | undefined>(
   return seconds === undefined ? foregroundSeconds : Math.ceil(seconds * 1000);
 }
 
-/** A server in the background logs to a file beside its socket, unless configured otherwise. */
+/** A server in the background logs to a file next to its socket, unless configured otherwise. */
 export const withBackgroundLog = <Options extends TelemetryArguments & BackgroundArguments>(
   options: Options,
 ): Options =>
@@ -91,6 +91,6 @@ function report(text: string): void {
     writeSync(READY_FD, text);
     closeSync(READY_FD);
   } catch {
-    // Nobody waits: it was started by hand.
+    // No parent is waiting: it was started by hand.
   }
 }

@@ -1,7 +1,7 @@
 /** Exit codes of a server: an error of its own or of its peer, and invalid arguments. */
 export const SERVER_EXIT = { failure: 1, usage: 2 } as const;
 
-/** An error for the person at the shell: the message alone is shown, and the command ends with `exitCode`. */
+/** An error for the user of the command: only the message is shown, and the command exits with `exitCode`. */
 export class CommandError extends Error {
   override readonly name = "CommandError";
   constructor(

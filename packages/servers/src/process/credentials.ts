@@ -27,7 +27,7 @@ export function readCredentials({ tokenFile, caFile }: CredentialArguments): Cre
   const token = readToken(tokenFile) ?? (process.env[TOKEN_VARIABLE]?.trim() || undefined);
   const ca = caFile === undefined ? undefined : readText(caFile, "--ca-file");
   if (ca !== undefined && !ca.includes("-----BEGIN CERTIFICATE-----")) {
-    throw new CommandError(`--ca-file ${caFile} holds no certificate in PEM form`, SERVER_EXIT.usage);
+    throw new CommandError(`--ca-file ${caFile} contains no certificate in PEM form`, SERVER_EXIT.usage);
   }
   return { ...(token === undefined ? {} : { token }), ...(ca === undefined ? {} : { ca }) };
 }
@@ -51,7 +51,7 @@ export function readTlsIdentity({ tlsCert, tlsKey }: TlsArguments): { cert: stri
   if (tlsCert === undefined && tlsKey === undefined) return undefined;
   if (tlsCert === undefined || tlsKey === undefined) {
     const [given, missing] = tlsCert === undefined ? ["--tls-key", "--tls-cert"] : ["--tls-cert", "--tls-key"];
-    throw new CommandError(`${given} needs ${missing} beside it`, SERVER_EXIT.usage);
+    throw new CommandError(`${given} also needs ${missing}`, SERVER_EXIT.usage);
   }
   const [cert, key] = [readText(tlsCert, "--tls-cert"), readText(tlsKey, "--tls-key")];
   checkTlsIdentity(

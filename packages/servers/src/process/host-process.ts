@@ -14,14 +14,14 @@ export function openStdout(): Writable {
  * would break it; Linux can reopen a pipe. Call it before the process is shielded.
  */
 export function openStderrSink(format: LogFormat): LogSink {
-  const again = process.platform === "linux" && fstatSync(2).isFIFO() ? openAgain(2) : undefined;
+  const again = process.platform === "linux" && fstatSync(2).isFIFO() ? reopen(2) : undefined;
   return again === undefined
     ? createLazySink(() => createStreamSink(process.stderr, format))
     : createPipeSink(again, format);
 }
 
 /** Undefined where reopening is not allowed: the pipe belongs to another user. */
-function openAgain(fd: number): number | undefined {
+function reopen(fd: number): number | undefined {
   try {
     return openSync(`/proc/self/fd/${fd}`, constants.O_WRONLY | constants.O_NONBLOCK);
   } catch {

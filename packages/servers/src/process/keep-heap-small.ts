@@ -1,6 +1,6 @@
 /**
  * V8 lets the young generation grow to 32 MB under load, and the old one to about three times its live size before it
- * collects. This keeps the former at its current size and lets the latter grow by half. Meant for a process server, whose
+ * collects. This keeps the former at its current size and lets the latter grow by half. For a server of processes, whose
  * output buffers are outside of the heap; see docs/decisions/memory.md.
  */
 export function keepHeapSmall(): void {

@@ -16,14 +16,14 @@ export function parseListenUrl(text: string): ListenTarget {
   const port = Number(match?.[2]);
   if (host === undefined || port > 65_535) {
     throw new CommandError(
-      `--listen ${JSON.stringify(text)} is no address; expected stdio://, unix:///PATH, or ws://HOST:PORT with a port from 0 to 65535${hintFor(text)}`,
+      `--listen ${JSON.stringify(text)} is not an address; expected stdio://, unix:///PATH, or ws://HOST:PORT with a port from 0 to 65535${hintFor(text)}`,
       SERVER_EXIT.usage,
     );
   }
   return { kind: "websocket", host, port };
 }
 
-/** A suggestion, where there is one. */
+/** A suggestion for a likely mistake; empty for none. */
 function hintFor(text: string): string {
   if (/^wss:/i.test(text)) return "; a listener speaks TLS on ws:// with --tls-cert and --tls-key";
   const address = /^\d+$/.test(text) ? `:${text}` : text;
@@ -47,7 +47,7 @@ export function parseHttpListenUrl(text: string): HttpListenPlace {
     return { host: name.replace(/^\[|\]$/g, ""), port, isTls: scheme === "https" };
   }
   throw new CommandError(
-    `--listen ${JSON.stringify(text)} is no address; expected http://HOST:PORT with a port from 0 to 65535`,
+    `--listen ${JSON.stringify(text)} is not an address; expected http://HOST:PORT with a port from 0 to 65535`,
     SERVER_EXIT.usage,
   );
 }

@@ -20,7 +20,7 @@ import { CommandError, SERVER_EXIT } from "./command-error.js";
 import { openStderrSink } from "./host-process.js";
 import { VERSION } from "./version.js";
 
-/** Options for logs and metrics, as the command line has them. */
+/** Options for logs and metrics, as on the command line. */
 export interface TelemetryArguments {
   logLevel?: string;
   logFile?: string;
@@ -49,7 +49,10 @@ export async function openTelemetry(
   isSocket: boolean,
 ): Promise<OpenedTelemetry> {
   if (options.metrics && !isSocket) {
-    throw new CommandError("--metrics needs a websocket listener: on stdio nobody could read them", SERVER_EXIT.usage);
+    throw new CommandError(
+      "--metrics needs a websocket listener: over stdio they could not be read",
+      SERVER_EXIT.usage,
+    );
   }
   const { log, sink } = openLog(options);
   const { metrics, tracing, stop } = await openMetrics(role, options.metrics === true, log);
@@ -115,7 +118,7 @@ async function loadOpenTelemetry(log: Logger) {
   try {
     return await import("@codex/telemetry/opentelemetry");
   } catch {
-    log.warn?.("no spans: @opentelemetry/api is not installed beside this command");
+    log.warn?.("no spans: @opentelemetry/api is not installed next to this command");
     return undefined;
   }
 }

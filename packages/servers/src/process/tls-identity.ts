@@ -14,17 +14,17 @@ const PRIVATE_KEY = /-----BEGIN (?:[A-Z]+ )*PRIVATE KEY-----/;
 
 const ENCRYPTED = /-----BEGIN ENCRYPTED PRIVATE KEY-----|^Proc-Type: 4,ENCRYPTED/m;
 
-/** Checks that a listener can use a certificate and its key. @throws CommandError naming the file, and what it holds instead */
+/** Checks that a listener can use a certificate and its key. @throws CommandError naming the file, and what it contains instead */
 export function checkTlsIdentity(cert: PemFile, key: PemFile): void {
   const [certHolds, keyHolds] = [cert, key].map(({ text }) => ({
     certificate: CERTIFICATE.test(text),
     key: PRIVATE_KEY.test(text),
-  })) as [Holding, Holding]; // of two come two
+  })) as [Holding, Holding]; // two results for two files
   if (!certHolds.certificate && !keyHolds.key && certHolds.key && keyHolds.certificate) {
-    throw refusal(`${name(cert)} holds a private key and ${name(key)} a certificate: they are swapped`);
+    throw refusal(`${name(cert)} contains a private key and ${name(key)} a certificate: they are swapped`);
   }
-  if (!certHolds.certificate) throw refusal(`${name(cert)} holds no certificate in PEM form${instead(certHolds)}`);
-  if (!keyHolds.key) throw refusal(`${name(key)} holds no private key in PEM form${instead(keyHolds)}`);
+  if (!certHolds.certificate) throw refusal(`${name(cert)} contains no certificate in PEM form${instead(certHolds)}`);
+  if (!keyHolds.key) throw refusal(`${name(key)} contains no private key in PEM form${instead(keyHolds)}`);
   const certificate = read(cert, "certificate", (text) => new X509Certificate(text));
   const privateKey = read<KeyObject>(key, "private key", createPrivateKey);
   if (certificate.checkPrivateKey(privateKey)) return;

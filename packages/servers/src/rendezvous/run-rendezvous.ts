@@ -39,7 +39,7 @@ export async function runRendezvous(options: RendezvousCommandOptions): Promise<
     if (!isLoopback(address.host) || isBehindProxy)
       requireGuard(access, options.listen, tls !== undefined || isBehindProxy);
     const cluster = options.nats === undefined ? undefined : await openCluster(options.nats, log);
-    // Until here a signal ends the process. From now on it is stopped: the address is printed soon, and a signal may follow at once.
+    // So far a signal ends the process. From now on it stops the server: the address is printed soon, and a signal may follow immediately.
     const stopped = new Promise<void>((resolve) => void onStopSignal(resolve));
     const rendezvous = new Rendezvous({ access, noiseOnly, telemetry, ...(cluster && { cluster }) });
     const listener = await listenRendezvous(rendezvous, {
@@ -64,7 +64,7 @@ async function openCluster(url: string, log: OpenedTelemetry["log"]) {
   try {
     return await nats.openNatsCluster({ url, log });
   } catch (cause) {
-    // NATS's library leaves the socket open of a server that accepts a connection and says nothing.
+    // The NATS library does not close its socket to a server that accepts a connection and then sends nothing.
     setTimeout(() => process.exit(), MAX_EXIT_MS).unref();
     throw cause;
   }
@@ -73,7 +73,7 @@ async function openCluster(url: string, log: OpenedTelemetry["log"]) {
 function checkUrl(option: string, text: string | undefined): string | undefined {
   if (text === undefined || (/^https?:\/\/[^?#@]+$/.test(text) && URL.canParse(text))) return text;
   throw usage(
-    `${option} ${JSON.stringify(text)}: expected http://HOST or https://HOST, with a port and a path perhaps`,
+    `${option} ${JSON.stringify(text)}: expected http://HOST or https://HOST, optionally with a port and a path`,
   );
 }
 
@@ -82,7 +82,7 @@ function requireGuard(access: Access, listen: string, hasTls: boolean): void {
     ...(access.isGuarded
       ? []
       : ["tokens (--token-file, --jwks-file, RENDEZVOUS_EXECUTOR_TOKEN and RENDEZVOUS_HARNESS_TOKEN)"]),
-    ...(hasTls ? [] : ["TLS (--tls-cert and --tls-key, or --behind-proxy where a proxy in front has it)"]),
+    ...(hasTls ? [] : ["TLS (--tls-cert and --tls-key, or --behind-proxy if a proxy in front terminates it)"]),
   ];
   if (missing.length === 0) return;
   throw usage(`${listen} can be reached from other machines: it needs ${missing.join(" and ")}`);

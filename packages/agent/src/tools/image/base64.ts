@@ -1,4 +1,4 @@
-/** Bytes encoded at once: a multiple of three, so that the results can be concatenated. */
+/** Bytes encoded per step: a multiple of three, so that the results can be concatenated. */
 const STEP = 3 * 8192;
 
 /** Encodes base64 without Node APIs. */

@@ -8,7 +8,7 @@ export function toImageUrl(bytes: Uint8Array): { url: string } | { problem: stri
     return { problem: `has ${bytes.length} bytes; an image has at most ${MAX_IMAGE_BYTES}` };
   }
   const type = detectImage(bytes);
-  if (type === undefined) return { problem: "is no image that can be shown: only PNG, JPEG, GIF and WebP can" };
+  if (type === undefined) return { problem: "is not an image that can be shown: only PNG, JPEG, GIF and WebP can" };
   const { mediaType, width, height } = type;
   if (width > MAX_IMAGE_SIDE || height > MAX_IMAGE_SIDE) {
     return {

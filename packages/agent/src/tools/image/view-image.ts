@@ -33,7 +33,7 @@ export function createViewImageTool(options: ViewImageOptions): AgentTool {
     },
     needsEnvironment: true,
     async call({ path, environment_id }, context) {
-      if (typeof path !== "string" || path === "") return failed("`path` is missing or no text");
+      if (typeof path !== "string" || path === "") return failed("`path` is missing or not a string");
       const named = typeof environment_id === "string" ? environment_id : undefined;
       const place = await findFilePlace({ environment: named }, context, options);
       if ("unknown" in place) return failed(place.unknown);

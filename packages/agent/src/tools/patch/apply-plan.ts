@@ -19,7 +19,7 @@ export async function applyPlan(files: AgentFiles, { steps }: Plan, newId: () =>
       const { state, mode } = await readState(files, step.path);
       // A concurrent change would be lost.
       if (!isSameState(state, step.before))
-        throw new Error("something else changed it meanwhile, maybe under another name");
+        throw new Error("something else changed it in the meantime, possibly under another name");
       const current: StartedStep = { step, made: [], mode };
       started.push(current);
       if (step.kind === "remove") await files.remove(step.path, { recursive: false, force: false });

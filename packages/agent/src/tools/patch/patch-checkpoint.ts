@@ -21,7 +21,7 @@ interface CheckpointFile {
   readonly after: string | null;
 }
 
-/** Creates the checkpoint of a plan; undefined where there are no digests (a page of a browser without TLS). */
+/** Creates the checkpoint of a plan; undefined if digests are unavailable (a browser page without TLS). */
 export async function createCheckpoint({ operations }: Patch, plan: Plan, cwd: string) {
   if (globalThis.crypto?.subtle === undefined) return undefined;
   const names = operations.flatMap((one) =>
@@ -55,8 +55,8 @@ export function parseCheckpoint(saved: unknown): PatchCheckpoint | undefined {
 }
 
 /**
- * Describes the files of a checkpoint as they are now, and temporary files that were left beside them: one line each.
- * `known`: files that have been read already.
+ * Describes the current state of the files of a checkpoint, and temporary files left next to them: one line each.
+ * `known`: files that were already read.
  */
 export async function describeCheckpoint(
   checkpoint: PatchCheckpoint,
@@ -86,7 +86,7 @@ async function findTemporaryFiles(files: AgentFiles, directory: string): Promise
   const options = { maxDepth: 0, maxDirectories: 1, followDirectorySymlinks: false, pruneHiddenDirectories: true };
   const { entries } = await files
     .walk(directory, { ...options, maxEntries: MAX_SEARCHED_ENTRIES })
-    .catch(() => ({ entries: [] })); // not made yet
+    .catch(() => ({ entries: [] })); // not created yet
   return entries.flatMap(({ path, kind }) => (kind === "file" && TEMPORARY.test(path) ? [pathOfFileUrl(path)] : []));
 }
 
@@ -99,7 +99,7 @@ async function describeFile({ before, after }: CheckpointFile, now: FileState): 
   return "neither old nor new: cut off while it was written, or changed by something else";
 }
 
-/** Null for a missing file; what is no file has a digest that no file has. */
+/** Null for a missing file; anything but a file gets a digest that no file has. */
 async function digestState(state: FileState): Promise<string | null> {
   if (state.kind === "missing") return null;
   return state.kind === "file" ? digest(state.bytes) : state.kind;
@@ -107,7 +107,7 @@ async function digestState(state: FileState): Promise<string | null> {
 
 /** SHA-256 in hexadecimal. */
 async function digest(bytes: Uint8Array): Promise<string> {
-  // A view of shared memory is none of the files that were read.
+  // Contents of files are never in shared memory.
   const hash = await crypto.subtle.digest("SHA-256", bytes as Uint8Array<ArrayBuffer>);
   return [...new Uint8Array(hash)].map((byte) => byte.toString(16).padStart(2, "0")).join("");
 }

@@ -42,7 +42,7 @@ async function restore(files: AgentFiles, { step, made, mode }: StartedStep): Pr
   if (before.kind === "file") {
     if (isSameState(now, before)) return;
     if (step.kind === "remove" && before.isLink) {
-      throw new Error("it was a symbolic link, which no file call makes again");
+      throw new Error("it was a symbolic link, which no file call can recreate");
     }
     const isGone = now.kind === "missing" && mode !== undefined;
     await files.writeFile(path, before.bytes, { atomic: true, ...(isGone ? { mode } : {}) });

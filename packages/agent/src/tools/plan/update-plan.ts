@@ -41,13 +41,13 @@ export function createUpdatePlanTool(): AgentTool {
 
 /** Returns the steps, or the problem. */
 function parsePlan(plan: unknown): PlanStep[] | string {
-  if (!Array.isArray(plan)) return "`plan` is missing or no list; expected a list of `{step, status}`";
+  if (!Array.isArray(plan)) return "`plan` is missing or not a list; expected a list of `{step, status}`";
   if (plan.length > MAX_PLAN_STEPS) return `\`plan\` has ${plan.length} steps; at most ${MAX_PLAN_STEPS} are taken`;
   const steps: PlanStep[] = [];
   for (const [index, entry] of plan.entries()) {
     const { step, status } = asObject(entry) ?? {};
     const known = STATUSES.find((one) => one === status);
-    if (typeof step !== "string") return `\`plan[${index}].step\` is missing or no text`;
+    if (typeof step !== "string") return `\`plan[${index}].step\` is missing or not a string`;
     if (known === undefined) {
       return `\`plan[${index}].status\` is ${JSON.stringify(status) ?? "missing"}; expected one of ${STATUSES.join(", ")}`;
     }

@@ -116,7 +116,7 @@ describe("view_image", () => {
     [{ path: 5 }, /`path` is missing/],
     [{ path: "nope.png" }, /nope\.png` does not exist/],
     [{ path: "d" }, /d` is a directory/],
-    [{ path: "t.svg" }, /t\.svg` is no image/],
+    [{ path: "t.svg" }, /t\.svg` is not an image/],
     [{ path: "big" }, new RegExp(`has ${MAX_IMAGE_BYTES + 1} bytes; an image has at most ${MAX_IMAGE_BYTES}`)],
     [{ path: "wide" }, new RegExp(`${MAX_IMAGE_SIDE + 1} × 2 pixels; an image has at most ${MAX_IMAGE_SIDE}`)],
     [{ path: "t.svg", environment_id: "other" }, /no environment 'other'; there are: box/],

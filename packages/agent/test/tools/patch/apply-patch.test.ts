@@ -84,7 +84,7 @@ describe("apply_patch", () => {
     const { ino } = statSync(join(host.root, "x.sh"));
     const input = patchOf(...change("l", "x", "y"), ...move("m", "d/m", "z", "w"), "*** Delete File: h");
     expect((await createPatchTool(host.files, host.root).call({ input })).output).toMatch(
-      /remove file .*\/h: something else changed it meanwhile, maybe under another name\nThe patch was undone/,
+      /remove file .*\/h: something else changed it in the meantime, possibly under another name\nThe patch was undone/,
     );
     const parts = patchOf(...change("l", "x", "y"), ...move("m", "d/m", "z", "w"));
     expect((await createPatchTool(host.files, host.root).call({ input: parts })).status).toBe("completed");
@@ -249,7 +249,7 @@ describe("a patch that fails on its way", () => {
     });
     const input = patchOf(...change("a", "x", "y"), ...change("b", "x", "y"));
     const { output } = await createPatchTool(files, host.root).call({ input });
-    expect(output).toMatch(/write file .*\/b: something else changed it meanwhile/);
+    expect(output).toMatch(/write file .*\/b: something else changed it in the meantime/);
     expect(host.tree()).toEqual({ a: "x\n", b: "mine\n" });
   });
 });

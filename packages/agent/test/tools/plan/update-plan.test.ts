@@ -32,7 +32,7 @@ describe("update_plan", () => {
 
   it.each<[args: Record<string, unknown>, pattern: RegExp]>([
     [{}, /`plan` is missing/],
-    [{ plan: "x" }, /`plan` is missing or no list/],
+    [{ plan: "x" }, /`plan` is missing or not a list/],
     [{ plan: [step("done")] }, /`plan\[0\]\.status` is "done"; expected one of pending, in_progress, completed/],
     [{ plan: [step("pending"), { status: "pending" }] }, /`plan\[1\]\.step` is missing/],
     [{ plan: [step(undefined)] }, /status` is missing/],
