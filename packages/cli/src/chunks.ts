@@ -2,7 +2,7 @@ import module from "node:module";
 import { join } from "node:path";
 import { createRandomSource, type RandomSource } from "./random.js";
 
-/** A file of the build as a function, as Node would make it of a CommonJS module. */
+/** A file of the build as a function, as Node would create it from a CommonJS module. */
 export type Chunk = (
   exports: object,
   require: ((name: string) => unknown) & Partial<ChunkGlobals>,
@@ -11,14 +11,14 @@ export type Chunk = (
   dirname: string,
 ) => void;
 
-/** What the build makes chunks use in the place of something of Node; members of their `require`. */
+/** What chunks use instead of parts of Node, as rewritten by the build; members of their `require`. */
 interface ChunkGlobals {
-  /** A function of compiled code cannot import: V8 keeps no loader of modules in it. */
+  /** Compiled code cannot use `import()`: V8 stores no module loader with it. */
   import(url: string): Promise<unknown>;
   readonly random: RandomSource;
 }
 
-/** By the name with which they require each other, such as `./chunk-ABC.cjs`; a string is the file of the pack that has the chunk. */
+/** Keyed by the name with which they require each other, such as `./chunk-ABC.cjs`; a string is the pack file that contains the chunk. */
 export type Chunks = Readonly<Record<string, Chunk | string>>;
 
 /** Reads the files of the build. */
@@ -28,7 +28,7 @@ export interface ChunkFiles {
 }
 
 /**
- * A `require` for chunks, each evaluated once: from `packed` where it is there, else from its file. So a class that two
+ * A `require` for chunks, each evaluated once: from `packed` if that contains it, else from its file. So a class that two
  * chunks use is the same one, wherever they are loaded from.
  */
 export function createChunkLoader(

@@ -6,7 +6,7 @@ import { CommandError } from "./exit-codes.js";
 export const loadConfigured = (): Promise<EnvironmentsConfig> =>
   loadEnvironments({ home: codexHome(), env: process.env });
 
-/** The same. @throws CommandError, with this exit code, where it is invalid */
+/** Like `loadConfigured`. @throws CommandError with this exit code if the configuration is invalid */
 export async function loadChecked(exitCode: number): Promise<EnvironmentsConfig> {
   try {
     return await loadConfigured();
@@ -17,6 +17,6 @@ export async function loadChecked(exitCode: number): Promise<EnvironmentsConfig>
   }
 }
 
-/** Whether this environment, by default the default one, is this host: then nothing else of environments is needed. */
+/** Whether the named environment, else the default one, is this host; then nothing else of the configuration is needed. */
 export const isThisHost = ({ default: id, includeLocal }: EnvironmentsConfig, named = id): boolean =>
   named === "local" && includeLocal;

@@ -31,17 +31,17 @@ export interface ConnectOptions extends CredentialArguments {
   executor?: string;
   /** Id of a configured environment, or an `ssh://` URL. */
   environment?: string;
-  /** Base URL of the registry that knows the environment, instead of a configured one. */
+  /** Base URL of the registry of the environment, which then need not be configured. */
   registry?: string;
-  /** With `registry`: `NAME=VALUE` each, that the executor must have. */
+  /** With `registry`: labels that the executor must have, each `NAME=VALUE`. */
   label?: readonly string[];
 }
 
 /**
- * Connects the environment that a command uses: the one that is named, else the default where environments are configured.
- * Undefined where it is `--executor`, or an executor in this process.
- * @param startsWithoutDefault the default is not connected, and may be none
- * @throws CommandError, with this exit code where the environment cannot be used
+ * Connects the environment that a command uses: the named one, else the default if environments are configured.
+ * Undefined for `--executor`, and for an executor in this process.
+ * @param startsWithoutDefault does not connect the default, which may be `none`
+ * @throws CommandError, with this exit code if the environment cannot be used
  */
 export async function choosePlace(
   { executor, environment, registry, label, ...credentials }: ConnectOptions,
@@ -65,11 +65,11 @@ export async function choosePlace(
   return chooseEnvironment(config, environment, exitCode);
 }
 
-/** Whether nothing names another place than this host, before anything is connected. */
+/** Whether the options select this host. Connects nothing. */
 export const isOwnHost = ({ executor, environment, registry }: ConnectOptions): boolean =>
   executor === undefined && registry === undefined && environment === undefined && !areEnvironmentsConfigured();
 
-/** Whether anything says something about environments. Most users have none of it, and wait for nothing then. */
+/** Whether environments may be configured. Most users have none, and then nothing is loaded for them. */
 export const areEnvironmentsConfigured = (): boolean =>
   Object.keys(process.env).some((name) => /^CODEX_EXEC_SERVER_(URL|NOISE_)/.test(name)) ||
   ["environments.toml", "environments-ts.toml"].some((name) => existsSync(join(codexHome(), name)));
@@ -189,7 +189,7 @@ async function attachAddress(
   }
 }
 
-/** Loading the C library bindings takes milliseconds, which cost nothing while the executor answers `initialize`. */
+/** Loading the C library bindings takes milliseconds, which cost nothing while the response to `initialize` is awaited. */
 async function shieldWhileAnswering(): Promise<void> {
   await setImmediate();
   shieldIfPossible();
@@ -201,7 +201,7 @@ interface Attachment {
   hooks: AttachHooks;
 }
 
-/** @throws Error where an executor with sessions is wanted */
+/** @throws Error if an executor with sessions is required */
 async function attachExecServer(
   orchestrator: Pick<ProgramRunner, "attach">,
   name: string,

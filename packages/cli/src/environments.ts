@@ -24,18 +24,18 @@ import { createOwnSshLink } from "./ssh-host.js";
 
 /** An environment that a command uses, connected. */
 export interface ChosenEnvironment extends UsedEnvironment {
-  /** It is the default of a run that starts without it where it cannot be connected. */
+  /** Set for the default environment of a run, which starts even if it cannot be connected. */
   default?: { fallback: string | undefined } | "none";
   /** Ends it. Idempotent; never rejects. */
   close(): Promise<void>;
 }
 
-/** The keys of executors that this user trusts. */
+/** Path of the file with the executor keys that this user trusts. */
 export const knownExecutorsFile = (): string => join(codexHome(), "known-executors.json");
 
 /**
- * Connects the environment that is named, or the default; one that is not configured may be given as an `ssh://` URL. Undefined: it is
- * this host. Says where it runs when that is a fallback.
+ * Connects the named environment, or the default; one that is not configured may be given as an `ssh://` URL. Undefined for this
+ * host. Reports the use of a fallback on stderr.
  * @throws CommandError, EnvironmentsConfigError
  */
 export async function chooseEnvironment(
@@ -62,7 +62,7 @@ export async function chooseEnvironment(
   }
 }
 
-/** The default of a run, not connected yet; in the place of none, one that cannot be. */
+/** The default of a run, not connected yet; for `none`, an environment that cannot be connected. */
 export function chooseDefault(config: EnvironmentsConfig): ChosenEnvironment {
   const { default: id, environments: configured } = config;
   if (id === undefined) {
@@ -117,7 +117,7 @@ async function readLabels(label: readonly string[]): Promise<Record<string, stri
   }
 }
 
-/** Characters of the name of an executor. */
+/** Maximum characters of an executor's name. */
 const MAX_NAME_LENGTH = 64;
 
 /** All environments of a configuration, unconnected. The caller closes them. */
@@ -139,7 +139,7 @@ function createConfiguredSsh({ url, connectTimeoutMs }: ConfiguredSsh): Environm
   return createOwnSshLink(address, connectTimeoutMs);
 }
 
-/** An address in the place of an id becomes an environment. */
+/** Adds an environment for an address that is given instead of an id. */
 function addAddress(config: EnvironmentsConfig, named: string | undefined) {
   if (named === undefined || !/^ssh:\/\//.test(named)) return { config, id: named ?? config.default };
   const added = addSshAddress(config, named, "--environment");
@@ -149,7 +149,7 @@ function addAddress(config: EnvironmentsConfig, named: string | undefined) {
 
 function describeDisabled({ source }: EnvironmentsConfig): string {
   const where = source.kind === "file" ? source.file : source.kind === "variable" ? source.name : "the configuration";
-  return `there is no default environment: ${where} says so, and nothing is run; --environment names one`;
+  return `there is no default environment, as configured by ${where}: nothing is run; --environment names one`;
 }
 
 function toCommandError(error: unknown, isDefault: boolean, exitCode: number): Error {

@@ -10,7 +10,7 @@ export type ExecutorAddress =
   | { kind: "websocket"; url: string }
   /** A socket in the file system. */
   | { kind: "unix"; path: string }
-  /** A host that ssh reaches, and to which an exec-server is brought. */
+  /** A host that ssh reaches, and to which an exec-server is uploaded. */
   | { kind: "ssh"; address: SshUrl }
   /** A command line for a shell, whose program speaks the protocol on its stdin and stdout. */
   | { kind: "command"; line: string };
@@ -42,7 +42,7 @@ export function parseExecutorAddress(given: string, option: string): ExecutorAdd
   return parseHost(text, refuse) ?? { kind: "command", line: text };
 }
 
-/** Why the program of a command line cannot be started; undefined when only a shell can find out. */
+/** Why the program of a command line cannot be started; undefined when only a shell can determine that. */
 export function findCommandProblem(line: string): string | undefined {
   const program = getProgram(line);
   const problem = program === undefined ? undefined : findExecutable(program);
@@ -56,7 +56,7 @@ export const getProgram = (line: string): string | undefined =>
 /** A word that a shell does not expand. */
 const QUOTED = `'[^']*'|"[^"$\`\\\\]*"`;
 
-/** Words, quoted or not; the first is no assignment. */
+/** Words, quoted or not; the first is not an assignment. */
 const PLAIN_WORDS = `^(?:[\\p{L}\\p{N}_@%+:,./-]|${QUOTED})+(?:[ \\t]+(?:[\\p{L}\\p{N}_@%+=:,./-]|${QUOTED})+)*$`;
 
 /** Keywords and builtins of shells. */

@@ -48,7 +48,7 @@ interface Cause {
   paths: ReadonlySet<string>;
 }
 
-/** The effect of each entry alone, together with the writable ones: missing paths matter only below those. */
+/** The effect of each entry, combined only with the writable ones: missing paths matter only below those. */
 function listCauses(sandbox: Sandbox, host: CommandSandbox): Cause[] {
   const { permissions } = sandbox;
   if (permissions.type !== "managed" || permissions.file_system.type !== "restricted") return [];

@@ -69,9 +69,9 @@ function fileOf(name: string): string {
 }
 
 /**
- * Loads a part like `require`, with the code that the build has compiled when this is the version of V8 that built it: it
- * holds every function that a start needs, also those that were compiled late, and takes less time than Node's own cache does.
- * @param packs names of the files that may hold the chunks of this part, the best first; without one it is a file on its own
+ * Loads a part like `require`, with the code that the build has compiled if this is the version of V8 that built it: it
+ * contains every function that a start needs, also those that were compiled late, and takes less time than Node's own cache.
+ * @param packs names of the files that may contain the chunks of this part, the best first; without one it is a file on its own
  */
 function load(name: string, packs: readonly string[]): unknown {
   for (const file of [...packs.map((pack) => fileOf(`${pack}.pack.cjs`)), fileOf(`${name}.cjs`)]) {
@@ -104,8 +104,8 @@ function runScript(filename: string, options: { cachedData?: Buffer } = {}): Chu
 }
 
 /**
- * Compiled code is kept between starts where Node does that (22.1 and newer). What is in there is run: so not where Node
- * puts it, among temporary files, which commands in a sandbox may write.
+ * Keeps compiled code between starts where Node supports that (22.1 and newer). The stored code is executed: so it is not in Node's
+ * default place, a temporary directory, where commands in a sandbox may write.
  */
 function keepCompiledCode(): void {
   const { enableCompileCache } = module as { enableCompileCache?: (directory: string) => void };

@@ -5,7 +5,7 @@ import { startOwnExecutor } from "./own-executor.js";
 
 /**
  * This host: its tools are those of an executor in this process. Files, HTTP and programs of its own go through an exec-server in this
- * process, which also holds them in a sandbox, and which is made when they are first used. The caller closes it.
+ * process, which also applies their sandbox, and which is created on first use. The caller closes it.
  * @param options `sandbox`: shared with an executor in this process; default its own
  */
 export function createOwnEnvironment({ sandbox }: { sandbox?: CommandSandbox | undefined } = {}): Environment {

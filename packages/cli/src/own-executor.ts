@@ -10,11 +10,11 @@ export interface OwnExecutorOptions {
   withoutSandbox?: boolean | undefined;
   /** Reuse the memory of live output once it is consumed. */
   lendsOutput?: boolean | undefined;
-  /** Shared with what else sandboxes on this host, so that it is tried out once; default its own. */
+  /** Shared with other users of this host's sandbox, so that its trial run happens once; default its own. */
   sandbox?: CommandSandbox | undefined;
 }
 
-/** The sandbox of this host. @param isTried begins its trial run, which nothing waits for before it needs a sandbox */
+/** The sandbox of this host. @param isTried starts its trial run, which only the first use of a sandbox waits for */
 export function createOwnSandbox(isTried: boolean): CommandSandbox {
   const sandbox = createCommandSandbox({ native: createOwnNative() });
   if (isTried) void sandbox.getSupport();

@@ -52,7 +52,7 @@ export function createProgram(): Command {
   addJudging(program);
   addHostCommands(program, createProgram);
   nameHelpAfterErrors(program);
-  // Now, as commands that are added inherit it: several words that are no command have an error of their own.
+  // Set before commands are added, which inherit it: several words that are not a command have an error of their own.
   program.allowExcessArguments();
   return program;
 }

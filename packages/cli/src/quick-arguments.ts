@@ -7,11 +7,11 @@ export interface QuickCommand {
   /** JSON of the options when none is given. */
   defaults: string;
   /**
-   * What may stand beside the options: nothing; the command line of a program, which ends them and is passed on unparsed; or
-   * one word, before or behind them.
+   * What is allowed besides the options: nothing; the command line of a program, which ends them and is passed on unparsed; or
+   * one word, before or after them.
    */
   operands: "none" | "program" | "one";
-  /** Words that name a command below this one. */
+  /** Names of its subcommands. */
   commands: readonly string[];
 }
 
@@ -22,7 +22,7 @@ export interface QuickFlag {
   collects?: true;
   /** `--no-…`: the option is false. */
   negates?: true;
-  /** The only values there are. */
+  /** The allowed values. */
   choices?: readonly string[];
 }
 
@@ -46,8 +46,8 @@ export function findQuickCommand(
 }
 
 /**
- * Parses a plain command line as commander would; undefined for help, errors, commands below this one and what only commander
- * checks. Those are left to it; it takes longer to load than everything else.
+ * Parses a plain command line as commander would; undefined for help, errors, subcommands and what only commander
+ * checks. Commander handles those; it takes longer to load than everything else.
  */
 export function parseQuickly(command: QuickCommand, line: readonly string[]): QuickArguments | undefined {
   const options = JSON.parse(command.defaults) as Record<string, unknown>;

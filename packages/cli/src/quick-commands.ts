@@ -12,7 +12,7 @@ const PARTS = {
   "mcp-server": "mcp-server",
 } as const;
 
-/** What `parseQuickly` needs to know of them, derived from the tree of commands by the build. */
+/** What `parseQuickly` needs to know about them, derived from the tree of commands by the build. */
 export const describeQuickCommands = (program: Command): Record<string, QuickCommand> =>
   Object.fromEntries(Object.entries(PARTS).map(([name, part]) => [name, describe(find(program, name), part)]));
 

@@ -8,12 +8,12 @@ export interface RandomSource {
   randomUUID(): string;
 }
 
-/** Values of 6 random bytes. */
+/** Number of values of 6 random bytes. */
 const VALUES = 2 ** 48;
 
 /**
- * Random numbers of the kernel. `node:crypto` takes milliseconds to load, for keys and certificates.
- * @param device where it cannot be read, `node:crypto` makes the bytes
+ * Random numbers from the kernel. `node:crypto` takes milliseconds to load, because of keys and certificates.
+ * @param device source of random bytes; if it cannot be read, `node:crypto` supplies them
  */
 export function createRandomSource(device = "/dev/urandom"): RandomSource {
   const randomBytes = (size: number): Buffer => {

@@ -17,5 +17,5 @@ export function reportError(error: unknown): number {
   return EXIT.failure;
 }
 
-/** Names and values of others are in it: what would repaint a terminal is escaped. */
+/** The text contains names and values from elsewhere: what would control a terminal is escaped. */
 const write = (text: string): boolean => process.stderr.write(`codex: ${visible(text)}\n`);

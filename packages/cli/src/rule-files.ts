@@ -9,8 +9,8 @@ import { CommandError } from "./exit-codes.js";
 export const savedRulesFile = (): string => join(codexHome(), "rules", "default.rules");
 
 /**
- * The rules of these files in their order; without any, those of the system, the user and the trusted project, with `systemOnly` of the system alone. What the
- * administrator requires is added to both. Files that do not load are reported on stderr; commands that they may restrict need approval.
+ * The rules of these files in their order; without any, those of the system, the user and the trusted project, with `systemOnly` only those of the system. What the
+ * administrator requires is always added. Files that do not load are reported on stderr; commands that they may restrict need approval.
  * @throws CommandError for a file that cannot be read
  */
 export async function loadRules(

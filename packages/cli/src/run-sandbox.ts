@@ -32,7 +32,7 @@ export async function chooseRunSandbox(
   const directory = cwd ?? host?.cwd;
   if (directory === undefined) {
     throw new CommandError(
-      "--sandbox: the executor knows no sandboxes, it speaks the base messages only",
+      "--sandbox: the executor does not support sandboxes, as it speaks the base messages only",
       EXIT.notStarted,
     );
   }
@@ -63,6 +63,6 @@ function findDemandedMode(host: HostInfo | undefined): Exclude<SandboxMode, "dan
   return ceiling.network ? undefined : "workspace-write";
 }
 
-/** What a sandbox refused, for a person. A guess is shown as one. */
+/** Describes a denial for a person; a guess is marked as one. */
 export const describeDenial = ({ certain, reason }: SandboxDenial): string =>
   certain ? reason : `${reason}; this is a guess from the program's output`;

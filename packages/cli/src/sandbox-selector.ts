@@ -12,7 +12,7 @@ import { CommandError } from "./exit-codes.js";
 
 /**
  * The configured sandbox. Git directories are known only for an executor in this process.
- * @throws CommandError for settings that make none
+ * @throws CommandError for settings that are not a valid sandbox
  */
 export function openSandbox(settings: SandboxSettings, isOwn: boolean): SandboxSelector {
   try {

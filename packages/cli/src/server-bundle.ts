@@ -11,7 +11,7 @@ import { WITHOUT_NATIVE } from "@codex/servers/local-exec-server";
 const OWN_FILES = ["codex.js", "package.json", "parts/attach.cjs", "parts/exec-server.cjs", "parts/file-helper.cjs"];
 
 /**
- * The exec-server of this very command, for hosts that lack it. Native code is added for platforms whose is installed here.
+ * The exec-server of this very command, for hosts that lack it. Native code is added for platforms whose native code is installed here.
  * @param command the built command
  */
 export function createServerBundle(command = process.argv[1]!): ServerBundle {
@@ -48,7 +48,7 @@ const describeLack = ({ platform, arch, libc }: BundleTarget): string =>
   `there is no native code for ${platform}-${arch}${libc === "musl" ? " with musl" : ""} here: ` +
   "programs run on pipes only there, without a terminal";
 
-/** Path in the bundle and here, in the layout in which they are looked for. Undefined for a platform whose are not installed here. */
+/** Paths in the bundle and here, in the layout in which they are looked up. Undefined for a platform whose files are not installed here. */
 function listNativeFiles(
   { platform, arch, libc }: BundleTarget,
   { koffi, pty }: { koffi: string; pty: string },

@@ -3,7 +3,7 @@ import { createSshLink, type EnvironmentLink, SSH_RECOVERY_MS, type SshUrl } fro
 import { ExecServerClient, type LinkOptions } from "@codex/exec-server-client";
 import { createServerBundle } from "./server-bundle.js";
 
-/** A link to the background server of this command on a host, to which it is brought. At a terminal ssh may ask, and progress is shown. */
+/** A link to this command's background server on a host, to which it is uploaded. At a terminal ssh may prompt, and progress is shown. */
 export function createOwnSshLink(address: SshUrl, connectTimeoutMs?: number): EnvironmentLink {
   const showsProgress = isatty(STDERR);
   return createSshLink({

@@ -1,7 +1,7 @@
 import { createHash as createNodeHash, randomBytes } from "node:crypto";
 
 /**
- * What `ws` uses of `node:crypto`, which the build puts in its place: loading all of that takes longer than a handshake. The only
+ * The part of `node:crypto` that `ws` uses; the build replaces that module by this one, as loading it takes longer than a handshake. The only
  * hash is SHA-1 of RFC 6455, which shows that a peer speaks websocket and protects nothing.
  */
 export { randomBytes };

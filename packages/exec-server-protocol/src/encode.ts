@@ -2,7 +2,7 @@ import { encodeId, type RpcId } from "@codex/channel";
 import type { OutputStream } from "@codex/executor-protocol";
 import type { BodyDelta } from "./http.js";
 
-/** `process/output` in UTF-8 JSON, its chunk written as base64 straight into the message. `allocate` makes its memory. */
+/** `process/output` in UTF-8 JSON, its chunk written as base64 straight into the message. `allocate` returns its memory. */
 export const encodeProcessOutput = (
   processId: string,
   seq: number,

@@ -56,7 +56,7 @@ const PLAIN_URL = /^file:\/\/(?:\/(?!\.\.?(?:\/|$))[\w.~@+=,-]+)+$/;
 /** Leading blanks are not part of the URI. */
 const SCHEME = /^[\0-\x20]*[A-Za-z][A-Za-z0-9+.-]*:/;
 const DRIVE = /^\/[A-Za-z]:(\/|$)/;
-/** Characters a path of a `file:` URI holds as they are. */
+/** Characters that are not escaped in a path of a `file:` URI. */
 const PLAIN = /^[A-Za-z0-9/._~!$&'()*+,;=:@[\]^|-]*$/;
 const HOST_NAMES: Partial<Record<NodeJS.Platform, string>> = { darwin: "macos", win32: "windows" };
 

@@ -6,7 +6,7 @@ import { decodePlainParams } from "./plain-params.js";
 import { sandboxMember } from "./sandbox.js";
 
 const followSymlinks = lazily(() => withDefault(z.boolean(), true));
-/** Asks for members that Codex 0.169.0 does not report. */
+/** Requests members that Codex 0.169.0 does not report. */
 const extended = lazily(() => withDefault(z.boolean(), false));
 /** All permission bits, and those of set-user-id, set-group-id and sticky. */
 const MAX_MODE = 0o7777;
@@ -20,7 +20,7 @@ const writeFileSchema = lazily(() =>
     followSymlinks: followSymlinks(),
     /** Permission bits that the file gets; Codex 0.169.0 ignores it. */
     mode: optional(z.int().check(z.nonnegative(), z.maximum(MAX_MODE))),
-    /** At no time the file has a part of the content only; Codex 0.169.0 ignores it. Not without following links. */
+    /** The file never has only a part of the content. Codex 0.169.0 ignores it; no effect without `followSymlinks`. */
     atomic: optional(z.boolean()),
   }),
 );
@@ -68,7 +68,7 @@ const openSchema = lazily(() =>
   z.object({
     handleId: z.string(),
     ...common(),
-    /** `replace` makes a new content that takes the place of the old one when the handle is closed. */
+    /** `replace` writes a new content, which replaces the old one when the handle is closed. */
     mode: withDefault(z.enum(["read", "replace"]), "read"),
   }),
 );
@@ -110,7 +110,7 @@ export type CloseParams = z.output<ReturnType<typeof closeSchema>>;
 /** Parameters of `fs/watchMissing`: paths that are not there, or one that is, to be watched for a change. */
 export type WatchMissingParams = z.output<ReturnType<typeof watchMissingSchema>>;
 
-/** Of the target where the path is a symbolic link; `isSymlink` alone is of the path itself. */
+/** Describes the target if the path is a symbolic link; only `isSymlink` describes the path itself. */
 export interface Metadata {
   isDirectory: boolean;
   isFile: boolean;

@@ -1,7 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import { posix } from "node:path";
 
-/** An absolute path of this host. Bytes only where the name is no UTF-8: Linux names are bytes. */
+/** An absolute path of this host. Bytes only if the name is not UTF-8: Linux names are bytes. */
 export type HostPath = string | Buffer;
 
 /** The path of these bytes. */
@@ -10,7 +10,7 @@ export const toHostPath = (bytes: Buffer): HostPath => (isUtf8(bytes) ? bytes.to
 /** The bytes of a path. */
 export const pathBytes = (path: HostPath): Buffer => (typeof path === "string" ? Buffer.from(path) : path);
 
-/** For people: bytes that are no UTF-8 show as U+FFFD. */
+/** For display: bytes that are not UTF-8 appear as U+FFFD. */
 export const displayPath = (path: HostPath): string => (typeof path === "string" ? path : path.toString());
 
 /** `name` below `directory`, normalized as `path.posix.join` does. */
@@ -40,7 +40,7 @@ export function isBelow(path: HostPath, directory: HostPath): boolean {
   return toLatin1(path).startsWith(parent.endsWith("/") ? parent : `${parent}/`) && !isSamePath(path, directory);
 }
 
-/** One character for each byte: path functions look at ASCII alone. */
+/** One character for each byte: path functions only interpret ASCII. */
 const toLatin1 = (path: HostPath): string => pathBytes(path).toString("latin1");
 
 const fromLatin1 = (text: string): HostPath => toHostPath(Buffer.from(text, "latin1"));

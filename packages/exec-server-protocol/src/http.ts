@@ -46,7 +46,7 @@ export interface HttpRequestResult {
   bodyBase64: string;
 }
 
-/** A piece of a streamed body. The last one is empty and has `done`, and `error` when the body is not whole. */
+/** A piece of a streamed body. The last one is empty and has `done`, and `error` when the body is incomplete. */
 export interface BodyDelta {
   requestId: string;
   /** From 1. */
@@ -62,7 +62,7 @@ export const decodeHttpRequest = (params: unknown): HttpRequestParams =>
 
 const httpCancelSchema = lazily(() =>
   z.object({
-    /** Of the exchange to end. */
+    /** That of the exchange to end. */
     requestId: z.string(),
   }),
 );

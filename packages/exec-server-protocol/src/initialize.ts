@@ -10,7 +10,7 @@ const initializeSchema = lazily(() =>
     resumeSessionId: optional(z.string()),
     /**
      * The client asks for extensions: `outcome` members, which distinguish signals from exit codes, and `data.code` of errors.
-     * Codex does not know the member.
+     * The member is unknown to Codex.
      */
     outcomes: optional(z.boolean()),
   }),

@@ -44,7 +44,7 @@ export const cwdMember = z.pipe(
   }),
 );
 
-/** Bytes in base64. `prefix` and `rpcCode` are of the error. */
+/** Bytes in base64. `prefix` and `rpcCode` are those of the error. */
 export const base64Member = (prefix = "", rpcCode: number = ERROR_CODES.invalidParams) =>
   z.pipe(
     z.string(),

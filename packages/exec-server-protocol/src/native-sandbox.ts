@@ -5,7 +5,7 @@ import { displayPath, type HostPath } from "./host-path.js";
 import { ERROR_CODES } from "./methods.js";
 import type { Sandbox } from "./sandbox.js";
 
-/** The sandbox of a request with native paths. @throws RpcError -32602 for a path that is no UTF-8 */
+/** The sandbox of a request with native paths. @throws RpcError -32602 for a path that is not UTF-8 */
 export function toNativeSandbox(sandbox: Sandbox): NativeSandbox {
   const { permissions, policyContext, userHomeDir } = sandbox;
   const cwd = sandbox.cwd ?? policyContext?.cwd;

@@ -39,7 +39,7 @@ const startSchema = lazily(() =>
     shellSnapshot: optional(
       z.looseObject({ scopeId: z.string(), shell: z.looseObject({ name: z.string(), path: z.string() }) }),
     ),
-    /** Size of the terminal, default 24 × 80; not known to Codex 0.169.0. */
+    /** Size of the terminal, default 24 × 80; unknown to Codex 0.169.0. */
     rows: optional(terminalSizeSchema.shape.rows),
     cols: optional(terminalSizeSchema.shape.cols),
   }),
@@ -98,7 +98,7 @@ export const WRITE_STATUSES = ["accepted", "unknownProcess", "stdinClosed", "sta
 /** The result of a write: `accepted` means queued for the program, not read by it. */
 export type WriteStatus = (typeof WRITE_STATUSES)[number];
 
-/** The response to `process/write`: whether the bytes were accepted, and why not. */
+/** The response to `process/write`: whether the bytes were accepted, or why not. */
 export interface WriteResult {
   status: WriteStatus;
 }
@@ -116,7 +116,7 @@ export type SignalParams = z.output<ReturnType<typeof signalSchema>>;
 const terminateSchema = lazily(() =>
   z.object({
     processId: z.string(),
-    /** Milliseconds between SIGTERM and SIGKILL; absent kills at once, as Codex does. */
+    /** Milliseconds between SIGTERM and SIGKILL; absent: SIGKILL immediately, as Codex does. */
     graceMs: optional(unsigned),
   }),
 );

@@ -73,10 +73,10 @@ export const JOINED_OUTPUT_BYTES = 64 * 1024;
 /** Approximate memory overhead of a queued piece of live output, bytes. */
 export const QUEUED_PIECE_BYTES = 256;
 
-/** Live output that is kept for a loop that has not begun, while its result is waited for already, bytes. */
+/** Live output that is kept for a loop that has not begun, while its result is already awaited, bytes. */
 export const UNREAD_OUTPUT_BYTES = 1024 * 1024;
 /**
  * Milliseconds that the first call of a command waits: a short program ends within it, and needs no second call. Nothing
- * can be typed before its answer, which names the session.
+ * can be typed before its result, which names the session.
  */
 export const FIRST_WINDOW_MS = 10;

@@ -33,13 +33,13 @@ export const callToolRequestSchema = z.object({
   requestId: requestIdSchema,
   toolName: z.string(),
   arguments: z.unknown(),
-  /** Whose sessions the call may see; default `own`. Not among the arguments, which are a model's. */
+  /** Whose sessions the call may see; default `own`. Not part of the arguments, which come from a model. */
   sessionScope: z.optional(z.enum(["own", "executor"])),
-  /** On whose behalf: its sessions are unknown to calls for other clients. With capability `clients`; up to 128 characters. */
+  /** The client of the call: its sessions are not visible to calls for other clients. With capability `clients`; up to 128 characters. */
   client: z.optional(z.string().check(z.minLength(1), z.maxLength(128))),
-  /** A repeat gets the first answer; for tools whose arguments have no key of their own. */
+  /** A repeat gets the first result; for tools whose arguments have no key of their own. */
   idempotencyKey: z.optional(keySchema),
-  /** Rises with each call of one `sessionId`: a call with a number that has arrived before is a repeat, however old. */
+  /** Increases with each call of one `sessionId`: a call with a number that has arrived before is a repeat, however old. */
   sequence: z.optional(z.int().check(z.positive())),
   trace: z.optional(traceContextSchema),
 });
@@ -50,12 +50,12 @@ export const outputPositionSchema = z.object({ processId: processIdSchema, offse
 /** A session, and the offset of the first byte of its output that is not known to have been received. */
 export type OutputPosition = z.infer<typeof outputPositionSchema>;
 
-/** A call without an answer. */
+/** A call that has not been responded to. */
 export const unansweredCallSchema = z.object({
   requestId: requestIdSchema,
   sequence: z.optional(z.int().check(z.positive())),
 });
-/** A call without an answer. */
+/** A call that has not been responded to. */
 export type UnansweredCall = z.infer<typeof unansweredCallSchema>;
 
 /** Optional first message; without it the base messages apply and no notifications are sent. */
@@ -65,7 +65,7 @@ export const initializeRequestSchema = z.object({
   clientName: z.string(),
   protocolVersion: z.string(),
   resumeSessionId: z.optional(z.nullable(z.string())),
-  /** With `resumeSessionId`: rises with each attempt to resume. One that is not above the last is refused as late. */
+  /** With `resumeSessionId`: increases with each attempt to resume. One that is not above the last is refused as late. */
   attempt: z.optional(z.int().check(z.positive())),
   /** The orchestrator will send `ack`: what it has not acknowledged can be sent again after a resume. */
   acknowledges: z.optional(z.boolean()),
@@ -73,16 +73,16 @@ export const initializeRequestSchema = z.object({
   flowControl: z.optional(z.boolean()),
   /** Live output may be sent in binary frames on this channel. */
   binaryOutput: z.optional(z.boolean()),
-  /** With `resumeSessionId`: the calls that are still waited for. Absent: each whose answer was not acknowledged. */
+  /** With `resumeSessionId`: the pending calls. Absent: each whose result was not acknowledged. */
   unanswered: z.optional(z.array(unansweredCallSchema)),
-  /** With `resumeSessionId`: calls that are no longer waited for and whose answer was not received. */
+  /** With `resumeSessionId`: abandoned calls whose result was not received. */
   givenUp: z.optional(z.array(requestIdSchema)),
   /** With `resumeSessionId`: how much live output was received. Default for a session not named: what was acknowledged. */
   received: z.optional(z.array(outputPositionSchema)),
 });
-/** Ends the wait of the call with this `requestId`; its session lives and its id is in the response. */
+/** Ends the wait of the call with this `requestId`; its session keeps running, and its id is in the response. */
 export const cancelToolRequestSchema = z.object({ type: z.literal("cancel_tool"), requestId: requestIdSchema });
-/** Not answered. These answers, and live output up to these offsets, were received and need not be kept. */
+/** Has no response. These results, and live output up to these offsets, were received and need not be retained. */
 export const ackSchema = z.object({
   type: z.literal("ack"),
   answers: z.optional(z.array(requestIdSchema)),
@@ -120,7 +120,7 @@ export const callToolResponseSchema = z.object({
 });
 /** Answers `shutdown`; the channel closes once every session has ended. */
 export const shutdownResponseSchema = z.object({ type: z.literal("shutdown_response"), requestId: requestIdSchema });
-/** Answers what could not be read as a request; the channel stays open. */
+/** The response to an invalid request; the channel stays open. */
 export const errorMessageSchema = z.object({
   type: z.literal("error"),
   requestId: nullable(z.string()),
@@ -132,7 +132,7 @@ export const errorMessageSchema = z.object({
   code: z.optional(z.string()),
 });
 
-/** The capabilities this version knows. On the wire `capabilities` is a list of any strings. */
+/** The capabilities that this version supports. On the wire `capabilities` is a list of arbitrary strings. */
 export const capabilitySchema = z.enum([
   "tool_output",
   "cancel_tool",
@@ -156,7 +156,7 @@ export const hostInfoSchema = z.object({
   cwd: z.string(),
   home: z.string(),
   user: z.string(),
-  /** Absent: this executor knows no sandbox. */
+  /** Absent: this executor does not support sandboxes. */
   sandbox: z.optional(sandboxSupportSchema),
 });
 /** The host of an executor, as `initialize_response` describes it. */
@@ -175,11 +175,11 @@ export const initializeResponseSchema = z.object({
   /** With capability `resume`. */
   resume: z.optional(
     z.object({
-      /** How long everything lives on after the channel was lost, milliseconds. */
+      /** How long sessions and calls are kept after the channel was lost, milliseconds. */
       graceMs: countSchema,
-      /** Live output is to be acknowledged at least each time so many bytes came, of all sessions together. */
+      /** Live output must be acknowledged at least once per this many bytes, over all sessions. */
       ackBytes: z.int().check(z.positive()),
-      /** After a resume: calls of `unanswered` that never arrived. They are to be sent again, as they were. */
+      /** After a resume: calls of `unanswered` that never arrived. They must be sent again unchanged. */
       resend: z.optional(z.array(requestIdSchema)),
       /** After a resume: the largest `sequence` that arrived; those of further calls are larger. */
       lastSequence: z.optional(countSchema),
@@ -188,7 +188,7 @@ export const initializeResponseSchema = z.object({
     }),
   ),
 });
-/** Notification: `list_tools` would answer something else now. */
+/** Notification: the tools have changed, and must be listed again. */
 export const toolsChangedSchema = z.object({ type: z.literal("tools_changed") });
 /** Where a byte of output came from: one of two pipes, or a terminal. */
 export const outputStreamSchema = z.enum(["stdout", "stderr", "pty"]);
@@ -204,7 +204,7 @@ export const toolOutputSchema = z.object({
   stream: outputStreamSchema,
   chunk: z.string(),
 });
-/** Notification: the process of a session has ended. Sent after the answer that names the session. */
+/** Notification: the process of a session has ended. Sent after the response that names the session. */
 export const sessionExitedSchema = z.object({
   type: z.literal("session_exited"),
   processId: processIdSchema,

@@ -1,9 +1,9 @@
 import * as z from "zod/mini";
 import { countSchema } from "./scalars.js";
 
-/** Who ended a process that died of a signal. `self` also covers a signal sent from outside of this system. */
+/** What ended a process that was ended by a signal. `self` also covers a signal sent from outside of this system. */
 export const endedBySchema = z.enum(["self", "terminate", "timeout", "prune", "shutdown", "oom", "sandbox", "unknown"]);
-/** Who ended a process that died of a signal. */
+/** What ended a process that was ended by a signal. */
 export type EndedBy = z.infer<typeof endedBySchema>;
 
 /**

@@ -4,8 +4,8 @@ import type { WriteStdinRequest } from "./unified-exec-request.js";
 type Call = Extract<OrchestratorMessage, { type: "call_tool" }>;
 
 /**
- * A call with the usual fields, as the schema reads it; undefined for anything else, which is left to the schema. A key that is typed
- * is such a call: it is echoed sooner without the schema.
+ * A call with the usual fields, as the schema reads it; undefined for anything else, which is left to the schema. A typed key
+ * is sent in such a call: it is echoed sooner without the schema.
  */
 export function readCall(value: unknown): Call | undefined {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined;

@@ -3,10 +3,10 @@ import type * as z from "zod/mini";
 /** Values under these fields may be secrets: never shown. */
 const SECRET_FIELDS: ReadonlySet<PropertyKey> = new Set(["env", "set", "input", "chunk", "arguments"]);
 
-/** As much of a text of the peer as goes into a problem, characters. */
+/** Maximum characters of a peer's text that a problem quotes. */
 const MAX_SHOWN = 64;
 
-/** As many names of members of the peer as go into a problem. */
+/** Maximum number of member names that a problem quotes. */
 const MAX_MEMBERS = 5;
 
 /** The message of an issue whose schema has none. */
@@ -119,7 +119,7 @@ const formatChoice = (values: readonly unknown[]): string =>
 const formatList = (values: readonly unknown[]): string =>
   values.map((value) => `\`${show(String(value))}\``).join(", ");
 
-/** The kind of a value; the value itself only where it is short, and no secret. */
+/** The kind of a value; the value itself only where it is short, and not secret. */
 function describeFound(value: unknown, issue: z.core.$ZodIssue, showsText: boolean): string {
   const open = !issue.path.some((key) => SECRET_FIELDS.has(key));
   if (value === null) return "null";

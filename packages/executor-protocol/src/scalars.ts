@@ -6,7 +6,7 @@ export const countSchema = z.int().check(z.nonnegative());
 /** Chosen by a caller so that a repeat can be recognized. */
 export const keySchema = z.string().check(z.minLength(1));
 
-/** Names a session; minted by the executor. */
+/** Identifies a session; assigned by the executor. */
 export const processIdSchema = z.int();
 
 /** Absent and null mean the same when read; null is what is written. */

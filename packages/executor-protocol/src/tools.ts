@@ -23,7 +23,7 @@ export const toolCallContentSchema = z.object({ type: z.literal("input_text"), t
 /** A part of what a model reads as the result of a call. */
 export type ToolCallContent = z.infer<typeof toolCallContentSchema>;
 
-/** What a tool call came to. A command that exits with a code other than 0 is a `success` of the tool. */
+/** The outcome of a tool call. A command that exits with a code other than 0 is a `success` of the tool. */
 export const toolCallOutcomeSchema = z.discriminatedUnion("status", [
   z.object({
     status: z.literal("success"),
@@ -33,9 +33,9 @@ export const toolCallOutcomeSchema = z.discriminatedUnion("status", [
   z.object({
     status: z.literal("error"),
     message: z.string(),
-    /** What went wrong, as a word for programs, such as `program_not_found` of a command that was not started. */
+    /** An error code for programs, such as `program_not_found` of a command that was not started. */
     code: z.optional(z.string()),
   }),
 ]);
-/** What a tool call came to: content for the model and `structured` for programs, or an error. */
+/** The outcome of a tool call: content for the model and `structured` for programs, or an error. */
 export type ToolCallOutcome = z.infer<typeof toolCallOutcomeSchema>;

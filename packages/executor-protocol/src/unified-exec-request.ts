@@ -34,7 +34,7 @@ export const execApprovalRequirementSchema = z.union(
   ],
   ONE_REQUIREMENT,
 );
-/** The approval that the orchestrator found a command to need. An executor runs only what may be skipped. */
+/** The approval that a command needs, as determined by the orchestrator. An executor only runs commands with `skip`. */
 export type ExecApprovalRequirement = z.infer<typeof execApprovalRequirementSchema>;
 
 /** What a command asks of its sandbox: the selected one, none, or more permissions within it. */
@@ -43,8 +43,8 @@ export const sandboxPermissionsSchema = z.enum(["use_default", "require_escalate
 export type SandboxPermissions = z.infer<typeof sandboxPermissionsSchema>;
 
 /**
- * How the executor makes the base environment from its own. Order: inherit, default excludes (names matching
- * *KEY*, *SECRET*, *TOKEN*), `exclude`, `set`, `includeOnly`; the request's `env` is laid on top.
+ * How the executor derives the base environment from its own. Order: inherit, default excludes (names matching
+ * *KEY*, *SECRET*, *TOKEN*), `exclude`, `set`, `includeOnly`; the request's `env` is merged over the result.
  */
 export const envPolicySchema = z.object({
   inherit: z.enum(["all", "core", "none"]),
@@ -53,7 +53,7 @@ export const envPolicySchema = z.object({
   set: z.record(z.string(), z.string()),
   includeOnly: z.array(z.string()),
 });
-/** How the executor makes the base environment of a command from its own. */
+/** How the executor derives the base environment of a command from its own. */
 export type EnvPolicy = z.infer<typeof envPolicySchema>;
 
 /** Rows and columns of a terminal, each 1 to 65,535. */
@@ -101,9 +101,9 @@ export const execCommandRequestSchema = z.object({
   justification: nullable(z.string()),
   execApprovalRequirement: execApprovalRequirementSchema,
   envPolicy: z.optional(envPolicySchema),
-  /** `[shell, "-lc", script]` may be started from what the shell's startup files made before. Default false. */
+  /** `[shell, "-lc", script]` may be started from a snapshot of what the shell's startup files set up. Default false. */
   shellSnapshot: z.optional(z.boolean()),
-  /** The selected sandbox attempt; an executor without that sandbox refuses it. */
+  /** The selected sandbox; an executor that cannot apply it refuses the request. */
   sandbox: z.optional(z.nullable(sandboxSchema)),
   idempotencyKey: z.optional(keySchema),
   /** Hard limit of the process, milliseconds; ends the session with `by: "timeout"`. */
@@ -130,18 +130,18 @@ export type SessionSignal = z.infer<typeof sessionSignalSchema>;
 export const writeStdinRequestSchema = z.object({
   processId: processIdSchema,
   input: z.string(),
-  /** `base64`: `input` holds bytes that may be no text. Default `utf8`. */
+  /** `base64`: `input` has bytes that need not be text. Default `utf8`. */
   inputEncoding: z.optional(z.enum(["utf8", "base64"])),
   yieldTimeMs: countSchema,
   maxOutputTokens: countSchema,
-  /** A repeat of the id gets the first answer and writes nothing. */
+  /** A repeated id gets the first result and writes nothing. */
   writeId: z.optional(keySchema),
   closeStdin: z.optional(z.boolean()),
   resize: z.optional(terminalSizeSchema),
   signal: z.optional(sessionSignalSchema),
   /** Default `exit`. `written`: the program has taken all of `input`. */
   until: z.optional(z.enum([...waitUntilSchema.options, "written"])),
-  /** Done at once, beside a call that waits on the session; answered as with `until` `written`, and without output. */
+  /** Done immediately, concurrently with a call that waits on the session; returns as with `until: "written"`, and without output. */
   concurrent: z.optional(z.boolean()),
 });
 /** Wire arguments of `write_stdin`, resolved. */

@@ -14,8 +14,8 @@ export type OmittedRange = z.infer<typeof omittedRangeSchema>;
 
 /**
  * What ended the wait of a call. `prompt`: the program was seen to wait for input, which is a hint: it may do other things
- * besides. `quiet`: asked for `prompt` where that cannot be seen, there was no output for a while. `written`: the input
- * was taken, or never will be. `window`: the time was over.
+ * besides. `quiet`: `prompt` was requested but cannot be detected, and there was no output for a while. `written`: the input
+ * was read, or never will be. `window`: the yield window is over.
  */
 export const waitEndedSchema = z.enum(["exit", "output", "prompt", "quiet", "written", "window", "cancelled"]);
 /** What ended the wait of a call. */
@@ -27,12 +27,12 @@ export const unifiedExecResultSchema = z.object({
   chunkId: z.string().check(z.regex(/^[0-9a-f]{6}$/, "6 lowercase hex digits")),
   /** Seconds since the process started (first call) or since the call began. */
   wallTimeSeconds: z.number().check(z.nonnegative()),
-  /** Present only while the session lives after this poll. */
+  /** Present only if the session still exists after this poll. */
   processId: z.optional(processIdSchema),
   /** Present only when the process has ended; `128+n` for signal n. */
   exitCode: z.optional(z.int()),
   outcome: processOutcomeSchema,
-  /** It was ended because `timeoutMs` was over, whatever the program made of that. */
+  /** `timeoutMs` ended it, whatever `outcome` is then. */
   timedOut: z.optional(z.boolean()),
   /** The output is complete: no process has the stream open any more. */
   closed: z.boolean(),

@@ -28,7 +28,7 @@ export interface FileSystem {
 
 /** Callbacks of one connection. */
 export interface ConnectionFileSystemOptions {
-  /** A watched missing path has appeared, or `present` has gone. Never called before the response that said `watching`. */
+  /** A watched missing path has appeared, or `present` has gone. Never called before the response that reported `watching`. */
   onMissingChanged(watchId: number): void;
 }
 

@@ -9,12 +9,12 @@ import { VERSION } from "./version.js";
 export interface LocalEnvironmentOptions {
   /** Default `local`. */
   id?: string;
-  /** Everything about the executor that `attach` makes, apart from what it runs on. */
+  /** Options of the executor that `attach` creates, apart from its backend. */
   executor?: Omit<ExecutorOptions, "backend">;
 }
 
 /**
- * The environment of this host. Its processes are started directly, without a protocol; for files and HTTP an exec-server is made in
+ * The environment of this host. Its processes are started directly, without a protocol; for files and HTTP an exec-server is created in
  * this process when they are first used.
  */
 export function createLocalEnvironment({ id = "local", executor }: LocalEnvironmentOptions = {}): Environment {

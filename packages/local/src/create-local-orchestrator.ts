@@ -20,7 +20,7 @@ export interface LocalOrchestratorOptions extends Omit<OrchestratorOptions, "pol
   policy?: PolicyOptions;
   /** Name of the executor of this process, which models see as an environment; default `local`. */
   name?: string;
-  /** Tools beside those for commands and sessions, such as `defineTool` of `@codex/executor` makes. */
+  /** Tools in addition to those for commands and sessions, such as those of `defineTool` of `@codex/executor`. */
   tools?: readonly ExecutorTool[];
   /** Everything else about the executor of this process. */
   executor?: Omit<ExecutorOptions, "backend" | "tools" | "resumeGraceMs">;
@@ -62,7 +62,7 @@ export async function createLocalOrchestrator(options: LocalOrchestratorOptions 
   };
   try {
     const executor = createExecutor({ execServer: createFileServer, ...executorOptions, backend, tools });
-    // A channel in memory is not lost and found again.
+    // A channel in memory is never lost, so there is nothing to resume.
     served = executor.serve(far, { resumable: false });
     orchestrator = createOrchestrator({ connectFiles, ...rest, policy, executors: [{ name, channel }, ...executors] });
     await orchestrator.ready;
@@ -74,7 +74,7 @@ export async function createLocalOrchestrator(options: LocalOrchestratorOptions 
   }
 }
 
-/** Made when files are first accessed. */
+/** Created when files are first accessed. */
 async function createFileServer(): Promise<HostedExecServer> {
   const { createEnvironmentInfo, createExecServer } = await import("@codex/exec-server");
   const backend = createLocalBackend();
@@ -89,7 +89,7 @@ async function createFileServer(): Promise<HostedExecServer> {
   };
 }
 
-/** @throws OrchestratorError for tools that the orchestrator leaves out or cuts, as it does with those of a stranger. */
+/** @throws OrchestratorError for tools that the orchestrator omits or truncates, as it does with those of any executor. */
 function checkTools(tools: readonly ExecutorTool[], orchestrator: Orchestrator, executorName: string): void {
   const offered = new Map(orchestrator.listTools().map(({ name, description }) => [name, description]));
   if (tools.every(({ spec }) => offered.get(spec.name) === spec.description)) return;
@@ -99,7 +99,7 @@ function checkTools(tools: readonly ExecutorTool[], orchestrator: Orchestrator, 
   throw new OrchestratorError("bad_option", `tools: ${reasons.join("; ")}`);
 }
 
-/** The orchestrator, whose `close` closes what it was made with as well. */
+/** The orchestrator, whose `close` also closes what was created for it. */
 function ownedBy(orchestrator: Orchestrator, close: () => Promise<void>): Orchestrator {
   let closing: Promise<void> | undefined;
   const closeAll = () => {

@@ -1,2 +1,2 @@
-/** Version of Codex whose protocol this is. */
+/** Version of Codex whose protocol is implemented. */
 export const VERSION = "0.169.0";

@@ -1,6 +1,6 @@
 import type { Approver, Orchestrator } from "@codex/orchestrator";
 
-/** The approver of tools that ask by themselves: it asks viewers as well. */
+/** The approver of tools that request approval themselves: it also asks viewers. */
 export function askViewersToo(
   orchestrator: Pick<Orchestrator, "approvers">,
   approver: Approver | undefined,

@@ -23,7 +23,7 @@ export interface FileToolsOptions {
   readonly settings: AgentSettings;
   readonly approvalPolicy: ApprovalPolicy;
   readonly sandbox: SandboxSelector;
-  /** Where it is not the default environment. */
+  /** The sandbox in environments other than the default. */
   readonly sandboxOfOthers: SandboxSelector;
   readonly approver: Approver | undefined;
   readonly audit: AuditOptions | undefined;

@@ -12,10 +12,10 @@ export interface LiveViewOptions {
   once?: boolean;
 }
 
-/** A view of an agent, which is served once its orchestrator is there. */
+/** A view of an agent, which is served once its orchestrator exists. */
 export interface LiveView {
   readonly observer: AgentObserver;
-  /** File of the audit log, which it shows as well. */
+  /** Path of the audit log, which the view also shows. */
   auditFile?: string | undefined;
   /** Serves it, and prints the links. @throws CommandError */
   attach(orchestrator: Orchestrator, show?: (line: string) => void): Promise<void>;

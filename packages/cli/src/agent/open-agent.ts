@@ -28,7 +28,7 @@ import { isBypassed, openWorkspace, type Workspace } from "./open-workspace.js";
 import { createContextReader } from "./read-context.js";
 import { checkRequiredSkills } from "./required-skills.js";
 
-/** Everything a run needs, open. */
+/** The opened resources of a run. */
 export interface OpenedAgent {
   readonly agent: Agent;
   /** The same agent with another model. */
@@ -39,17 +39,17 @@ export interface OpenedAgent {
   readonly executor: Place["executor"];
   readonly orchestrator: Orchestrator;
   readonly providerId: string;
-  /** Ends the executor, and what it still runs. */
+  /** Ends the executor and everything that it still runs. */
   close(): Promise<void>;
 }
 
-/** What a command decides itself. */
+/** What differs from command to command. */
 export interface AgentChoices {
   /** Undefined: there is no approver, and calls that need approval are refused. */
   readonly approver: Approver | undefined;
-  /** Directory of a thread that is gone on with. */
+  /** Directory of the thread that is continued. */
   readonly threadCwd: string | undefined;
-  /** Environment of a thread that is gone on with, where its file names it. */
+  /** Environment of the thread that is continued, if its file names one. */
   readonly threadEnvironment: string | undefined;
   /** Base instructions of the model; default as configured. */
   readonly instructions?: string | undefined;
@@ -58,7 +58,7 @@ export interface AgentChoices {
 }
 
 /**
- * Reads the configuration, opens model and executor. Nothing is asked of the model.
+ * Reads the configuration, and opens the model and the executor. Sends no request to the model.
  * @throws CommandError, ConfigError
  */
 export async function openAgent(options: AgentCommandOptions, choices: AgentChoices): Promise<OpenedAgent> {
@@ -84,7 +84,7 @@ async function openAgentAt(
   if (options.approveForMe === true && (isBypassed(options) || choices.approver !== undefined || options.sandbox)) {
     throw new CommandError("--approve-for-me excludes --approvals ask, --sandbox and --yolo", EXIT.usage);
   }
-  // Its trial run takes longer than everything that is read below.
+  // Its trial run takes longer than reading everything below.
   const isTried = modeOf(options) !== "danger-full-access";
   const hostSandbox = isOwn ? (await import("../own-executor.js")).createOwnSandbox(isTried) : undefined;
   const config = await openAgentConfig(
@@ -130,7 +130,7 @@ async function openAgentAt(
   try {
     if (live !== undefined && audit !== undefined) live.auditFile = config.settings.audit.path;
     if (options.view === true) await live?.attach(orchestrator);
-    // Directories of --add-dir are those of the host where the calls run by default.
+    // --add-dir names directories on the host where calls run by default.
     const sandboxOfOthers = openSandbox(sandboxSettings, false);
     const others = { ...policy, sandbox: sandboxOfOthers };
     const own = { sandbox: hostSandbox, withoutSandbox: sandboxSettings.mode === "danger-full-access" };
@@ -197,7 +197,7 @@ async function openAgentAt(
   }
 }
 
-/** A thread continues where its commands ran, or where the user says: its paths mean something else in another place. */
+/** A thread continues where its commands ran, or where the user chooses: its paths refer to other files elsewhere. */
 function checkEnvironment(
   { executor, environment }: AgentCommandOptions,
   chosen: ChosenEnvironment | undefined,
@@ -206,33 +206,33 @@ function checkEnvironment(
   if (executor !== undefined || environment !== undefined || ofThread === undefined) return;
   const id = chosen?.environment.id ?? "local";
   if (ofThread === id || ofThread === chosen?.insteadOf?.id) return;
-  const how = `--environment ${JSON.stringify(ofThread)} (or --executor ADDRESS) goes on there, --environment ${id} here`;
+  const how = `--environment ${JSON.stringify(ofThread)} (or --executor ADDRESS) continues there, --environment ${id} here`;
   throw new CommandError(
     `the commands of this thread ran on ${JSON.stringify(ofThread)}, and this is \`${id}\`: nothing was run; ${how}`,
   );
 }
 
-/** They start while everything else is opened. @param sandbox of this host, where the calls run there */
+/** The servers start while everything else is opened. @param sandbox that of this host, if calls run here */
 async function startMcp(
   { table }: LoadedConfig,
   workspace: Workspace,
   sandbox: CommandSandbox | undefined,
   opening: Promise<Place>,
 ) {
-  // Whoever opens the place learns of its failure.
+  // A failure is reported where the place is opened.
   opening.catch(() => {});
   if (table.mcp_servers === undefined) return undefined;
   const { openMcpServers } = await import("../mcp/mcp-servers.js");
   return openMcpServers(table, {
     getEnvironment: async (id) => (await opening).getEnvironment(id),
-    // A directory that is given is one of where the calls run.
+    // A given directory is on the host where the calls run.
     cwdOf: (id) => (id === "local" && sandbox === undefined ? process.cwd() : workspace.cwd),
     sandbox,
   });
 }
 
 /**
- * The first command would wait for the parser to be loaded, and for V8 to compile the functions of the grammar, which it does when they
+ * Loads the parser in advance: otherwise the first command waits for that, and for V8 to compile the functions of the grammar when they
  * are first called. A failure is reported by that command.
  */
 function prepareOnce(shellParser: GetShellParser): () => void {
@@ -297,7 +297,7 @@ function createReviewed(model: ModelPort, modelName: string): { model: ModelPort
   };
 }
 
-/** Marks the project as trusted, and reads its settings as well then. */
+/** Marks the project as trusted, and then also reads its settings. */
 async function loadTrusted(load: () => Promise<LoadedConfig>, isOwn: boolean): Promise<LoadedConfig> {
   if (!isOwn) {
     throw new CommandError(

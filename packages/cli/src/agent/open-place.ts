@@ -23,17 +23,17 @@ export interface Place {
   readonly isOwn: boolean;
   /** Returns the environment with this id. @throws CommandError when this run does not use it */
   getEnvironment(id: string): Environment;
-  /** Ids of the environments that calls may use, first the default; undefined: the one of `executor`, which cannot be named. */
+  /** Ids of the environments that calls may use, the default first; undefined: only that of `executor`, which cannot be named. */
   readonly ids: readonly string[] | undefined;
   /** Closes its resources. Idempotent; never rejects. */
   close(): Promise<void>;
 }
 
 /**
- * Opens the selected environment or address, or by default this host. A default environment that cannot be connected is connected again
- * by each call that needs it.
- * @param own the executor in this process, where it is this host
- * @throws CommandError when one that was named cannot be reached
+ * Opens the selected environment or address, or by default this host. If a default environment cannot be connected,
+ * each call that needs it retries the connection.
+ * @param own the executor in this process, if calls run on this host
+ * @throws CommandError when a named one cannot be reached
  */
 export async function openPlace(
   orchestrator: Pick<Orchestrator, "attach" | "addEnvironment" | "executors">,
@@ -96,7 +96,7 @@ async function openPrimary(
   }
 }
 
-/** A default that may not be attached. */
+/** The place of a default environment that need not be attached. */
 function placeOf(
   { environment, close }: ChosenEnvironment,
   orchestrator: Pick<Orchestrator, "executors">,

@@ -34,7 +34,7 @@ export async function chooseThread(choice: ThreadChoice, cwd: string): Promise<C
   }
 }
 
-/** The error of a command that names a thread which is not found: with the command that lists them. */
+/** The error for a thread that is not found, with a hint how to list threads. */
 export function describeUnknownThread(cause: ThreadStoreError): CommandError {
   const hint = cause.code === "bad_thread" ? "" : "; codex threads list --all lists the threads of all directories";
   return new CommandError(`${cause.message}${hint}`, EXIT.failure, { cause });

@@ -28,10 +28,10 @@ export async function checkRequiredSkills(
       const markers = projectRootMarkers === undefined ? {} : { rootMarkers: projectRootMarkers };
       return findMissingSkills(requiredSkills, { files: environment.files, cwd, ...markers });
     })().catch((error: unknown) => {
-      throw refuse(`cannot be asked for the skills that it has to have: ${messageOf(error)}`);
+      throw refuse(`could not be checked for its required skills: ${messageOf(error)}`);
     });
     if (missing.length === 0) continue;
     const names = missing.map((name) => JSON.stringify(name)).join(", ");
-    throw refuse(`has no skill ${names} in the \`.agents/skills\` of its project, which \`skills.required\` wants`);
+    throw refuse(`has no skill ${names} in the \`.agents/skills\` of its project, required by \`skills.required\``);
   }
 }

@@ -6,7 +6,7 @@ import { say } from "../notice.js";
 import { readSession } from "../read-session.js";
 import { attachSessions, checkSessionsAddress, type SessionsAddress } from "./sessions.js";
 
-/** Maximum wait for output per call, milliseconds; the next call follows at once. */
+/** Maximum wait for output per call, milliseconds; the next call follows immediately. */
 const WAIT_MS = 60_000;
 
 /** Prints the output of a session until it ends or Ctrl-C, which leaves the session running. Ends with the session's exit code. */

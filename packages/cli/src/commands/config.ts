@@ -47,7 +47,7 @@ function describe(config: LoadedConfig) {
 
 function render(config: LoadedConfig): string {
   const { sources, project, layers, unused } = config;
-  const trust = project.trust ?? `not trusted: nobody marked ${visible(project.toMark)}`;
+  const trust = project.trust ?? `not trusted: ${visible(project.toMark)} is not marked`;
   const rows = listShown(config).map(({ key, value, origin }) => [key, renderValue(value), describePlace(origin)]);
   const widths = [0, 1].map((column) => Math.min(48, Math.max(...rows.map((row) => row[column]?.length ?? 0))));
   const lines = [

@@ -26,7 +26,7 @@ export async function runEnvironmentAdd(
   const isUrl = /^[a-z][a-z0-9+.-]*:\/\//i.test(first);
   if (isUrl && args.length > 0)
     throw new CommandError(
-      `nothing follows the URL of an environment: ${JSON.stringify(args[0])} does; options come before the id`,
+      `unexpected argument ${JSON.stringify(args[0])} after the URL of an environment; options come before the id`,
       EXIT.usage,
     );
   const { tokenFile, tokenEnv, caFile, cwd, env, fallback, eager } = options;

@@ -22,7 +22,7 @@ interface ListOptions extends OutputOptions, CredentialArguments {
   registry?: string;
 }
 
-/** Prints the executors that a registry knows. @throws LinkError */
+/** Prints the executors that are registered at a registry. @throws LinkError */
 async function listRegistry(registryUrl: string, json: boolean, credentials: CredentialArguments): Promise<void> {
   const { token = process.env.CODEX_EXEC_SERVER_NOISE_AUTH_TOKEN ?? "", ca } = readCredentials(credentials);
   const executors = await listRegistered({ registryUrl, token, ca });
@@ -79,7 +79,7 @@ export async function runEnvironmentInfo(id: string, { json }: OutputOptions): P
   }
 }
 
-/** Connects one environment, or all of them at once. @throws CommandError, EnvironmentsConfigError */
+/** Connects one environment, or all of them concurrently. @throws CommandError, EnvironmentsConfigError */
 export async function runEnvironmentCheck(id: string | undefined, { json }: OutputOptions): Promise<void> {
   const config = await loadConfigured();
   await using environments = openEnvironments(config);

@@ -20,7 +20,7 @@ import { say } from "../notice.js";
 export interface McpServerCommandOptions extends EntryOptions, TlsArguments {
   /** `stdio://`, `http://HOST:PORT` or `https://HOST:PORT`. */
   listen: string;
-  /** Files with the bearer tokens of HTTP clients, each of a client of its own. */
+  /** Files with the bearer tokens of HTTP clients, one file per client. */
   listenTokenFile?: string[];
   /** Names by which HTTP clients reach the listener, in addition to its address. */
   allowedHost?: string[];
@@ -32,7 +32,7 @@ export interface McpServerCommandOptions extends EntryOptions, TlsArguments {
 
 /**
  * Serves the tools over stdin and stdout until stdin ends, or over HTTP until a signal. Connects when tools are first listed or called.
- * @param beginning what was read from stdin before
+ * @param beginning what was already read from stdin
  */
 export async function runMcpServer(options: McpServerCommandOptions, beginning?: StdioBeginning): Promise<void> {
   const { printConfig } = options;
@@ -144,7 +144,7 @@ async function serveStdio(servers: McpServers, { open, failed }: Opening, beginn
   }
 }
 
-/** Rejects when it is over. A timer counts from the beginning of a turn of the event loop, and loading takes long. */
+/** Rejects when `signal` aborts. A timer counts from the start of the current turn of the event loop, in which loading took long. */
 async function waitToOpen(signal: AbortSignal): Promise<void> {
   await setImmediate(undefined, { signal });
   await setTimeout(OPEN_AFTER_MS, undefined, { signal });

@@ -16,7 +16,7 @@ export interface RecordSessionOptions extends SessionsAddress {
   json?: boolean;
 }
 
-/** Maximum wait for output per call, milliseconds; the next call follows at once. */
+/** Maximum wait for output per call, milliseconds; the next call follows immediately. */
 const WAIT_MS = 60_000;
 
 /** Records the retained output of a session; with `follow` also new output, until the session ends. */

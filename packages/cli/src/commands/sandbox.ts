@@ -34,12 +34,12 @@ export async function runSandbox(argv: readonly string[], options: SandboxComman
   await run(argv, cwd, sandbox, options);
 }
 
-/** In a sandbox of the host of an environment, by the settings of this one. */
+/** Runs a program in a sandbox on the host of an environment, with the settings of this host. */
 async function runElsewhere(argv: readonly string[], options: SandboxCommandOptions): Promise<void> {
   const { check, explain, profileJson, network, writableRoot, deny, environment, cd, tty } = options;
   if (check || explain || network || profileJson !== undefined || writableRoot.length > 0 || deny.length > 0) {
     throw new CommandError(
-      "with --environment there are --cd, --sandbox, --tty and settings; the others are about this host",
+      "--environment can be combined with --cd, --sandbox, --tty and settings; the other options concern this host",
       EXIT.usage,
     );
   }

@@ -50,7 +50,7 @@ async function render(screen: Parameters<typeof renderScreenshot>[0], format: Sc
   }
 }
 
-/** What a terminal shows may be secret: a new file is for its owner alone. */
+/** What a terminal shows may be secret: only the owner can read a new file. */
 function write(file: string, content: string | Uint8Array): void {
   try {
     writeFileSync(file, content, { mode: 0o600 });

@@ -36,7 +36,7 @@ export async function runSessions(options: SessionsOptions): Promise<void> {
   }
 }
 
-/** Attaches the executor whose sessions are asked for. Returns a function that frees what was opened for it. */
+/** Attaches the executor whose sessions are requested. Returns a function that frees what was opened for it. */
 export async function attachSessions(
   orchestrator: Parameters<typeof attachExecutor>[0],
   address: SessionsAddress,

@@ -16,7 +16,7 @@ export async function runThreadsList(options: { json: boolean; all: boolean; lim
   if (rows.length === 0 && !all) say("there is no thread of this directory; --all lists those of others");
 }
 
-/** The error of a command that continues with a thread and was given none: it has the newest ones of this directory. */
+/** The error of a command that needs a thread and was given none; it lists the newest ones of this directory. */
 export async function describeMissingThread(command: string): Promise<CommandError> {
   const store = createThreadStore({ home: codexHome(), version: VERSION });
   const rows = await listThreads(store, { limit: 5, cwd: process.cwd() });
@@ -24,7 +24,7 @@ export async function describeMissingThread(command: string): Promise<CommandErr
   return new CommandError(`${command} needs the id of a thread, or --last${known}`, EXIT.usage);
 }
 
-/** Prints what became of a thread. @throws CommandError for one that is unknown */
+/** Prints the turns of a thread. @throws CommandError for one that is unknown */
 export async function runThreadsShow(id: string, { json }: { json: boolean }): Promise<void> {
   const store = createThreadStore({ home: codexHome(), version: VERSION });
   try {

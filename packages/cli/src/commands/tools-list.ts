@@ -44,7 +44,7 @@ function summarize(description: string): string {
 /** Characters of a description in a list; `tools spec` has all of it. */
 const MAX_SUMMARY = 120;
 
-/** @throws CommandError with the names of the tools there are, or with the state of the MCP server that would have the tool */
+/** @throws CommandError with the names of the available tools, or with the state of the MCP server that would have the tool */
 export function findTool(tools: readonly ModelTool[], name: string, servers?: Pick<McpTools, "findServer">): ModelTool {
   const tool = tools.find((candidate) => candidate.name === name);
   if (tool !== undefined) return tool;

@@ -22,7 +22,7 @@ import { findTool, print, printJson } from "./tools-list.js";
 
 interface ToolsOptions extends ConnectOptions {
   chosen?: ChosenEnvironment | undefined;
-  /** The one that is called. */
+  /** Name of the tool to call. */
   tool?: string;
   json?: boolean;
   defaults?: OrchestratorDefaults;

@@ -6,8 +6,8 @@ import { say } from "../notice.js";
 import { openMcpServers } from "./mcp-servers.js";
 
 /**
- * Gives the tools of all configured MCP servers to an orchestrator, or starts that of one tool alone, and waits for them. Says what is
- * wrong with servers on stderr. The caller closes them. @throws McpServerError, McpConfigError
+ * Adds the tools of all configured MCP servers to an orchestrator, or only starts the server of one tool, and waits for them. Reports
+ * problems of servers on stderr. The caller closes them. @throws McpServerError, McpConfigError
  */
 export async function attachMcpTools(
   orchestrator: Pick<Orchestrator, "attach">,

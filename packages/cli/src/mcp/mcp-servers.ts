@@ -5,13 +5,13 @@ import { createOwnEnvironment } from "../own-environment.js";
 
 /** What MCP servers are started with. */
 export interface McpServerOptions {
-  /** The environment with this id. Throws where this command does not use it: its servers run nowhere then. */
+  /** The environment with this id. Throws if this command does not use it; its servers are then not started. */
   getEnvironment(id: string): Environment | Promise<Environment>;
-  /** Directory of the work in an environment, absolute; undefined: the environment's own. */
+  /** Working directory in an environment, absolute; undefined: the environment's own. */
   cwdOf(id: string): string | undefined;
   /** Shared with the executor of this host; default its own. */
   sandbox?: CommandSandbox | undefined;
-  /** Name of the one tool that is called: only its server is started. */
+  /** Name of a single tool to call: only its server is started. */
   tool?: string | undefined;
 }
 

@@ -49,7 +49,7 @@ export function addAgent(program: Command): void {
   addReview(program);
 
   const fork = addExecOptions(
-    exec.command("fork").description("Go on with a copy of a thread; the thread stays as it is"),
+    exec.command("fork").description("Continue a copy of a thread; the thread itself is not changed"),
   )
     .argument("<thread>", "Its id")
     .argument("[prompt]", "The next task; - or none: stdin");
@@ -94,7 +94,7 @@ type ResumeOptions = ExecOptions & { last: boolean; all: boolean };
 const start = async (prompt: string | undefined, choice: ThreadChoice, options: ExecOptions): Promise<void> =>
   (await import("../commands/exec.js")).runExec(prompt, choice, options);
 
-/** Options count before and behind the name of the command; those behind come first. */
+/** Options are accepted before and after the name of the command; those after it take precedence. */
 export function withOuter<T extends object>(command: Command, options: T): T {
   const { parent } = command;
   const outer: object = parent === null ? {} : withOuter(parent, parent.opts());

@@ -11,7 +11,7 @@ export function addEnvironments(program: Command): void {
   addNotes(
     environment
       .command("list")
-      .description("List the environments, or the executors that a registry knows; connects none")
+      .description("List the environments, or the executors at a registry; connects none")
       .option("--registry <url>", "List the executors of this registry: labels, versions, load, since when")
       .option("--token-file <path>", "With --registry: file with the bearer token")
       .option("--ca-file <path>", "With --registry: trust certificates of these issuers as well (PEM)")
@@ -38,7 +38,7 @@ export function addEnvironments(program: Command): void {
     environment
       .command("check")
       .description(
-        "Connect an environment, or all of them: measure the round trip, or say what is wrong and how to mend it",
+        "Connect an environment, or all of them: measure the round trip, or report what is wrong and how to fix it",
       )
       .argument("[id]", "Environment (default: all of them)")
       .option("--json", "Print JSON", false),

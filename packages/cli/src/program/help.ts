@@ -1,6 +1,6 @@
 import type { Argument, Command, Option } from "commander";
 
-/** What a help text says below the options. */
+/** The part of a help text below the options. */
 export interface Notes {
   /** Paragraphs. */
   text?: readonly string[];
@@ -104,7 +104,7 @@ function explainPlace(error: string, command: Command, path: string): string {
   return `Options follow their command; ${typed} belongs to ${names}${more}\n`;
 }
 
-/** Most commands that are named as taking an option. */
+/** Maximum number of commands that are named as taking an option. */
 const MAX_TAKERS = 4;
 
 const listTakers = (command: Command, flag: string, path: string): string[] =>
@@ -117,7 +117,8 @@ const listTakers = (command: Command, flag: string, path: string): string[] =>
 /** For users who expect OpenAI's `codex`. */
 function explainUnknown(error: string): string {
   const name = /^error: unknown command '([^']*)'/.exec(error)?.[1] ?? "";
-  if (CODEX_COMMANDS.has(name)) return `OpenAI's codex has \`${name}\`; this is another program, which has not\n`;
+  if (CODEX_COMMANDS.has(name))
+    return `OpenAI's codex has \`${name}\`; this is another program, which does not have it\n`;
   return /\s/.test(name) ? "A prompt goes to codex exec\n" : "";
 }
 

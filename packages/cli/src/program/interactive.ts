@@ -42,17 +42,17 @@ const start = async (
 
 const isConversation = (): boolean => process.stdin.isTTY && process.stdout.isTTY;
 
-/** A word that is no command is taken for a message only from a person: a script has misspelled one. */
+/** A word that is not a command is taken as a message only at a terminal: in a script it is a misspelled command. */
 function refuseWord(command: Command): never {
-  // Commander's own error for such a word, which names commands alike; not part of its types.
+  // Commander's own error for such a word, which suggests similar commands; not part of its types.
   (command as Command & { unknownCommand(): void }).unknownCommand();
   throw new Error("unknown command"); // not reached: the line above throws
 }
 
-/** Commands for which options count that stand before them. */
+/** Commands that also accept options placed before them. */
 const AGENT_COMMANDS: ReadonlySet<string> = new Set(["exec", "resume", "review"]);
 
-/** An option before a command that does not take it would be passed over in silence. */
+/** An option before a command that does not take it would be silently ignored. */
 function refuseOptions(program: Command, child: Command): void {
   for (const option of program.options) {
     const name = option.attributeName();

@@ -36,12 +36,15 @@ export function addMcpServer(program: Command): void {
     .option("--tls-key <path>", "https: key of the certificate (PEM)")
     .option("-C, --cd <dir>", "Directory of the commands, absolute on their host")
     .addOption(
-      new Option("--max-hold <seconds>", "Longest that one call is held, 0.25 to 300; its program goes on as a session")
+      new Option(
+        "--max-hold <seconds>",
+        "Longest that one call is held, 0.25 to 300; its program continues as a session",
+      )
         .argParser(parseSeconds)
         .default(50),
     )
     .addOption(
-      new Option("--on-cancel <what>", "What becomes of a program whose call was cancelled")
+      new Option("--on-cancel <what>", "What happens to a program whose call was cancelled")
         .choices(["keep", "interrupt", "kill"])
         .default("keep"),
     )

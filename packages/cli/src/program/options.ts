@@ -40,7 +40,7 @@ export const addBackgroundOptions = (command: Command) =>
 /** Options of a host that dials out to be found. */
 export const addRemoteOptions = (command: Command) =>
   command
-    // With a parser, it is left to the whole tree of commands, which alone has what a remote host needs.
+    // An option with a parser is left to the full command tree, which alone has what a remote host needs.
     .option("--remote <url>", "Listen nowhere: register with this registry, and serve those whom it admits", String)
     .option("--environment-id <id>", "With --remote: the id under which this host is found")
     .option("--name <name>", "With --remote: a name for people")

@@ -35,7 +35,7 @@ export function addRunning(program: Command): void {
       "Options come before the program; -- may separate them.",
       "A program whose output nobody reads any more, as in codex run … | head, is sent a hang-up.",
       "Without --executor and --environment it runs in the default environment, which is this host unless environments.toml or CODEX_EXEC_SERVER_URL names another; where that cannot be reached nothing is run.",
-      "A lost websocket is reconnected: the program keeps running, and no output is lost or repeated. What is typed meanwhile is delivered afterwards; Ctrl-C twice, or ~. at the beginning of a line, gives up.",
+      "A lost websocket is reconnected: the program keeps running, and no output is lost or repeated. What is typed in the meantime is delivered afterwards; Ctrl-C twice, or ~. at the beginning of a line, gives up.",
     ],
     exitCodes: [
       ["0-255", "exit code of the program"],

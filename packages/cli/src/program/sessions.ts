@@ -7,7 +7,7 @@ export function addSessions(program: Command): void {
   const sessions = program
     .command("sessions")
     .description("List, read, end, record and picture the sessions of a running executor");
-  // The spelling before there were subcommands; options given here apply to those as well.
+  // The older form without subcommands; options given here apply to those as well.
   const isOld = (option: Option) => option.hideHelp();
   for (const flags of [
     "--executor <address>",
@@ -75,7 +75,7 @@ export function addSessions(program: Command): void {
   }).action(async (id, _options, command) =>
     (await import("../commands/screenshot-session.js")).runScreenshotSession(id, command.optsWithGlobals()),
   );
-  // Now, as subcommands inherit it.
+  // Set before subcommands are added, which inherit it.
   sessions.allowExcessArguments();
 }
 

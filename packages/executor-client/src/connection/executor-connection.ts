@@ -97,7 +97,7 @@ export class ExecutorConnection {
   readonly problems: ProblemLog;
   /** Replaced after reconnecting without the former sessions. */
   owner: SessionOwner;
-  /** Undefined for an executor that knows only the base messages. */
+  /** Undefined for an executor that supports only the base messages. */
   host: HostInfo | undefined;
   /** Session id of the executor, for a later resume. */
   sessionId: string | undefined;
@@ -210,7 +210,7 @@ export class ExecutorConnection {
     await this.#wire.close("it was detached");
   }
 
-  /** Sends both requests at once to save a round trip; an executor responds in order. */
+  /** Sends both requests together to save a round trip; an executor responds in order. */
   async #introduce(options: InitializeOptions | false): Promise<void> {
     const initialized = options === false ? undefined : this.#initialize(options);
     // A resumed connection must be initialized first.

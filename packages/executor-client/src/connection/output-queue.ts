@@ -23,7 +23,7 @@ export interface OutputListener {
 
 /**
  * Queues live output of one call for a listener that may be slow. If nothing is pending, the listener gets
- * it at once. Nothing is copied, except that small queued pieces are joined.
+ * it immediately. Nothing is copied, except that small queued pieces are joined.
  */
 export class OutputQueue {
   readonly #listener: OutputListener;

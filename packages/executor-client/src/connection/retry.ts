@@ -5,7 +5,7 @@ export interface RetryOptions {
   clock: Clock;
   /** Time limit for all attempts, milliseconds. */
   withinMs: number;
-  /** The delay before attempt n is drawn from 0 to `baseMs` · 2ⁿ, at most `maxMs`, so that clients of one host do not reconnect at once. */
+  /** The delay before attempt n is drawn from 0 to `baseMs` · 2ⁿ, at most `maxMs`, so that clients of one host do not all reconnect at the same time. */
   baseMs: number;
   maxMs: number;
   /** Time limit of each attempt, milliseconds. */

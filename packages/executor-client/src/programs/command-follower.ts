@@ -18,7 +18,7 @@ import { LiveOutputStream } from "./live-output-stream.js";
 import type { RunningCommand, RunOutcome } from "./running-command.js";
 import { type OnOutput, teeOutput } from "./tee-output.js";
 
-/** What a program is followed with. */
+/** Callbacks and settings with which a program is followed. */
 export interface RunHooks {
   /** Called in order, from the first byte on; a promise holds the executor back until it settles. */
   onOutput: OnOutput | undefined;
@@ -27,13 +27,13 @@ export interface RunHooks {
   clock: Clock;
   /** Time beyond the window after which a response counts as missing, milliseconds. */
   answerMarginMs: number;
-  /** A fresh key for what must not happen twice. */
+  /** Creates an idempotency key. */
   newKey: () => string;
-  /** On whose behalf. */
+  /** The client on whose behalf the program runs. */
   client?: string | undefined;
-  /** Called with the first answer, when the program runs or has ended already, and with the last. Must not throw. */
+  /** Called with the first result, when the program runs or has already ended, and with the last. Must not throw. */
   onResult?: (result: UnifiedExecResult) => void;
-  /** The error in which a caller sees a failure; default the failure itself. */
+  /** Converts a failure to the error that a caller gets; default the failure itself. */
   toError?: (failure: ExecutorConnectionError) => Error;
 }
 
@@ -45,7 +45,7 @@ export function findProgramTools(executor: ExecutorConnection): { exec: string; 
   return { exec: exec.name, stdin: stdin.name };
 }
 
-/** The longest wait of one call, ms; the executor's own bound. A call that ends without news is followed by another. */
+/** The longest wait of one call, ms; the executor's own bound. A call that returns nothing new is followed by another. */
 const WINDOW_MS = 300_000;
 
 /** Between SIGTERM and SIGKILL for a program that was aborted, ms. */
@@ -59,7 +59,7 @@ interface QueuedStep {
   reject(error: Error): void;
 }
 
-/** Follows one program from its start to its end: a call that starts it, then waits, and input beside them. */
+/** Follows one program from its start to its end: a call that starts it, then calls that wait, and concurrent ones for input. */
 export class CommandFollower implements RunningCommand {
   readonly #ended: Promise<RunOutcome>;
   /** Undefined while a callback is the only reader: a fast reader must not pay for an unused buffer. */
@@ -75,9 +75,9 @@ export class CommandFollower implements RunningCommand {
   /** Ends the current wait early; undefined while there is none. */
   #interruptWait: (() => void) | undefined;
   #waitsIdle = false;
-  /** Of an executor that takes steps beside a wait: ends the wait for the one in progress. */
+  /** For an executor that accepts steps during a wait: ends the wait for the one in progress. */
   #interruptStep: (() => void) | undefined;
-  /** The session that takes steps beside the wait, while its program runs. */
+  /** The session that accepts steps during the wait, while its program runs. */
   #direct: number | undefined;
 
   constructor(executor: ExecutorConnection, tools: { exec: string; stdin: string }, hooks: RunHooks) {
@@ -162,7 +162,7 @@ export class CommandFollower implements RunningCommand {
     });
   }
 
-  /** One at a time, beside the wait for the end. */
+  /** One at a time, concurrently with the wait for the end. */
   async #sendSteps(processId: number): Promise<void> {
     if (this.#interruptStep !== undefined) return;
     for (let next = this.#queue.shift(); next !== undefined; next = this.#queue.shift()) {
@@ -174,7 +174,7 @@ export class CommandFollower implements RunningCommand {
         client: this.#hooks.client,
       });
       this.#interruptStep = () => this.#executor.cancel(requestId);
-      // What is to be done behind it does not wait for the program either.
+      // Later steps do not wait for the program either.
       if (this.#queue.some(({ step }) => step.input === undefined)) this.#interruptStep();
       settle(next, await reply, this.#hooks);
       this.#interruptStep = undefined;
@@ -182,7 +182,7 @@ export class CommandFollower implements RunningCommand {
     }
   }
 
-  /** One call at a time: the start, then a wait, which a step cuts short where it cannot go beside it, until the end. */
+  /** One call at a time: the start, then a wait, which a step interrupts if it cannot run concurrently, until the end. */
   async #follow(request: ExecCommandRequest): Promise<void> {
     let result = this.#read(await this.#call(this.#tools.exec, request, FIRST_WINDOW_MS));
     if (result !== undefined) this.#hooks.onResult?.(result);
@@ -212,7 +212,7 @@ export class CommandFollower implements RunningCommand {
     void this.#sendSteps(processId);
   }
 
-  /** Reads the rest of the output after the exit, until it is complete or a process that still holds it is silent. */
+  /** Reads the rest of the output after the exit, until it is complete or a process that still has it open is silent. */
   async #followRest(last: UnifiedExecResult): Promise<void> {
     const { processId } = this.#tracker;
     for (let rest: UnifiedExecResult | undefined = last; rest !== undefined && !rest.closed; ) {
@@ -230,7 +230,7 @@ export class CommandFollower implements RunningCommand {
     this.#finish({ kind: "ended", outcome, exitCode, ...late, ...(denial === undefined ? {} : { denial }) });
   }
 
-  /** With a key where it does something. */
+  /** Has an idempotency key if it has an effect. */
   #toWrite(queued: QueuedStep | undefined) {
     return queued === undefined ? {} : { ...queued.step, writeId: this.#hooks.newKey() };
   }
@@ -292,7 +292,7 @@ function settle(queued: QueuedStep, reply: CallReply, hooks: RunHooks): void {
   else queued.reject(toError(reply, failure, hooks));
 }
 
-/** Of an answer that is no failure. */
+/** The result in a reply; undefined for a failure. */
 function parseResult(reply: CallReply): UnifiedExecResult | undefined {
   if (reply.kind !== "answer" || reply.message.outcome.status !== "success") return undefined;
   return unifiedExecResultSchema.safeParse(reply.message.outcome.structured).data;
@@ -303,7 +303,7 @@ function refusal({ message: { outcome } }: Extract<CallReply, { kind: "answer" }
   return { kind: "refused", reason, ...(code === undefined ? {} : { code }) };
 }
 
-/** Of a step that was refused. */
+/** The error for a step that was refused. */
 function toError(reply: CallReply, failure: string, { toError: wrap = (error) => error }: RunHooks): Error {
   if (reply.kind !== "answer" || reply.message.outcome.status !== "error") return new Error(failure);
   if (reply.message.outcome.code !== "unsupported") return new Error(failure);

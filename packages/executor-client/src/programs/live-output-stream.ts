@@ -13,7 +13,7 @@ type Result = IteratorResult<LiveOutput, undefined>;
 export class LiveOutputStream implements AsyncIterableIterator<LiveOutput, undefined> {
   readonly #waiting: LiveOutput[] = [];
   readonly #readers: ((result: Result) => void)[] = [];
-  /** What is waiting takes, as `sizeOf` counts it. */
+  /** Total size of the waiting pieces, as `sizeOf` counts it. */
   #bytes = 0;
   /** Stands for the pieces that did not fit. */
   #missing: LiveOutput | undefined;

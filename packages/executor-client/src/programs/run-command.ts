@@ -36,7 +36,7 @@ function toWire(request: RunCommandRequest, defaultCwd: string): ExecCommandRequ
     ...(size === undefined ? {} : { size }),
     ...(stdin === undefined ? {} : { stdin }),
     ...(timeoutMs === undefined ? {} : { timeoutMs }),
-    // A person sees all of it, also when the channel was away for a while.
+    // A person sees all of it, even if the channel was lost for a while.
     whenFull: "pause",
   };
 }

@@ -21,7 +21,7 @@ export interface RunCommandRequest {
   size?: TerminalSize;
   /** `open` keeps a pipe writable; no effect on a terminal. */
   stdin?: "null" | "open";
-  /** What holds it; default nothing. An executor that cannot hold it, or allows only less, refuses the program. */
+  /** Its sandbox; default none. An executor that cannot apply it, or whose ceiling is below it, refuses the program. */
   sandbox?: Sandbox;
   /** Ends the program, milliseconds. */
   timeoutMs?: number;
@@ -29,9 +29,9 @@ export interface RunCommandRequest {
 
 /** A program that runs. Calls are carried out in their order. */
 export interface RunningCommand {
-  /** Resolves when the executor has handed the bytes on: awaiting it holds a fast writer back. */
+  /** Resolves when the executor has passed the bytes on: awaiting it gives a fast writer back-pressure. */
   write(bytes: Uint8Array): Promise<void>;
-  /** @throws ExecutorConnectionError, of an orchestrator OrchestratorError, `unsupported` where the host cannot, as an exec-server of Codex 0.169.0: the program may wait for it */
+  /** @throws ExecutorConnectionError (of an orchestrator: OrchestratorError) `unsupported` if the host cannot, such as an exec-server of Codex 0.169.0; the program may then wait forever */
   closeStdin(): Promise<void>;
   resize(size: TerminalSize): Promise<void>;
   signal(name: SessionSignal): Promise<void>;
@@ -52,5 +52,5 @@ export type RunOutcome =
   | { kind: "refused"; reason: string; code?: string }
   | { kind: "lost"; reason: string };
 
-/** What its sandbox refused a program, in a sentence; not `certain` when that is guessed from its output. */
+/** What the sandbox denied to a program, in one sentence; not `certain` when that is guessed from its output. */
 export type SandboxDenial = NonNullable<UnifiedExecResult["sandboxDenial"]>;

@@ -14,7 +14,7 @@ export function teeOutput(stream: LiveOutputStream, onOutput: OnOutput | undefin
   };
 }
 
-/** One that fails does not let go of what the other still holds. */
+/** A failure of one does not end the back-pressure of the other. */
 async function waitForBoth(held: Promise<void>, call: () => Promise<unknown>): Promise<void> {
   const [, called] = await Promise.allSettled([held, call()]);
   if (called.status === "rejected") throw called.reason;

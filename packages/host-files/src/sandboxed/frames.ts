@@ -31,7 +31,7 @@ export class FrameReader {
     this.#maxBodyBytes = maxBodyBytes;
   }
 
-  /** Yields the frames that these bytes complete. @throws Error for a frame over a limit or a header that is no JSON */
+  /** Yields the frames that these bytes complete. @throws Error for a frame over a limit or a header that is not JSON */
   *push(bytes: Buffer): Generator<Frame> {
     for (let at = 0; at < bytes.length; ) {
       const taken = bytes.copy(this.#part, this.#filled, at);

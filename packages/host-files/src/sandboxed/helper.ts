@@ -78,7 +78,7 @@ export class Helper {
 
   async #follow(wrapped: WrappedCommand): Promise<void> {
     this.#child.once("error", (error) => this.#fail(error.message));
-    // At `exit`, before `close`: answers of a killed sandbox describe its end, not the outcome of the calls.
+    // At `exit`, before `close`: responses of a killed sandbox describe its end, not the outcome of the calls.
     this.#child.once("exit", (_code, signal) => signal !== null && this.#fail(`signal ${signal}`));
     await new Promise<void>((resolve) => this.#child.once("close", () => resolve()));
     this.#fail(`exit code ${this.#child.exitCode}`);

@@ -11,21 +11,21 @@ export interface CommandFace {
   close?(): Promise<void>;
 }
 
-/** What a stack has of a command that is over. */
+/** What a stack reports of a command that has ended. */
 export type CommandEnd =
   /** All of the output as text, or with `isTruncated` the end of it. */
   | { output: string; isTruncated?: boolean; exitCode: number | null; signal: string | null }
   /** It was refused, did not start, or its end is unknown: with the reason. */
   | { error: string };
 
-/** Those of `FACE_CASES` that a face without input can have: all but the dialogue. */
+/** The `FACE_CASES` that a face without input can run: all but the dialogue. */
 export const COMMAND_FACE_CASES: readonly FaceCase[] = FACE_CASES.filter(
   ({ steps }) => !steps.some(({ args }) => "stdin" in args(0)),
 );
 
 /**
- * Runs one case through a face without tools: it has to have the output and the end that `startCommand` has, byte for byte, and the audit log has
- * to have the same. Rejects with an AssertionError otherwise.
+ * Runs one case through a face without tools: output and end must equal those of `startCommand`, byte for byte, and the audit log must be
+ * the same. Rejects with an AssertionError otherwise.
  */
 export async function checkCommandFace(
   faceCase: FaceCase,
@@ -84,7 +84,7 @@ async function runCommand(
   const end = await face.run([shell, "-c", cmd], { ...place, signal: ending.signal });
   await acted;
   stop();
-  strictEqual(calls, 1, "commands that it became");
+  strictEqual(calls, 1, "number of commands that it became");
   strictEqual("error" in end, isError, JSON.stringify(end).slice(0, 1_000));
   return end;
 }

@@ -24,13 +24,13 @@ export interface FaceAnswer {
 export interface FaceCheck {
   /** Opens an orchestrator with one executor of this host and no approver. Closed by the check. Default `createLocalOrchestrator`. */
   open?(options: { policy: PolicyOptions; audit: AuditOptions }): Promise<Orchestrator>;
-  /** Makes the face of an orchestrator. */
+  /** Creates the face of an orchestrator. */
   connect(orchestrator: Orchestrator): Promise<Face> | Face;
 }
 
 /**
- * Runs one case through a face: its model has to read the text of `callTool` byte for byte, and the audit log has to have what it
- * has of the same calls of `callTool`. Rejects with an AssertionError otherwise.
+ * Runs one case through a face: its model must get the text of `callTool` byte for byte, and the audit log must equal
+ * that of the same calls of `callTool`. Rejects with an AssertionError otherwise.
  */
 export async function checkFace(
   faceCase: FaceCase,
@@ -50,7 +50,7 @@ export async function checkFace(
   deepStrictEqual(await run(connect), direct, `the audit log of "${faceCase.name}"`);
 }
 
-/** The audit records of what is done with an orchestrator, without what differs from run to run. */
+/** The audit records of the calls of a run, without what differs from run to run. */
 export async function auditRun(
   { policy = EVERYTHING }: FaceCase,
   open: NonNullable<FaceCheck["open"]>,
@@ -63,7 +63,7 @@ export async function auditRun(
     },
     async flush() {},
   };
-  // An orchestrator uses no more of a log.
+  // An orchestrator uses no other member of a log.
   const orchestrator = await open({ policy, audit: { log: log as AuditLog } });
   try {
     await run(orchestrator);
@@ -100,7 +100,7 @@ async function runStep(step: FaceStep, session: number, face: Face, orchestrator
   return Number(/session ID (\d+)/.exec(text)?.[1] ?? session);
 }
 
-/** What has to be equal: not ids, times, and where windows happened to end. */
+/** The part that must be equal: not ids, times, and where windows happened to end. */
 function describeEvent(event: AuditEvent): unknown {
   switch (event.type) {
     case "call": {

@@ -14,7 +14,7 @@ export interface FaceStep {
   meanwhile?: (orchestrator: Orchestrator) => Promise<unknown>;
 }
 
-/** A command, and what every face has to make of it. */
+/** A command, and its expected result in every face. */
 export interface FaceCase {
   name: string;
   /** Default: everything runs, without a sandbox. */

@@ -1,6 +1,6 @@
 /**
  * `pnpm faces:matrix [face…]`: installs each package for an agent stack from its tarball, beside the lowest and the newest version of the stack that
- * the registry has, in an empty project of modules, and runs the first sample of its README. Status 1: one failed.
+ * the registry has, in an empty ES module project, and runs the first sample of its README. Status 1: one failed.
  */
 import { execFile } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -72,7 +72,7 @@ function createProject({ face }: FaceSample, project: string, tarballs: Readonly
   const own = [`@codex/${face}`, "@codex/local"];
   const files = [...tarballs].map(([name, file]) => [name, `file:${file}`] as const);
   const dependencies = Object.fromEntries(files.filter(([name]) => own.includes(name)));
-  // What a registry would be asked for otherwise.
+  // Without these overrides they would be requested from the registry.
   const overrides = Object.fromEntries(files.filter(([name]) => !own.includes(name)));
   writeFileSync(join(project, "package.json"), JSON.stringify({ type: "module", dependencies, overrides }));
 }

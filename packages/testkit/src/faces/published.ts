@@ -35,7 +35,7 @@ export function packPublished(packages: string, folders: readonly string[], targ
 
 const SCOPE = "@codex/";
 
-/** A copy of what is built, whose manifest is as it is published. */
+/** A copy of the built package, with its manifest as published. */
 function stage(packages: string, folder: string, target: string): string {
   mkdirSync(target, { recursive: true });
   const source = join(packages, folder);

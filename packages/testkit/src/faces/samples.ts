@@ -9,20 +9,20 @@ export interface FaceSample {
   stack: string;
   /** Range of versions that the sample is for. */
   range: string;
-  /** The lowest major version of Node that those need. */
+  /** The lowest major version of Node that these versions need. */
   node: number;
-  /** What the README installs besides. */
+  /** Other packages that the README installs. */
   others?: readonly string[];
   /** Changes the sample into one that ends. */
   replace?: readonly (readonly [from: string, to: string])[];
   before?: string;
   after?: string;
-  /** A program of its own, where the sample serves: it starts `sample.mjs`. */
+  /** A separate client, if the sample is a server: it starts `sample.mjs`. */
   client?: string;
   stdout: string;
 }
 
-/** An import of what the project has, not of what this package has. */
+/** An import that is resolved in the created project, not in this package. */
 const importing = (names: string, from: string) => `import ${names} from "${from}";`;
 
 const createAiModel = (version: string) => `
@@ -33,7 +33,7 @@ const steps = [{ content: [call], finishReason: { unified: "tool-calls" } }, { c
 const model = new MockLanguageModel${version}({ doGenerate: async () => ({ ...steps.shift(), usage, warnings: [] }) });
 `;
 
-/** The model and everything else a sample takes for granted is a script. */
+/** The model, and everything else that a sample presupposes, is scripted. */
 export const FACE_SAMPLES: readonly FaceSample[] = [
   { face: "ai-sdk", stack: "ai", range: "6", node: 20, before: createAiModel("V3"), stdout: "tested\n" },
   { face: "ai-sdk", stack: "ai", range: "7", node: 22, before: createAiModel("V4"), stdout: "tested\n" },

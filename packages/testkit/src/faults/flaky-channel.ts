@@ -13,7 +13,7 @@ export interface FlakyOptions {
    * missing.
    */
   drop?: { chance: number; fits(value: unknown): boolean };
-  /** Most milliseconds by which a received message is delayed. */
+  /** Maximum delay of a received message, milliseconds. */
   delayMs?: number;
   note(text: string): void;
 }

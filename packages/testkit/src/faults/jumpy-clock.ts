@@ -1,6 +1,6 @@
 import type { Clock } from "@codex/clock";
 
-/** The clock of a machine that is suspended at times: time jumps, and timers that are due by then run at once. */
+/** The clock of a machine that is suspended at times: time jumps, and timers that are due by then run immediately. */
 export interface JumpyClock extends Clock {
   jump(ms: number): void;
 }

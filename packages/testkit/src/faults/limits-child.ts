@@ -16,7 +16,7 @@ interface Started {
   process: ExecProcess | undefined;
 }
 
-/** Starts many programs at once, then a few: under a limit some may be refused, but none may be lost or left running. */
+/** Starts many programs concurrently, then a few: under a limit some may be refused, but none may be lost or left running. */
 async function main(seed: number, limit: string): Promise<void> {
   const history = new History();
   const random = createRandom(seed, "limits");
@@ -102,7 +102,7 @@ async function check({ program, file, process }: Started, history: History): Pro
 
 const countDescriptors = (): number => (process.platform === "linux" ? readdirSync("/proc/self/fd").length : 0);
 
-/** Opens files until only `left` more can be opened. The limit itself is higher, as many modules are loaded at once. */
+/** Opens files until only `left` more can be opened. The limit itself is higher, as many modules are loaded at the same time. */
 function takeDescriptors(left: number): number[] {
   const taken: number[] = [];
   try {

@@ -8,7 +8,7 @@ export interface RunAllOptions {
   kinds?: Readonly<Record<string, number>>;
   firstSeed: number;
   runs: number;
-  /** Runs at once. */
+  /** Number of concurrent runs. */
   jobs: number;
   onResult(result: RunResult): void;
   stop?: AbortSignal;
@@ -21,7 +21,7 @@ export interface Totals {
   byKind: Record<string, number>;
 }
 
-/** Runs one seed after the other, several at once. The kind of a run follows from its seed. */
+/** Runs one seed after the other, several of them concurrently. The kind of a run follows from its seed. */
 export async function runAll(options: RunAllOptions): Promise<Totals> {
   const { world, kinds = options.world.kinds, firstSeed, runs, jobs, onResult, stop } = options;
   const totals: Totals = { runs: 0, processes: 0, failed: 0, byKind: {} };

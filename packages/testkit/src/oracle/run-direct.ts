@@ -10,7 +10,7 @@ export interface RunContext {
   env: Record<string, string>;
 }
 
-/** Most milliseconds of a script; one that takes longer is killed and has the code of SIGKILL. */
+/** Time limit of a script, milliseconds; one that takes longer is killed and has the code of SIGKILL. */
 export const SCRIPT_TIMEOUT_MS = 20_000;
 
 /** Runs a script directly: as a child on pipes, or under `script` of util-linux, which provides a terminal. */

@@ -76,7 +76,7 @@ async function retry<T>(work: () => Promise<T>, isRetryable: (error: unknown) =>
 export interface OracleOptions {
   scripts: readonly OracleScript[];
   routes: readonly Route[];
-  /** Scripts at once. */
+  /** Number of concurrent scripts. */
   jobs: number;
   has(program: string): boolean;
   print(line: string): void;

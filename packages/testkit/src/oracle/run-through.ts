@@ -15,7 +15,7 @@ export async function runThrough(
     ? { kind: "pty", size: { rows: ROWS, cols: COLS } }
     : { kind: "pipe", stdin: input === undefined ? "null" : "open" };
   const process = await backend.start({ argv: [`/bin/${shell}`, "-c", script], cwd, env, stdio });
-  const type = (text: string) => void process.write(Buffer.from(text)).catch(() => {}); // it may end meanwhile
+  const type = (text: string) => void process.write(Buffer.from(text)).catch(() => {}); // it may have ended
   const typist = createTypist(steps, type);
   if (input !== undefined) {
     await process.write(Buffer.from(input)).catch(() => {}); // it need not read what it is given

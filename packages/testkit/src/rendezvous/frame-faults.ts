@@ -4,7 +4,7 @@ import type { Random } from "../random.js";
 /** A fault of one frame, of one socket, or of nodes. */
 export type FaultKind = (typeof KINDS)[number];
 
-/** As often as they occur: most faults are of frames. */
+/** Their frequency is in `WEIGHTS`: most are faults of frames. */
 const KINDS = ["drop", "double", "delay", "cut", "silence", "kill", "kill-all"] as const;
 const WEIGHTS: Readonly<Record<FaultKind, number>> = {
   drop: 300,
@@ -16,7 +16,7 @@ const WEIGHTS: Readonly<Record<FaultKind, number>> = {
   "kill-all": 4,
 };
 
-/** Decides which frames have a fault, until there were enough. */
+/** Decides which frames have a fault, until the requested number is reached. */
 export class FrameFaults {
   readonly counts: Record<FaultKind, number> = {
     drop: 0,
@@ -27,7 +27,7 @@ export class FrameFaults {
     kill: 0,
     "kill-all": 0,
   };
-  /** Nothing happens before: until its first response a stream may be one of Codex, which cannot resume. */
+  /** No faults until it is set: before its first response a stream may be one of Codex, which cannot resume. */
   isArmed = false;
   readonly #random: Random;
   readonly #total: number;

@@ -111,7 +111,7 @@ function join(client: WebSocket, upstream: WebSocket, { faults, onNodeFault }: F
       if (kind === "delay") return void late.push({ frame, after: faults.delay() });
       if (kind === "kill" || kind === "kill-all") onNodeFault(kind);
       if (kind === "silence") {
-        // A half-open connection: nothing is read any more, pings neither.
+        // A half-open connection: nothing is read any more, not even pings.
         isSilent = true;
         client.pause();
         upstream.pause();

@@ -72,7 +72,7 @@ export class RendezvousNode {
   /** Resolves when the node listens and has joined the others. */
   async start(): Promise<void> {
     const child = spawn(process.execPath, [CHILD, String(this.#port), this.#natsUrl], {
-      // The child ends with the end of its stdin: when it is killed, or this process is.
+      // The child ends when its stdin ends, which it also does when this process is killed.
       stdio: ["pipe", "pipe", "inherit"],
     });
     const [line] = (await Promise.race([

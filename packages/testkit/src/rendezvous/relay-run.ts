@@ -15,7 +15,7 @@ export interface RelayRunOptions {
   onProgress?: (done: number) => void;
 }
 
-/** What a run has shown. */
+/** The result of a run. */
 export interface RelayRunResult {
   faults: Record<FaultKind, number>;
   /** Nodes of the rendezvous: two on NATS, one where it is not installed. */
@@ -29,12 +29,12 @@ export interface RelayRunResult {
 const EXECUTORS = 2;
 const HARNESSES = 6;
 
-/** Messages in flight of one stream. */
+/** Maximum number of messages in flight on one stream. */
 const WINDOW = 8;
 
 /**
- * Streams between executors and harnesses of this project through a rendezvous with faults. Each message says what it is and carries
- * bytes of a seed; the executor executes each one by counting it, and sends its digest back.
+ * Streams between executors and harnesses of this project through a rendezvous with faults. Each message carries its number and
+ * bytes derived from a seed; the executor executes each one by counting it, and sends its digest back.
  */
 export async function runRelayFaults({ seed, faults: total, onProgress }: RelayRunOptions): Promise<RelayRunResult> {
   const random = createRandom(seed, "relay");
@@ -95,7 +95,7 @@ interface Message {
   fill: string;
 }
 
-/** Executes each message once, and answers with the digest of its bytes and the number of messages before it. */
+/** Executes each message once, and responds with the digest of its bytes and the number of messages before it. */
 async function execute(channel: Channel, problems: string[]): Promise<void> {
   let executed = 0;
   for (let item = await channel.receive(); item?.kind === "value"; item = await channel.receive()) {
@@ -137,7 +137,7 @@ function drive(
       sent.push(digestOf(fill));
       await channel.send({ n: sent.length - 1, fill });
     }
-    // Wakes a receiver that waited for more when the last fault came.
+    // Wakes a receiver that was waiting when the last fault occurred.
     await deliver("");
   };
   const receive = async () => {

@@ -17,7 +17,7 @@ export const OUTAGES = [
   "node",
   /** All nodes die, and are back after 30 s. */
   "all",
-  /** The same, and nothing of what was registered is known any more. */
+  /** The same, and all registrations are lost. */
   "all-forgotten",
   /** The nodes are restarted one after the other, each for 10 s. */
   "rolling",
@@ -31,17 +31,17 @@ export interface SimulationOptions {
   seed: number;
 }
 
-/** What a simulation has shown. Times are milliseconds after the outage has begun; of `rolling`, measured after the last restart. */
+/** The result of a simulation. Times are milliseconds after the outage has begun; of `rolling`, measured after the last restart. */
 export interface SimulationResult {
   lost: number;
   /** When half, 99 % and all of those that lost their connection were connected again; undefined if that did not happen. */
   half: number | undefined;
   most: number | undefined;
   all: number | undefined;
-  /** Most dials within a second, that reached a node and that were accepted, of all nodes together. */
+  /** Maximum number of dials within a second that reached a node, and that were accepted, over all nodes. */
   peakDials: number;
   peakAccepted: number;
-  /** Most dials within a second that found no node. */
+  /** Maximum number of dials within a second that found no node. */
   peakRefused: number;
   registrations: number;
   expired: number;
@@ -55,7 +55,7 @@ const DURATION_MS = 300_000;
 
 interface Node {
   isUp: boolean;
-  /** What ends each connection; its executor is to return within so many milliseconds. */
+  /** A function for each connection that ends it; its executor is to return within `spreadMs` milliseconds. */
   connections: Set<(spreadMs: number) => void>;
   /** As in `Entrances`. */
   dials: Rate;
@@ -91,7 +91,7 @@ export async function simulate({
   };
   // One each: removing one of 100,000 listeners of a shared signal takes as long as there are listeners.
   const aborts = Array.from({ length: executors }, () => new AbortController());
-  // Start-up is spread over three minutes, as of hosts that are not all switched on at once.
+  // Start-up is spread over three minutes, as for hosts that are not all switched on at the same time.
   aborts.forEach(({ signal }, n) => {
     clock.after(random.next() * 180_000, () => void runExecutor(n, world, signal));
   });
@@ -101,7 +101,7 @@ export async function simulate({
   const before = world.registered;
   const stop = (node: Node) => {
     node.isUp = false;
-    // As of its last pings.
+    // As sent with its last pings.
     const spreadMs = spreadOf(node.connections.size);
     for (const end of [...node.connections]) end(spreadMs);
   };
@@ -241,7 +241,7 @@ async function runExecutor(n: number, world: World, signal: AbortSignal): Promis
         const end = (spread = 0) => {
           if (isOver) return;
           isOver = true;
-          // As of the ping at the start, until the next one.
+          // As received with the first ping, until the next one.
           const spreadMs = clock.now() - connectedAt < pingMs ? firstSpreadMs : spread;
           node.connections.delete(end);
           world.connected -= 1;
@@ -258,7 +258,7 @@ async function runExecutor(n: number, world: World, signal: AbortSignal): Promis
   });
 }
 
-/** As a node says it with its pings, and an executor takes it. */
+/** The spread that a node sends with its pings and an executor applies, milliseconds. */
 const spreadOf = (executors: number): number => Math.min(Math.ceil((executors / dialsPerSecond) * 1000), 30_000);
 
 /**
