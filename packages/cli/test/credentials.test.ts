@@ -70,8 +70,8 @@ describe("credentials of an executor", () => {
       ["tools", "list", "--executor", "wss://127.0.0.1:1", "--ca-file", "text"],
       /--ca-file .*text contains no certificate/,
     ],
-    [["executor", "--listen", "ws://127.0.0.1:0", "--tls-cert", "text"], /--tls-cert needs --tls-key/],
-    [["executor", "--listen", "ws://127.0.0.1:0", "--tls-key", "text"], /--tls-key needs --tls-cert/],
+    [["executor", "--listen", "ws://127.0.0.1:0", "--tls-cert", "text"], /--tls-cert also needs --tls-key/],
+    [["executor", "--listen", "ws://127.0.0.1:0", "--tls-key", "text"], /--tls-key also needs --tls-cert/],
     [["executor", "--tls-key", "text", "--tls-cert", "text"], /is for a listener; stdio does not use it/],
     [
       ["executor", "--listen", "unix:///tmp/never", "--tls-key", "text", "--tls-cert", "text"],

@@ -128,13 +128,13 @@ it("an environment without a skill that its configuration requires is used for n
     const child = command.startIn(repository, ["exec", "-C", repository, "go"], env);
     child.stdin.end();
     const { code, stderr } = await finish(child);
-    return [code, /environment `\w+` (?:has no skill "\w+"|cannot be asked)/.exec(stderr)?.[0]];
+    return [code, /environment `\w+` (?:has no skill "\w+"|could not be checked)/.exec(stderr)?.[0]];
   };
   expect(await run()).toEqual([1, 'environment `far` has no skill "x"']);
   mkdirSync(join(repository, ".agents/skills/x"), { recursive: true });
   writeFileSync(join(repository, ".agents/skills/x/SKILL.md"), "---\nname: x\ndescription: d\n---\n");
   const down = '[[environments]]\nid = "down"\nurl = "ws://127.0.0.1:1"\nskills = { required = ["x"] }\n';
-  expect(await run(down)).toEqual([1, "environment `down` cannot be asked"]);
+  expect(await run(down)).toEqual([1, "environment `down` could not be checked"]);
   expect(endpoint.requests).toHaveLength(0);
   expect(await run()).toEqual([0, undefined]);
 });

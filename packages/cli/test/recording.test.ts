@@ -220,7 +220,7 @@ describe("codex sessions record", () => {
     // A host without fonts cannot draw text, and says so.
     if (png.code === 0) expect(readFileSync(png.path).subarray(1, 4).toString()).toBe("PNG");
     else expect(png.stderr).toMatch(/needs (fonts|the package @resvg)/);
-    expect(none.stderr).toBe("codex: unknown session 77; `codex sessions list` shows those there are\n");
+    expect(none.stderr).toBe("codex: unknown session 77; `codex sessions list` shows the sessions\n");
     expect(other.stderr).toContain(`cannot write ${JSON.stringify(other.path)}: ENOENT`);
   });
 
@@ -260,7 +260,7 @@ describe("codex sessions record", () => {
   it("says that there is no such session, and makes no file", async () => {
     const { url } = await command.listen();
     const { code, stderr } = await command.run(["sessions", "record", "77", "-o", file(), "--executor", url]);
-    expect([code, stderr]).toEqual([1, "codex: unknown session 77; `codex sessions list` shows those there are\n"]);
+    expect([code, stderr]).toEqual([1, "codex: unknown session 77; `codex sessions list` shows the sessions\n"]);
     expect(() => statSync(file())).toThrow();
   });
 });

@@ -89,6 +89,6 @@ describe("what decided about a call", () => {
     const { code } = await run(["go"]);
     expect(code).toBe(0);
     expect(readdirSync(repository)).toEqual([".git"]);
-    expect(String(endpoint.requests[1]?.body.input.at(-1)?.output)).toMatch(/on record/);
+    expect(String(endpoint.requests[1]?.body.input.at(-1)?.output)).toMatch(/must be recorded/);
   });
 });

@@ -44,7 +44,7 @@ describe("codex sessions", () => {
     const unknown = {
       code: 1,
       stdout: "",
-      stderr: "codex: unknown session 999; `codex sessions list` shows those there are\n",
+      stderr: "codex: unknown session 999; `codex sessions list` shows the sessions\n",
     };
     for (const name of ["read", "kill", "attach"]) expect(await run(name, "999", ...address)).toEqual(unknown);
     expect(await run("read", "999", "--json", ...address)).toEqual(unknown);
