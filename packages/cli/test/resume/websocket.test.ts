@@ -41,9 +41,9 @@ describe("codex executor on a websocket that breaks", () => {
     return { orchestrator, events };
   }
 
-  it("streams 10 MB through one cut after the other, without loss or repetition", { timeout: 120_000 }, async () => {
+  it("streams 30 MB through one cut after the other, without loss or repetition", { timeout: 120_000 }, async () => {
     const { proxy, directory } = await listen();
-    const wanted = randomBytes(10_000_000);
+    const wanted = randomBytes(30_000_000);
     writeFileSync(join(directory, "data"), wanted);
     const { orchestrator, events } = await attach(proxy);
     const output = new Collected();
