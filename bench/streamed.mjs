@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { createStdioChannel } from "@codex/channel";
 import { median, printTable } from "./harness.mjs";
-import { runFloor } from "./relay/open-relay.mjs";
+import { receiveOutput, runFloor } from "./relay/open-relay.mjs";
 
 const { values } = parseArgs({ options: { rounds: { type: "string", default: "12" }, before: { type: "string" } } });
 const BYTES = 500_000_000;
@@ -68,19 +68,7 @@ async function runDirect(kib) {
   const child = spawn(process.execPath, [direct, kib, ...COMMAND], { stdio: ["pipe", "pipe", "inherit"] });
   const ended = once(child, "exit");
   const channel = createStdioChannel({ input: child.stdout, output: child.stdin });
-  channel.binary.accept();
-  const start = performance.now();
-  await channel.send("begin");
-  let bytes = 0;
-  let acknowledged = 0;
-  for (let part = await channel.receive(); part.kind === "bytes"; part = await channel.receive()) {
-    bytes += part.bytes.length;
-    if (bytes - acknowledged < ACK_BYTES / (kib === "64" ? 4 : 1)) continue;
-    acknowledged = bytes;
-    void channel.send({ acknowledged });
-  }
-  const ms = performance.now() - start;
-  await channel.close();
+  const { bytes, ms } = await receiveOutput(channel, ACK_BYTES / (kib === "64" ? 4 : 1));
   await ended;
   if (bytes !== BYTES) throw new Error(`${bytes} of ${BYTES} bytes`);
   return { ms };

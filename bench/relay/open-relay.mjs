@@ -23,6 +23,14 @@ export async function runFloor(kind, command) {
     kind === "stdio"
       ? createStdioChannel({ input: child.stdout, output: child.stdin })
       : await connectWebSocketChannel(String((await once(child.stdout, "data"))[0]).trim());
+  const { bytes, ms } = await receiveOutput(channel, ACK_BYTES);
+  await ended;
+  check(bytes, command);
+  return ms;
+}
+
+/** Begins, and acknowledges each `ackBytes` of what arrives in binary frames until the end; closes the channel. */
+export async function receiveOutput(channel, ackBytes) {
   channel.binary.accept();
   const start = performance.now();
   await channel.send("begin");
@@ -30,15 +38,13 @@ export async function runFloor(kind, command) {
   let acknowledged = 0;
   for (let part = await channel.receive(); part.kind === "bytes"; part = await channel.receive()) {
     bytes += part.bytes.length;
-    if (bytes - acknowledged < ACK_BYTES) continue;
+    if (bytes - acknowledged < ackBytes) continue;
     acknowledged = bytes;
     void channel.send({ acknowledged });
   }
   const ms = performance.now() - start;
   await channel.close();
-  await ended;
-  check(bytes, command);
-  return ms;
+  return { bytes, ms };
 }
 
 async function overPipe(command) {

@@ -19,6 +19,7 @@ test("pins the exported names", () => {
     "RPC_METHOD_NOT_FOUND",
     "RpcError",
     "Tunnel",
+    "TurnCork",
     "createMemoryChannelPair",
     "createStdioChannel",
     "encodeId",

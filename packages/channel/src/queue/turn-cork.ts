@@ -16,13 +16,16 @@ export class TurnCork {
     this.#stream = stream;
   }
 
-  /**
-   * Call before a single write of this number of bytes. The first one of a turn is not held, so that it need not wait for the
-   * end of the turn, unless the turn before had several.
-   */
+  /** Call before a single write of this number of bytes. The first one of a turn is not held: a key press has nothing to wait for. */
+  holdLater(bytes: number): void {
+    if (this.#writes > 0) this.hold(bytes);
+    else this.#begin();
+  }
+
+  /** The same, but the first one is held as well if the previous turn had several. */
   holdNext(bytes: number): void {
-    if (this.#writes > 0 || this.#isBusy) return this.hold(bytes);
-    this.#begin();
+    if (this.#isBusy) this.hold(bytes);
+    else this.holdLater(bytes);
   }
 
   /** Call before writing this number of bytes. */

@@ -21,11 +21,15 @@ function open() {
     cork.holdNext(bytes);
     stream.write(Buffer.alloc(bytes));
   };
+  const writeLater = (bytes: number) => {
+    cork.holdLater(bytes);
+    stream.write(Buffer.alloc(bytes));
+  };
   const write = (bytes: number) => {
     cork.hold(bytes);
     stream.write(Buffer.alloc(bytes));
   };
-  return { written, writeNext, write };
+  return { written, writeNext, writeLater, write };
 }
 
 test("joins what is written within a turn", async () => {
@@ -69,4 +73,14 @@ test("keeps the order of single writes and others, up to its bound", async () =>
   write(3);
   await turn();
   expect(written).toEqual([[1], [2, 256 * 1024], [3]]);
+});
+
+test("writes the first message of every turn at once where later ones alone are held", async () => {
+  const { written, writeLater } = open();
+  for (const bytes of [1, 2, 3]) writeLater(bytes);
+  await turn();
+  for (const bytes of [4, 256 * 1024, 5]) writeLater(bytes);
+  expect(written).toEqual([[1], [2, 3], [4], [256 * 1024]]);
+  await turn();
+  expect(written.at(-1)).toEqual([5]);
 });

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import type { Writable } from "node:stream";
 import { rootCertificates } from "node:tls";
+import { TurnCork } from "@codex/channel";
 import type { Clock } from "@codex/clock";
 import { messageOf } from "@codex/telemetry";
 import { WebSocket } from "ws";
@@ -8,7 +9,6 @@ import { HttpFailure } from "../http-failure.js";
 import { CONNECT_TIMEOUT_MS, MAX_REFUSAL_BYTES, MAX_SPREAD_MS, PING_MS, PONG_TIMEOUT_MS } from "../limits.js";
 import { MaskedFrames } from "./masked-frame.js";
 import { readRetryAfter } from "./retry-after.js";
-import { TurnWrites } from "./turn-writes.js";
 
 /** A websocket that could not be opened. The message omits the URL's query, which may be secret. */
 export class SocketError extends HttpFailure {
@@ -44,7 +44,7 @@ export class FrameSocket {
   readonly #clock: Clock;
   readonly #getPingMs: () => number;
   readonly #wire: Writable;
-  readonly #turn: TurnWrites;
+  readonly #turn: TurnCork;
   readonly #frames = new MaskedFrames();
   #events: SocketEvents | undefined;
   #reason: string | undefined;
@@ -60,7 +60,7 @@ export class FrameSocket {
   private constructor(socket: WebSocket, wire: Writable, clock: Clock, getPingMs: () => number) {
     this.#socket = socket;
     this.#wire = wire;
-    this.#turn = new TurnWrites(wire);
+    this.#turn = new TurnCork(wire);
     this.#clock = clock;
     this.#getPingMs = getPingMs;
     socket.pause();
@@ -104,7 +104,7 @@ export class FrameSocket {
   /** Sends one message; no effect once the socket has ended. */
   send(data: Uint8Array | string): void {
     if (this.#socket.readyState !== WebSocket.OPEN) return;
-    this.#turn.begin(data.length);
+    this.#turn.holdLater(data.length);
     const options = { binary: typeof data !== "string", compress: false };
     this.#socket.send(data, options, this.#onWritten);
   }
@@ -116,7 +116,7 @@ export class FrameSocket {
     const buffers = this.#frames.encode(parts);
     const last = buffers.pop()!;
     // Without compression ws writes each of its frames synchronously, so this one cannot end up within another.
-    this.#turn.begin(parts.reduce((sum, { length }) => sum + length, 0));
+    this.#turn.holdLater(parts.reduce((sum, { length }) => sum + length, 0));
     wire.cork();
     for (const buffer of buffers) wire.write(buffer);
     wire.write(last, this.#onWritten);
