@@ -5,6 +5,8 @@ import type { LiteralCommands } from "./shell/found-commands.js";
 import { MAX_TYPED_HISTORY, MAX_TYPED_LINE } from "./shell/limits.js";
 import { findScriptCommands } from "./shell/literal-commands.js";
 import type { ShellParser } from "./shell/parser.js";
+import { applyKeys } from "./typed-keys.js";
+import { expandHistory } from "./typed-recall.js";
 
 export interface CompleteLines {
   /** Empty while none is complete. */
@@ -46,13 +48,30 @@ export class TypedLines {
     return { lines, before: this.#history, isCut: this.#isCut && end > 0, keep };
   }
 
-  /** The text as the shell may receive it: as typed, and as edited by its control keys. */
-  read(text: string): string[] {
-    if (!this.#tty) return [text];
-    const plain = text.replace(ESCAPE_SEQUENCES, "").replace(LINE_ENDS, "\n");
-    return [...new Set([plain.replace(CONTROLS, ""), editLines(plain)])];
+  /**
+   * The text as the shell may receive it: as typed, as its keys edit and recall lines, and with history expanded; `before`
+   * was typed earlier. Undefined where its keys do more than is followed.
+   */
+  read(text: string, before = ""): string[] | undefined {
+    const plain = this.#tty ? dropKeys(text) : text;
+    const readings = [plain];
+    if (this.#tty) {
+      for (const deletes of text.includes("\x04") || before.includes("\x04") ? [false, true] : [false]) {
+        const edited = applyKeys(text, before, deletes);
+        if (edited === undefined) return undefined;
+        readings.push(edited);
+      }
+    }
+    const earlier = this.#tty ? dropKeys(before) : before;
+    const expanded = readings.map((one) => expandHistory(one, earlier));
+    const known = expanded.filter((one) => one !== undefined);
+    return known.length < expanded.length ? undefined : [...new Set([...readings, ...known])];
   }
 }
+
+/** The text with no key applied. */
+const dropKeys = (text: string): string =>
+  text.replace(ESCAPE_SEQUENCES, "").replace(LINE_ENDS, "\n").replace(CONTROLS, "");
 
 /** How a terminal's keys end a line: return, new line, end of input, and what readline runs a line with. */
 const LINE_ENDS = /[\r\n\x04\x0f]/g;
@@ -66,22 +85,6 @@ const CONTROLS = /[\x00-\x08\x0b-\x1f\x7f]/g;
 function findEnd(text: string, tty: boolean): number {
   const ends = tty ? [...text.matchAll(LINE_ENDS)] : [...text.matchAll(/\n/g)];
   return (ends.at(-1)?.index ?? -1) + 1;
-}
-
-/** The lines after keys that erase a character, a word, or all. */
-function editLines(text: string): string {
-  let done = "";
-  let line = "";
-  for (const key of text) {
-    if (key === "\n") {
-      done += `${line}\n`;
-      line = "";
-    } else if (key === "\x7f" || key === "\b") line = line.slice(0, -1);
-    else if (key === "\x15" || key === "\x03") line = "";
-    else if (key === "\x17") line = line.replace(/\S*\s*$/, "");
-    else if (!/[\x00-\x08\x0b-\x1f]/.test(key)) line += key;
-  }
-  return done + line;
 }
 
 /**

@@ -324,6 +324,18 @@ describe("a forbidden command", () => {
     }
   });
 
+  it("is suspected in a file that another command makes, not in one that a command names for another reason", async () => {
+    for (const script of [
+      "docker exec c bash f.sh",
+      "vim -c 'so a/b.vim'",
+      "sed -i s/a/b/ g.sh; bash f.sh",
+      "awk '{print}' f; ./f",
+    ])
+      expect(await judge(script, "on-request", "bash"), script).toBe("inside");
+    for (const script of ["sed -i s/a/b/ f.sh; bash f.sh", "awk '{print > \"f\"}' g; ./f", "uniq sh f; sh f"])
+      expect(await judge(script, "on-request", "bash"), script).toBe("asked");
+  });
+
   it.each(["uniq - f", "uniq -- a -b", "ls &>/dev/null make", "ls\u00a0-l", "ls \\\n -l", "ls $IFS", "=ls"])(
     "is no reason to trust what only looks plain: %j",
     async (script) => {

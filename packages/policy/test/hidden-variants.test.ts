@@ -20,6 +20,7 @@ import { parseRulePolicy } from "../src/rules/load-policy.js";
 import { createLazyShellParser } from "../src/shell/parser.js";
 import { BY_CODE } from "./variants/by-code.js";
 import { BY_COMPUTING } from "./variants/by-computing.js";
+import { BY_MADE_FILES } from "./variants/by-made-files.js";
 import { BY_PROGRAMS } from "./variants/by-programs.js";
 import { BY_RUN_TIME } from "./variants/by-run-time.js";
 import { BY_SETTINGS } from "./variants/by-settings.js";
@@ -28,7 +29,7 @@ import { IN_OTHER_SHELLS } from "./variants/in-other-shells.js";
 import type { Variant } from "./variants/variant.js";
 
 const SPELLED: readonly Variant[] = [...IN_BASH, ...BY_COMPUTING, ...BY_PROGRAMS, ...IN_OTHER_SHELLS];
-const VARIANTS: readonly Variant[] = [...SPELLED, ...BY_RUN_TIME, ...BY_CODE, ...BY_SETTINGS];
+const VARIANTS: readonly Variant[] = [...SPELLED, ...BY_RUN_TIME, ...BY_CODE, ...BY_MADE_FILES, ...BY_SETTINGS];
 
 // Each way to run `zap` is shown to run it in the real shell, where that is installed, and is judged under rules about it.
 
@@ -126,6 +127,7 @@ const PROBES: Record<string, readonly string[]> = {
   runuser: ["-u", "root", "true"],
   sg: ["root", "true"],
   "ld.so": ["--version"],
+  setarch: ["--uname-2.6", "true"],
   npx: ["--version"],
   npm: ["--version"],
 };

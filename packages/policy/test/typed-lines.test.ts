@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { MAX_TYPED_HISTORY, MAX_TYPED_LINE } from "../src/shell/limits.js";
+import { MAX_KEY_MOVES, MAX_RECALL, MAX_TYPED_HISTORY, MAX_TYPED_LINE } from "../src/shell/limits.js";
 import { TypedLines } from "../src/typed-lines.js";
 
 describe("lines that are typed", () => {
@@ -24,5 +24,50 @@ describe("lines that are typed", () => {
   it("reads keys as a terminal does, and as they stand", () => {
     expect(new TypedLines(true).read("lx\x7fs\r")).toEqual(["lxs\n", "ls\n"]);
     expect(new TypedLines(false).read("lx\x7fs\r\n")).toEqual(["lx\x7fs\r\n"]);
+  });
+
+  it.each([
+    ["cursor left", "zp\x1b[Da\r"],
+    ["home and end", "a\x1bOHz\x1b[4~p\r"],
+    ["^A, ^F, ^E", "ap\x01z\x06\x05\r"],
+    ["delete", "xzap\x01\x1b[3~\r"],
+    ["^D in a line", "zaxp\x02\x02\x04\r"],
+    ["^K", "zapfoo\x02\x02\x02\x0b\r"],
+    ["^U and ^Y", "xzap\x15\x19\x01\x1b[3~\r"],
+    ["^T", "zpa\x14\r"],
+    ["words", "foo ap\x1bbz\x1bf\x1b\x7f\x19\x1bb\x1bb\x1bd\x01\x04\r"],
+    ["a character of two units", "za😀\x7fp\r"],
+    ["^V", "z\x16a\x16p\r"],
+  ])("follows keys that edit a line: %s", (_, typed) => {
+    expect(new TypedLines(true).read(typed)).toContain("zap\n");
+  });
+
+  it.each([
+    ["the line before", "xzap\r", "\x1b[A\x01\x04\r"],
+    ["the line before that", "xzap\rls\r", "\x10\x10\x10\x0e\x10\x01\x1b[3~\r"],
+    ["a search", "xzap\rls\r", "\x12zq\bap\x01\x04\r"],
+    ["a last word", "echo zap\r", "\x1b.\r"],
+    ["a cut", "zap\x15ls\r", "\x19\r"],
+    ["!$", "echo zap\n", "!$\n"],
+    ["!!:1", "echo zap\n", "!!:1\n"],
+    ["a changed word", "echo zapper\n", "!ec:1:s/per//\n"],
+    ["a changed line", "echo xap\n", "^echo x^z\n"],
+    ["!?text?", "echo zap\nls\n", "!?zap?:$\n"],
+    ["!-2^", "echo zap\nls\n", "!-2^\n"],
+    ["a part of a word", "echo za\n", "!$p\n"],
+  ])("recalls earlier lines: %s", (_, before, typed) => {
+    expect(new TypedLines(true).read(typed, before)).toContain("zap\n");
+  });
+
+  it("expands history of a shell without a terminal as well, and leaves other exclamation marks", () => {
+    expect(new TypedLines(false).read("!$\n", "echo zap\n")).toEqual(["!$\n", "zap\n"]);
+    expect(new TypedLines(false).read('[ ! -f a ] && echo "hi!"\n', "ls\n")).toEqual(['[ ! -f a ] && echo "hi!"\n']);
+  });
+
+  it("gives up on keys and events that do too much", () => {
+    expect({ MAX_KEY_MOVES, MAX_RECALL }).toEqual({ MAX_KEY_MOVES: 1_048_576, MAX_RECALL: 1_048_576 });
+    expect(new TypedLines(true).read(`${"ab".repeat(500)}${"\x01\x05".repeat(600)}\r`)).toBeUndefined();
+    expect(new TypedLines(true).read(`ab\x15${"\x19\x19\x15".repeat(20)}\r`)).toBeUndefined();
+    expect(new TypedLines(false).read("!!!!\n".repeat(40), "ls\n")).toBeUndefined();
   });
 });

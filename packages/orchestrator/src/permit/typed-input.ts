@@ -57,14 +57,17 @@ async function judge(
   const { lines, before, isCut, keep: keepLines } = shell.lines.add(text, isEnd);
   // Input that is only judged is not written.
   const keep = context.isOnlyJudged ? () => {} : keepLines;
-  if (lines.trim() === "" && !isCut) {
+  // ^D may have left text in the line.
+  if (lines.trim() === "" && !isCut && !before.includes("\x04")) {
     keep();
     return undefined;
   }
   const { request } = shell.resolved;
   const rules = context.rules.rulesIn(request.cwd);
-  const read = shell.lines.read(lines);
-  const command = await analyzeTypedLines(read, shell.lines.read(before), isCut, context.shellParser);
+  const read = shell.lines.read(lines, before);
+  const earlier = shell.lines.read(before) ?? [before];
+  const isUnclear = isCut || read === undefined;
+  const command = await analyzeTypedLines(read ?? [lines], earlier, isUnclear, context.shellParser);
   const needed = evaluateRequirement(command, {
     approvalPolicy: context.policy.approvalPolicy,
     sandboxPermissions: "use_default",

@@ -28,7 +28,31 @@ const INTERPRETERS: ReadonlySet<string> = new Set([
     "dtrace",
     "kotlinc",
   ],
-  ...["hy", "fennel", "gosh", "csi", "scheme", "chez", "bpython3", "jshell"],
+  ...[
+    "hy",
+    "fennel",
+    "gosh",
+    "pudb",
+    "pdb",
+    "ipdb",
+    "texlua",
+    "kscript",
+    "scala-cli",
+    "fsharpi",
+    "wolframscript",
+    "gforth",
+    "csi",
+    "scheme",
+    "chez",
+    "bpython3",
+    "jshell",
+    "pike",
+    "rdmd",
+    "rebol",
+    "chef-apply",
+    "chef-shell",
+    "swc-node",
+  ],
 ]);
 
 /** Options that take no value in any program: a word after them is an operand. */
@@ -75,14 +99,17 @@ function findOpenOption(name: string, words: readonly string[]): string | undefi
   const last = words.at(-1) ?? "";
   if (!/^-./.test(last)) return undefined;
   const isRun = listOptionCommands(name, [...words, ANYTHING]).some((each) => JSON.stringify(each).includes(ANYTHING));
-  const isCode = !TEXT_PROGRAMS.test(name) && OPEN_OPTION.test(last);
+  const isGit = name === "git" && (GIT_OPEN_OPTION.test(last) || (words[0] === "clone" && /^-[uc]$/.test(last)));
+  const isCode = isGit || (!TEXT_PROGRAMS.test(name) && OPEN_OPTION.test(last)) || (/^apt/.test(name) && last === "-o");
   if (!isRun && !isCode && listSettingFiles(name, [...words, ANYTHING]).every(({ path }) => path !== ANYTHING))
     return undefined;
   return `the value of \`${last}\` is left open, and \`${name}\` may run what it says; ${NARROWER}`;
 }
 
 const OPEN_OPTION =
-  /^(?:-[ceEPK]|--?(?:[\w-]*-)?(?:exec|exec-path|execute|eval|expr|expression|script|command|cmd|program|shell|pager|editor|rsh|wrapper|toolexec|vettool|filter|hook|run[-_]under|askpass|interpreter|renderer|engine|plugin|require|import))$/;
+  /^(?:-[ceEPK]|--?(?:[\w-]*-)?(?:exec|exec-path|execute|eval|expr|expression|script|command|cmd|program|shell|pager|editor|rsh|wrapper|toolexec|vettool|filter|hook|run[-_]under|askpass|interpreter|renderer|engine|plugin|require|import|on-[\w-]+|[a-z]+cmd|photo-viewer|rulesdir))$/;
+
+const GIT_OPEN_OPTION = /^--(?:upload-pack|receive-pack|exec|config|extcmd)$/;
 
 /** Programs in which the letters of `OPEN_OPTION` do not take code. */
 const TEXT_PROGRAMS = /^(?:e|f|z|ug)?(?:grep|rep)$|^(?:cut|wc|sort|ls|head|tail|git|gh)$/;
@@ -90,11 +117,16 @@ const TEXT_PROGRAMS = /^(?:e|f|z|ug)?(?:grep|rep)$|^(?:cut|wc|sort|ls|head|tail|
 /** Words by which a tool that is in no table runs what follows. */
 const OPEN_WORDS = /^(?:exec|run|x|sh|shell|ssh|eval|spawn|launch|dlx|enter|do|repl|console|tinker|run-command)$/;
 
+/** The word after one of these may be a host, a container or an image, and a command follows. */
+const OPEN_TARGETS = /^(?:exec|ssh|rsh|enter|shell)$/;
+
 function findToolBan(name: string, words: readonly string[]): string | undefined {
   const operands = words.filter((word) => !/^[-+]/.test(word));
   const last = operands.at(-1) ?? "";
   const isOpen =
     last.split(/[:]/).some((part) => OPEN_WORDS.test(part) && !(part === "run" && BUILD_TOOLS.has(name))) ||
+    OPEN_TARGETS.test(operands.at(-2) ?? "") ||
+    (name === "cmake" && /^(?:env|time|chdir)$/.test(operands[0] ?? "") && words[0] === "-E" && operands.length < 3) ||
     /-exec$/.test(operands.length === 0 ? name : "");
   if (!isOpen) return findSettingBan(name, words);
   return `\`${[name, ...operands].join(" ")}\` runs any command it is given; ${NARROWER}`;

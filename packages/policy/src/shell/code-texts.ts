@@ -2,7 +2,6 @@ import { posix } from "node:path";
 import { isGitFile } from "./git-settings.js";
 import { BUILD_TOOLS, HOST_TOOLS } from "./plain-programs.js";
 import { plainName } from "./program-name.js";
-import { hasHarmlessOutput } from "./unknown.js";
 import { mayTakeCode } from "./wrappers.js";
 
 /**
@@ -21,19 +20,23 @@ export function listPieces(text: string): string[][] {
   });
 }
 
-const PIECE_ENDS = /["'`(){}[\]=!:;|&,@$<>\r\n]+|(?<=\b(?:qx|%x))\//;
+const PIECE_ENDS = /(?:\\+(?=["'`]))+|["'`(){}[\]=!:;|&,@$<>\r\n]+|(?<=\b(?:qx|%x))\//;
 
 const MAX_PIECE_WORDS = 16;
 const MAX_PIECE_STARTS = 4;
 
-/** Values of options, attached or not, and arguments of more than one word. */
-export function listValues(args: readonly string[]): string[] {
-  return args.flatMap((arg, at) => {
+/** Values of options, attached or not, and arguments of more than one word; all arguments of code that another one is. */
+export function listValues([program = "", ...args]: readonly string[]): string[] {
+  const name = plainName(program);
+  const isCode = (INTERPRETERS.test(name) || /awk$/.test(name)) && args.some((arg) => /[({;\s@]/.test(arg));
+  const all = isCode ? args : [];
+  const values = args.flatMap((arg, at) => {
     const isOption = /^[-+]./s.test(arg);
     const attached = isOption ? [arg.slice(1), arg.slice(2)] : [];
     const next = isOption && !/[=]/.test(arg) ? (args[at + 1] ?? "") : "";
     return [...attached, next, ...(/[^\w./-]/.test(arg) ? [arg] : [])];
   });
+  return [...values, ...all];
 }
 
 const INTERPRETERS =
@@ -48,7 +51,7 @@ export function readsProgram([program = "", ...args]: readonly string[]): boolea
 }
 
 /** Files that programs do not execute. */
-const PROSE = /\.(?:md|markdown|txt|rst|adoc|html?|css|csv|svg|log|lock)$/i;
+const PROSE = /(?<!CMakeLists)\.(?:md|markdown|txt|rst|adoc|html?|css|csv|svg|log|lock)$/i;
 
 /** Whether a program that is started with these words may run what is in the file. */
 function mayUse(path: string, argv: readonly string[]): boolean {
@@ -91,16 +94,6 @@ export function judgeWrittenFile(
 }
 
 const basename = (path: string): string => path.slice(path.lastIndexOf("/") + 1);
-
-const READERS =
-  /^(?:cat|ls|head|tail|grep|wc|stat|file|less|more|diff|cmp|echo|printf|nl|shellcheck|shfmt|git|\.|source|\w*sh|env|sudo|timeout|nohup|time|command|exec|nice|g?make|powershell)$/;
-
-/** Whether a program that is started with these words may change the file that it names. */
-export function mayChange(path: string, argv: readonly string[]): boolean {
-  const [program = "", ...args] = argv;
-  if (READERS.test(plainName(program)) || hasHarmlessOutput(argv) || posix.normalize(program) === path) return false;
-  return args.some((arg) => posix.normalize(arg.slice(arg.indexOf("=") + 1)) === path);
-}
 
 /** Whether it is a shell script, or a file that a shell reads at startup. */
 const isShellText = (path: string, text: string): boolean =>

@@ -28,7 +28,9 @@ function listNames(text: string): string[] {
 }
 
 const EVALUATING: ReadonlySet<string> = new Set(
-  "let test [ printf read declare typeset local export readonly unset mapfile readarray getopts wait".split(" "),
+  "let test [ printf read declare typeset local export readonly unset mapfile readarray getopts wait shift return exit integer float".split(
+    " ",
+  ),
 );
 
 /** Builtins that run a substitution in a subscript: `test -v 'a[$(…)]'`. */

@@ -1,6 +1,9 @@
 /** Largest script that is parsed, in bytes. A single argument of a Linux process is at most twice as long. */
 export const MAX_SCRIPT_BYTES = 64 * 1024;
 
+/** Most NUL characters of a script that is parsed. */
+export const MAX_SCRIPT_NULS = 1_000;
+
 /** Most time to parse one script, in milliseconds; ordinary scripts take well under one. */
 export const MAX_PARSE_MS = 250;
 
@@ -34,6 +37,12 @@ export const MAX_VARIABLE_VALUES = 8;
 /** Longest unfinished line typed into a shell that is analyzed, in UTF-16 units. */
 export const MAX_TYPED_LINE = 64 * 1024;
 
+/** Most characters that the keys of typed lines move or copy; input with more needs approval. */
+export const MAX_KEY_MOVES = 1024 * 1024;
+
+/** Most that the history expansion of typed lines reads and inserts: characters, and lines that are searched. */
+export const MAX_RECALL = 1024 * 1024;
+
 /** How much of what was typed into a shell before is remembered, in UTF-16 units. */
 export const MAX_TYPED_HISTORY = 16 * 1024;
 
@@ -48,6 +57,9 @@ export const MAX_NAME_GUESSES = 32_768;
 
 /** Most commands that are guessed in texts that other programs read. */
 export const MAX_TEXT_GUESSES = 16_384;
+
+/** Most words of commands that are compared with names of files which a script runs, over all of these. */
+export const MAX_FILE_COMPARISONS = 200_000;
 
 /** Most times that a script is read again with what its own substitutions and functions are known to print. */
 export const MAX_ROUNDS = 3;

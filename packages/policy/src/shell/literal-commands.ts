@@ -1,7 +1,7 @@
 import { posix } from "node:path";
-import { judgeWrittenFile, listPieces, listValues, mayChange, readsProgram } from "./code-texts.js";
+import { judgeWrittenFile, listPieces, listValues, readsProgram } from "./code-texts.js";
 import { ComputedPrograms, isEvaluated } from "./computed-programs.js";
-import { CONTINUATION, CONTINUATIONS, translateDialect, ZSH_CHANGES, ZSH_QUALIFIER } from "./dialects.js";
+import { CONTINUATION, CONTINUATIONS, readZsh, translateDialect } from "./dialects.js";
 import type { LiteralCommands } from "./found-commands.js";
 import { judgeSetting } from "./git-settings.js";
 import {
@@ -20,6 +20,7 @@ import type { ShellParser } from "./parser.js";
 import { parseChecked } from "./parser-check.js";
 import { QUIET_PROGRAMS } from "./plain-programs.js";
 import { lookupName, plainName } from "./program-name.js";
+import { judgeRanFiles } from "./ran-files.js";
 import { readRoughCommands } from "./rough-words.js";
 import { isInherited, isStandardInput, isStartFile, listVariableScripts } from "./run-variables.js";
 import type { FoundCommand, ScriptVisitor } from "./script-visitor.js";
@@ -166,10 +167,7 @@ class CommandCollector implements ScriptVisitor {
       if ((isShell || isSettings) && isUnknown(text))
         this.unclear ??= `what is written to \`${path}\` is known only at run time`;
     }
-    for (const path of this.ran) {
-      const isMade = /[*?[]/.test(path) ? this.written.size > 0 : users.some((argv) => mayChange(path, argv));
-      if (isMade) this.unclear ??= `a shell runs \`${path}\`, which another command may make`;
-    }
+    this.unclear ??= judgeRanFiles({ all: this.ran, unknown: this.unknownFiles }, users, this.written.size > 0);
   }
 
   visitVariable(name: string, value: string): void {
@@ -195,7 +193,7 @@ class CommandCollector implements ScriptVisitor {
     if (isInteractive && variables.has("ENV")) this.setUnclear("a shell reads the file that `ENV` names at its start");
     if (!mayTakeCode(program, args)) return;
     const held = args.flatMap((arg) => [...files].flatMap(([name, text]) => (arg.endsWith(name) ? [text] : [])));
-    for (const text of [...listValues(args), input ?? "", ...held]) this.visitText(text);
+    for (const text of [...listValues(argv), input ?? "", ...held]) this.visitText(text);
   }
 
   /** Settings among the arguments, and in files that these name. */
@@ -301,8 +299,10 @@ class CommandCollector implements ScriptVisitor {
     if (tree === undefined) this.complete = false;
     // A line continuation joins words for a shell, but separates them for the grammar.
     if (CONTINUATION.test(script)) this.visitScript(script.replace(CONTINUATIONS, ""), variables, input);
-    for (const [, code = ""] of script.matchAll(ZSH_QUALIFIER)) this.visitText(code);
-    if (ZSH_CHANGES.test(script)) this.setUnclear("a flag of zsh changes a value in a way that is not followed");
+    const { texts, deferred, unclear } = readZsh(script);
+    for (const code of texts) this.visitText(code);
+    for (const value of deferred) this.visitDeferred(value);
+    if (unclear !== undefined) this.setUnclear(unclear);
     const translated = translateDialect(script);
     if (translated !== script) this.visitScript(translated, variables, input);
     this.leave();
@@ -352,7 +352,7 @@ class CommandCollector implements ScriptVisitor {
         if (input === undefined) this.readsScript = true;
         return input === undefined ? undefined : this.visitScript(input, variables);
       case "input-arguments": {
-        const held = command.argv.flatMap((arg) => files.get(arg) ?? []);
+        const held = command.argv.flatMap((arg) => files.get(arg) ?? files.get(arg.slice(arg.indexOf("=") + 1)) ?? []);
         const read = held.length === 0 ? input : held.join("");
         return read === undefined ? undefined : this.visitArguments(inner, read, command);
       }

@@ -1,6 +1,6 @@
 import { posix } from "node:path";
 import { MAX_LITERAL_OUTPUT } from "./limits.js";
-import { toUnknown } from "./unknown.js";
+import { isUnknown, toUnknown, withoutUnknown } from "./unknown.js";
 import { decodeEscapes } from "./words.js";
 
 /**
@@ -16,10 +16,13 @@ export function getLiteralOutput(
   const name = posix.basename(program);
   const held = args.flatMap((arg) => files.get(arg) ?? []);
   const read = held.length === 0 ? input : held.join("");
-  const printed = PRINTERS.get(name)?.(args) ?? (isFilter(name, args, files) ? read : undefined);
+  const own = PRINTERS.get(name)?.(args);
+  const printed = own ?? (isFilter(name, args, files) ? read : undefined);
   const output = printed ?? (read === undefined ? undefined : decodeInput(name, args, read));
   if (output === undefined) return undefined;
-  const isExact = output.length <= MAX_LITERAL_OUTPUT && isExactly(name, args);
+  // Decoding loses the mark of an unknown part.
+  const isKnown = own !== undefined || read === undefined || !isUnknown(read);
+  const isExact = isKnown && output.length <= MAX_LITERAL_OUTPUT && isExactly(name, args);
   return isExact ? output : toUnknown(output.slice(0, MAX_LITERAL_OUTPUT));
 }
 
@@ -28,7 +31,7 @@ function isExactly(name: string, args: readonly string[]): boolean {
   if (name === "cat" || name === "tee") return args.every((arg) => !arg.startsWith("-") || arg === "-");
   if (name === "printf")
     return /^(?:[^\\%]|\\[nt\\]|\\[0-7]{3}|\\x[0-9a-fA-F]{2}|%%|%s|%b|%c|%\.\d+s)*$/.test(args[0] ?? "");
-  if (name === "base64") return args.length === 1;
+  if (name === "base64") return args.length <= 1;
   return (
     name === "rev" ||
     name === "yes" ||
@@ -41,7 +44,15 @@ type Printer = (args: readonly string[]) => string;
 const PRINTERS: ReadonlyMap<string, Printer> = new Map(
   Object.entries<Printer>({
     echo: printEcho,
-    print: printEcho,
+    print: (args) =>
+      printEcho(
+        args.slice(
+          Math.max(
+            args.findIndex((arg) => !/^-[a-zA-Z]*\d*$/.test(arg)),
+            0,
+          ),
+        ),
+      ),
     yes: (args) => `${args.join(" ")}\n`,
     printf: (args) => printFormat(args[0] === "--" ? args.slice(1) : args),
   }),
@@ -115,9 +126,11 @@ const FILTERS: ReadonlySet<string> = new Set([
 function decodeInput(name: string, args: readonly string[], input: string): string | undefined {
   if (name === "rev") return input.replace(/.+/g, (line) => [...line].reverse().join(""));
   if (name === "tr") return translate(input, args);
+  if (name === "base64" && args.length === 0) return `${Buffer.from(withoutUnknown(input)).toString("base64")}\n`;
   const encoding = getEncoding(name, args);
   if (encoding === undefined) return undefined;
-  const text = encoding === "hex" ? input.replace(/^[0-9a-f]+: |\s/gim, "") : input;
+  const known = withoutUnknown(input);
+  const text = encoding === "hex" ? known.replace(/^[0-9a-f]+: |\s/gim, "") : known;
   return Buffer.from(text, encoding).toString("utf8").slice(0, MAX_LITERAL_OUTPUT);
 }
 

@@ -57,14 +57,33 @@ export function classifyVariable(name: string, value: string): Loading | undefin
 /** The assignments in an argument: `NAME=value`, `-ENAME=value`, `--setenv=NAME=value`. */
 export function listAssignments(arg: string): [name: string, value: string][] {
   const found: [string, string][] = [];
+  const lineEnd = arg.search(/[\n\r]/);
+  let from = 0;
   for (let at = arg.indexOf("="); at !== -1 && found.length < 3; at = arg.indexOf("=", at + 1)) {
-    const before = arg.slice(0, at);
-    const [name] = /(?:BASH_FUNC_[^\s=]+%%|[A-Za-z_]\w*)$/.exec(before) ?? [];
-    if (name === undefined || !/^(?:|-[A-Za-z]?|-[A-Za-z]\w*|.*=)$/.test(before.slice(0, -name.length))) continue;
+    const start = from;
+    const before = arg.slice(start, at);
+    from = at + 1;
+    if (lineEnd !== -1 && lineEnd < start) break;
+    const name = readLastName(before);
+    if (
+      name === undefined ||
+      !(start === 0 ? /^(?:|-[A-Za-z]?|-[A-Za-z]\w*)$/ : /^$/).test(before.slice(0, -name.length))
+    )
+      continue;
     const value = arg.slice(at + 1);
     found.push([name, value]);
     // The letter of an option is directly before the name.
-    if (/^-[A-Za-z]\w+$/.test(before)) found.push([name.slice(1), value]);
+    if (start === 0 && /^-[A-Za-z]\w+$/.test(before)) found.push([name.slice(1), value]);
   }
   return found;
+}
+
+/** The name that ends the text, in one pass: a search by expression takes quadratic time in a long word. */
+function readLastName(text: string): string | undefined {
+  const exported = text.endsWith("%%") ? text.slice(Math.max(0, text.indexOf("BASH_FUNC_"))) : "";
+  if (/^BASH_FUNC_[^\s=]+%%$/.test(exported)) return exported;
+  let from = text.length;
+  while (from > 0 && /\w/.test(text[from - 1] ?? "")) from -= 1;
+  const name = text.slice(from).replace(/^\d+/, "");
+  return name === "" ? undefined : name;
 }

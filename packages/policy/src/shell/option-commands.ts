@@ -86,7 +86,7 @@ const makeCommands: FindOptionCommands = (arg, next = "") => [
 const aptOptions: FindOptionCommands = (arg, next) =>
   valuesOf("o", "option")(arg, next).flatMap((setting) =>
     /(?:invoke|command|hook|proxy-auto-detect|pre-install|post-install)/i.test(setting)
-      ? [setting.replace(/^[^=]*=/, "")]
+      ? [setting.replace(/^[^=]*=/, "").replace(/^[{\s"]+|["\s;}]+$/g, "")]
       : [],
   );
 
@@ -189,9 +189,10 @@ const OPTION_COMMANDS: ReadonlyMap<string, FindOptionCommands> = new Map(
     tcpdump: valuesOf("z"),
     strace: (arg, next) => valuesOf("o", "output")(arg, next).flatMap((file) => /^[|!]\s*(.+)$/s.exec(file)?.[1] ?? []),
     "start-stop-daemon": (arg, next = "", rest) => {
-      if (!/^(?:-\w*[xa]|--(?:e|exe|exec|sta.*))$/.test(arg)) return [];
+      const attached = /^(?:-[A-Zb-wyz]*[xa]|--(?:e|exe|exec|sta\w*)=)(.+)$/s.exec(arg)?.[1];
+      if (attached === undefined && !/^(?:-\w*[xa]|--(?:e|exe|exec|sta.*))$/.test(arg)) return [];
       const end = rest.indexOf("--");
-      return [[next, ...(end === -1 ? [] : rest.slice(end + 1))]];
+      return [[attached ?? next, ...(end === -1 ? [] : rest.slice(end + 1))]];
     },
     capsh: (arg, _next, rest) => {
       if (arg === "--" || arg === "-+") return [["bash", ...rest]];

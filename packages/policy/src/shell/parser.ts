@@ -1,13 +1,13 @@
 import { createRequire } from "node:module";
 import { messageOf } from "@codex/telemetry";
 import type { Parser } from "@vscode/tree-sitter-wasm";
-import { MAX_PARSE_MS, MAX_SCRIPT_BYTES } from "./limits.js";
+import { MAX_PARSE_MS, MAX_SCRIPT_BYTES, MAX_SCRIPT_NULS } from "./limits.js";
 import { initializeTreeSitter } from "./parser-init.js";
 import { copyTree, type SyntaxTree } from "./syntax-tree.js";
 
 /** Parses scripts with the bash grammar of tree-sitter. */
 export interface ShellParser {
-  /** Undefined when the script is beyond a bound (bytes, time, size of the tree); then nothing is known about it. */
+  /** Undefined when the script is beyond a bound (bytes, time, size of the tree) or has many NUL characters; then nothing is known about it. */
   parse(script: string): SyntaxTree | undefined;
 }
 
@@ -67,7 +67,8 @@ function loadTreeSitter(given?: ShellParserFiles) {
 }
 
 function parseScript(parser: Parser, script: string, now: () => number): SyntaxTree | undefined {
-  if (Buffer.byteLength(script) > MAX_SCRIPT_BYTES) return undefined;
+  // The grammar takes quadratic time for NUL characters, and asks for the time only after them.
+  if (Buffer.byteLength(script) > MAX_SCRIPT_BYTES || script.split("\0").length > MAX_SCRIPT_NULS) return undefined;
   const deadline = now() + MAX_PARSE_MS;
   const tree = parser.parse(script, null, { progressCallback: () => now() > deadline });
   if (tree === null) {

@@ -10,7 +10,9 @@ export function readRoughCommands(text: string): string[][] {
   let word: string | undefined;
   const endWord = () => {
     if (word !== undefined && !PREFIXES.has(word)) words.push(...expandBraces(word));
+    const isEnd = word !== undefined && ENDS.has(word);
     word = undefined;
+    if (isEnd) endCommand();
   };
   const endCommand = () => {
     endWord();
@@ -28,6 +30,9 @@ export function readRoughCommands(text: string): string[][] {
 
 const PIECE =
   /(\n|;|&|\||\(|\)|`)|([ \t\r]+|\\\n)|\\([\s\S])|'([^']*)'|"((?:[^"\\]|\\[\s\S])*)"|([^\s;&|()`\\'"]+)|["'\\]/g;
+
+/** Words after which, in zsh, another command may begin: `{ true } { name }`, `if [[ 1 ]] name`. */
+const ENDS: ReadonlySet<string> = new Set(["{", "}", "]]"]);
 
 /** Words that may precede a command. */
 const PREFIXES: ReadonlySet<string> = new Set(["!", "{", "}", "then", "else", "elif", "do", "if", "while", "until"]);

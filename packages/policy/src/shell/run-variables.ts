@@ -1,3 +1,5 @@
+import { posix } from "node:path";
+
 /** Variables whose value other programs run. */
 const RUN_VARIABLES =
   /^(?:\w*PAGER|\w*EDITOR|VISUAL|BROWSER|GIT_SSH|GIT_SSH_COMMAND|GIT_PROXY_COMMAND|GIT_EXTERNAL_DIFF|GIT_CONFIG_VALUE_\d+|\w*ASKPASS|PROMPT_COMMAND|RSYNC_RSH|RSYNC_CONNECT_PROG|CVS_RSH|SVN_SSH|LESSOPEN|LESSCLOSE|MANOPT|TAR_OPTIONS|FCEDIT|SHELL|CONFIG_SHELL|MAKEFLAGS|BASH_FUNC_.+%%|(?:BASH_(?:ALIASES|CMDS)|(?:dis_)?(?:functions|[gs]?aliases)|commands|nameddirs)\[.*|VIMINIT|EXINIT|command_not_found_handle)$/i;
@@ -8,7 +10,7 @@ const EXPANDED_VARIABLES = /^(?:PS[0-4]|PROMPT|RPROMPT|R?PS1|MAILPATH)$/;
 /** Scripts that some program runs, now or later, because a variable has this value. */
 export function listVariableScripts(name: string, value: string): string[] {
   if (RUN_VARIABLES.test(name))
-    return [value.replace(/^[!|]+|^\(\)\s*\{|\}$/g, "").replace(/^--[\w-]+=/, ""), ...listExec(value)];
+    return [value.replace(/^!+|^\|+-?|^\(\)\s*\{|\}$/g, "").replace(/^--[\w-]+=/, ""), ...listExec(value)];
   if (name === "GIT_CONFIG_PARAMETERS") {
     return value.split("'").map((setting) => setting.replace(/^[^=!]*=/, "").replace(/^!/, ""));
   }
@@ -24,8 +26,8 @@ export const isStartFile = (name: string): boolean => /^(?:BASH_ENV|ENV|ZDOTDIR|
 
 /** Whether a path is a descriptor of the program that opens it: the same path is a different file for each program. */
 export const isInherited = (path: string): boolean =>
-  /^\/(?:dev\/(?:stdin|fd\/)|proc\/(?:self|thread-self|\$\$)\/)/.test(path);
+  /^\/(?:dev\/(?:stdin|fd\/)|proc\/(?:self|thread-self|\$\$)\/)/.test(posix.normalize(path));
 
-/** Whether a path is the standard input of the program that opens it. */
+/** Whether a path may be the standard input, or another descriptor, of the program that opens it: also below the working directory. */
 export const isStandardInput = (path: string): boolean =>
-  /^(?:-|\/dev\/stdin|\/dev\/fd\/\d+|\/proc\/self\/fd\/\d+)$/.test(path);
+  /^(?:-|\d+|(?:.*\/)?(?:dev\/)?stdin|(?:.*\/)?fd\/[^/]+)$/.test(posix.normalize(path));

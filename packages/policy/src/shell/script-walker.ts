@@ -35,6 +35,9 @@ export function walkScript(
   }
 }
 
+/** Arrays of zsh that define commands or files, or name functions that it calls by itself. */
+const HOOKS = /^(?:\w+_functions|(?:dis_)?(?:functions|[gs]?aliases)|mapfile)$/;
+
 /** How a script exports variables to programs: the value of one in capitals may name something that they run. */
 const EXPORTS = /\bexport\b|\b(?:declare|typeset|set) -\w*[xa]|allexport/;
 
@@ -152,6 +155,8 @@ class Walker {
   private visitExpansion(node: SyntaxNode): void {
     this.visitChildren(node, undefined);
     const text = getText(this.tree, node);
+    // To the grammar, a substitution in a pattern is plain text: `${x#$(…)}`.
+    this.visitor.visitDeferred(text.slice(2, -1));
     if (text.includes("`")) this.outputs.set(node, this.visitBackticks(text));
   }
 
@@ -274,6 +279,9 @@ class Walker {
     const text = getText(this.tree, name);
     const scripts = listVariableScripts(text, this.readText(value));
     for (const script of scripts) this.visitor.visitScript(script, this.variables);
+    const [, path] = /^mapfile\[(.+)\]$/s.exec(text) ?? [];
+    if (path !== undefined) this.writeFile(path.replace(/^(["'])(.*)\1$/, "$2"), this.readText(value));
+    if (value.type === "array" && HOOKS.test(text)) this.visitor.visitText(getText(this.tree, value));
     if (!isStartFile(text)) return;
     this.visitor.visitStartFile(this.readText(value));
     const file =

@@ -30,9 +30,11 @@ export function collectVariables(
   expansions: Expansions,
 ): Variables {
   const variables = new Map<string, readonly string[]>(outer);
+  const changesCase = CASE_ATTRIBUTE.test(tree.script);
   const add = (name: string, values: readonly string[]) => {
     const known = variables.get(name) ?? [];
-    const all = [...new Set([...known, ...values])];
+    const cased = changesCase ? values.flatMap((value) => [value.toLowerCase(), value.toUpperCase()]) : [];
+    const all = [...new Set([...known, ...values, ...cased])];
     const isOver = all.length > MAX_VARIABLE_VALUES;
     variables.set(name, isOver ? [...all.slice(0, MAX_VARIABLE_VALUES - 1), UNKNOWN] : all);
   };
@@ -57,6 +59,9 @@ export function collectVariables(
     : variables;
 }
 
+/** `declare -l`: every value assigned later changes its case. */
+const CASE_ATTRIBUTE = /\b(?:declare|typeset|local|export|readonly)\s+(?:-\w+\s+)*-\w*[lu]/;
+
 export function isSameVariables(one: Variables, other: Variables): boolean {
   if (one === other) return true;
   const isSame = (values: readonly string[], others: readonly string[] | undefined) =>
@@ -77,10 +82,18 @@ function addAssignment(
   if (name !== undefined && value === undefined && getText(tree, name) === "IFS") add("IFS", [""]);
   if (name === undefined || value === undefined) return;
   const text = getText(tree, name).replace(/\[.*$/s, "");
-  // Its own name means the first value in the script: otherwise `x="$x:y"` would grow each time it is read.
-  const getVariable = (other: string) => (other === text ? known.get(text)?.[0] : expansions.getVariable(other));
-  const settled = { ...expansions, getVariable };
-  const values = value.type === "array" ? readArray(tree, value, settled) : [readValue(tree, value, settled)];
+  // Its own name means the first value in the script, and the one before: with any other, `x="$x:y"` would grow each time it is read.
+  const own = known.get(text) ?? [];
+  const read = (before: string | undefined, times: number): string[] => {
+    const getVariable = (other: string) => (other === text ? before : expansions.getVariable(other));
+    const settled = { ...expansions, getVariable };
+    if (value.type === "array") return readArray(tree, value, settled);
+    const result = readValue(tree, value, settled);
+    // A loop may shorten a value several times: `c=${c#x}`.
+    const isShorter = before !== undefined && result !== "" && result.length < before.length && before.includes(result);
+    return [result, ...(isShorter && times > 1 ? read(result, times - 1) : [])];
+  };
+  const values = [...new Set([own[0], own.at(-1)])].flatMap((before) => read(before, MAX_VARIABLE_VALUES));
   const subscript = getText(tree, name);
   if (subscript !== text) add(subscript, values);
   if (value.type === "array")

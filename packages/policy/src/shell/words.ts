@@ -1,6 +1,6 @@
 import { MAX_BRACE_WORDS, MAX_LITERAL_OUTPUT } from "./limits.js";
 import { getText, type SyntaxNode, type SyntaxTree } from "./syntax-tree.js";
-import { isEnvironment, isUnknown, toUnknown, withoutUnknown } from "./unknown.js";
+import { isEnvironment, isUnknown, toUnknown, UNKNOWN, withoutUnknown } from "./unknown.js";
 
 /** One word of a command, as far as the script spells it out. */
 export interface Word {
@@ -62,13 +62,16 @@ function readFragments(tree: SyntaxTree, node: SyntaxNode, expansions: Expansion
       return [{ text: decodeEscapes(text.slice(2, -1)) }];
     case "string":
     case "translated_string": {
+      if (ZSH_MODIFIER.test(text.slice(1))) return [{ text: toUnknown(readQuoted(tree, node, expansions)) }];
       const list = /^"\$(?:\{(\w+)\[@\]\}|@)"$/.exec(text);
       const all = list === null ? undefined : expansions.getVariable(list[1] ?? "@");
       return [all === undefined ? { text: readQuoted(tree, node, expansions) } : { text: all, isSplit: true }];
     }
     case "concatenation":
-    case "command_name":
-      return node.children.flatMap((child) => readFragments(tree, child, expansions));
+    case "command_name": {
+      const fragments = node.children.flatMap((child) => readFragments(tree, child, expansions));
+      return ZSH_MODIFIER.test(text) ? [...fragments, { text: UNKNOWN }] : fragments;
+    }
     case "simple_expansion":
     case "expansion":
     case "command_substitution": {
@@ -85,6 +88,9 @@ function readFragments(tree: SyntaxTree, node: SyntaxNode, expansions: Expansion
       return [{ text: text.replace(/\\\n/g, "").replace(/\\([\s\S])/g, "$1") }];
   }
 }
+
+/** In zsh, `$name:l` changes the value. */
+const ZSH_MODIFIER = /^\$\w+(?:\[[^\]]*\])?:(?:[aAcehlpPqQrtuxX&]|g?s[^\w\s])/;
 
 /** The text between double quotes, expansions replaced where they are known. */
 function readQuoted(tree: SyntaxTree, node: SyntaxNode, expansions: Expansions): string {
@@ -255,7 +261,7 @@ function splitFragments(fragments: readonly Fragment[], separators: string): Wor
   return words;
 }
 
-/** The alternatives of `{a,b}`; the word itself when it has none or too many. */
+/** The alternatives of `{a,b}` and `{a..c}`; the word itself when it has none or too many. */
 export function expandBraces(text: string): string[] {
   if (!text.includes("{")) return [text];
   let words = [text];
@@ -269,11 +275,23 @@ export function expandBraces(text: string): string[] {
 
 /** Braces that contain no other braces come first; the order of the words does not matter here. */
 function expandInnermost(text: string): string[] {
-  const braces = /\{([^{}]*,[^{}]*)\}/.exec(text);
+  const braces = /\{([^{}]*,[^{}]*|\w\.\.\w|-?\d+\.\.-?\d+)\}/.exec(text);
   if (braces === null) return [text];
   const before = text.slice(0, braces.index);
   const after = text.slice(braces.index + braces[0].length);
-  return (braces[1] ?? "").split(",").map((choice) => before + choice + after);
+  return listChoices(braces[1] ?? "").map((choice) => before + choice + after);
+}
+
+/** `a,b` or, of characters or numbers, `a..c`: of a long range only the ends. */
+function listChoices(choices: string): string[] {
+  const [, from = "", to = ""] = /^([^,]+)\.\.([^,]+)$/s.exec(choices) ?? [];
+  if (from === "") return choices.split(",");
+  const isNumber = /\d$/.test(from) && /\d$/.test(to);
+  const [first, last] = [from, to].map((end) => (isNumber ? Number(end) : end.charCodeAt(0)));
+  if (first === undefined || last === undefined) return [choices];
+  const length = Math.min(Math.abs(last - first) + 1, MAX_BRACE_WORDS);
+  const codes = Array.from({ length }, (_, at) => first + Math.sign(last - first) * at);
+  return [...codes, last].map((code) => (isNumber ? String(code) : String.fromCharCode(code)));
 }
 
 const SIMPLE_ESCAPES: Readonly<Record<string, string>> = {

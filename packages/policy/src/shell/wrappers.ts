@@ -112,7 +112,10 @@ function unwrapPlain(name: string, wrapper: Wrapper, args: readonly string[]): N
   // If the first operand is missing, the command is one place earlier.
   if ((wrapper.operands ?? 0) > 0 && command.length > 0) inner.push(toCommand(args.slice(at - 1)));
   if (wrapper.isJoined === true && command.length > 0) inner.push(toScript(command.join(" ")));
-  if (unknown === undefined) return { inner, guesses: [], unclear: undefined };
+  // An operand may be optional, or be the `-` that was taken for an option.
+  const isOptional = command.length === 0 && (wrapper.operands ?? 0) > 0 && wrapper.isJoined !== true;
+  const last = isOptional && args.length > 0 ? [toCommand(args.slice(-1))] : [];
+  if (unknown === undefined) return { inner, guesses: last, unclear: undefined };
   const guesses = [...inner, ...guess(args.slice(unknown + 1))];
   const unclear = `\`${name}\` has an option that is not known: \`${args[unknown] ?? ""}\``;
   return { inner: [], guesses, unclear: wrapper.isLoose === true ? undefined : unclear };

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import {
   MAX_EFFORT,
+  MAX_FILE_COMPARISONS,
   MAX_GUESS_WORDS,
   MAX_GUESSES,
   MAX_LITERAL_COMMANDS,
@@ -35,11 +36,20 @@ describe("bounds of scripts", () => {
       MAX_LITERAL_COMMANDS: 4_096,
       MAX_EFFORT: 200_000,
     });
-    expect({ MAX_GUESSES, MAX_GUESS_WORDS, MAX_ROUNDS }).toEqual({
+    expect({ MAX_FILE_COMPARISONS, MAX_GUESSES, MAX_GUESS_WORDS, MAX_ROUNDS }).toEqual({
+      MAX_FILE_COMPARISONS: 200_000,
       MAX_GUESSES: 1_024,
       MAX_GUESS_WORDS: 64,
       MAX_ROUNDS: 3,
     });
+  });
+
+  it("compares so many files that are run with so many words, and says that another command may make them", () => {
+    const runs = (files: number) =>
+      Array.from({ length: files }, (_, at) => `sh f${at}\ntouch g${at} ${"a ".repeat(98)}`).join("\n");
+    expect(find(runs(40)).complete).toBe(true);
+    expect(find(runs(60)).unclear).toContain("too many files");
+    expect(find(`sh ${"*a".repeat(30)}b; cc ${"a".repeat(5_000)} ${"a".repeat(200)}`).unclear).toContain("may make");
   });
 
   it("counts bytes of the script", () => {

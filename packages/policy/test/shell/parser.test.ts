@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { MAX_SCRIPT_NULS } from "../../src/shell/limits.js";
 import { createLazyShellParser, loadShellParser } from "../../src/shell/parser.js";
 import { splitScript } from "../../src/shell/split.js";
 
@@ -35,5 +36,10 @@ describe("createLazyShellParser", () => {
     const [one, other] = await Promise.all([loadShellParser(), loadShellParser()]);
     expect(splitScript(one, "a b")).toEqual([["a", "b"]]);
     expect(splitScript(other, "c d")).toEqual([["c", "d"]]);
+  });
+
+  it("does not read many NUL characters", async () => {
+    expect(MAX_SCRIPT_NULS).toBe(1000);
+    expect((await loadShellParser()).parse(`${"\0".repeat(MAX_SCRIPT_NULS)}ls`)).toBeUndefined();
   });
 });

@@ -123,4 +123,17 @@ const dialects = [
   ]),
 ];
 
-export const BY_CODE: readonly Variant[] = [...named, ...files, ...scripts, ...descriptors, ...dialects];
+const later: readonly Variant[] = [
+  ...bash("by an attribute, a pattern or another path", [
+    "declare -l c=zAp; $c x",
+    "declare -u c; declare -l d; d=zAP; $d x",
+    "v=a; : ${v#$(zap x)}",
+    "v=a; : ${v^^$(zap x)}",
+    "sh //dev/stdin <<< 'zap x'",
+    "sh /dev/./stdin <<< 'zap x'",
+    "xargs --arg-file=<(echo zap) -n1 env",
+  ]),
+  ...shell("by arrays of zsh", "zsh", ["functions+=(q zap); q", "aliases=(q zap); eval q"]),
+];
+
+export const BY_CODE: readonly Variant[] = [...named, ...files, ...scripts, ...descriptors, ...dialects, ...later];

@@ -116,7 +116,7 @@ const wrappers = [
   ...wrapped("bwrap", ["bwrap --dev-bind / / zap x", "bwrap --dev-bind / / --chdir / -- zap x"]),
   ...wrapped("capsh", ["capsh -- -c 'zap x'", "capsh --noamb -- -c 'zap x'", "capsh --shell=ZAP -- x"]),
   ...wrapped("start-stop-daemon", ["start-stop-daemon --start --exec ZAP -- x", "start-stop-daemon -S -p f -x ZAP"]),
-  ...wrapped("logsave", ["logsave f zap x", "logsave -a f zap x"]),
+  ...wrapped("logsave", ["logsave f zap x", "logsave -a f zap x", "logsave - ZAP"]),
   ...wrapped("ssh-agent", ["ssh-agent zap x", "ssh-agent -t 5 zap x"]),
   ...wrapped("busybox", [
     "busybox sh -c 'zap x'",

@@ -1,0 +1,115 @@
+import { posix } from "node:path";
+import { MAX_FILE_COMPARISONS } from "./limits.js";
+import { plainName } from "./program-name.js";
+import { hasHarmlessOutput } from "./unknown.js";
+
+/** Files that shells run as scripts, by normal path. */
+export interface RanFiles {
+  readonly all: ReadonlySet<string>;
+  /** Those whose content is not known. */
+  readonly unknown: ReadonlySet<string>;
+}
+
+/** Why a shell may run what is not in the script: another of its commands, `users`, may make the file. Undefined if none does. */
+export function judgeRanFiles(
+  { all, unknown }: RanFiles,
+  users: readonly (readonly string[])[],
+  hasWritten: boolean,
+): string | undefined {
+  const descriptor = [...unknown].find((path) => /\/fd\/(?!0$)/.test(path));
+  if (descriptor !== undefined) return `a shell runs \`${descriptor}\`, which is known only at run time`;
+  const relative = [...all].find((path) => !path.startsWith("/") && !/^[<(-]/.test(path));
+  if (relative !== undefined && users.some(entersDevices))
+    return `a shell runs \`${relative}\` in a directory of devices`;
+  const editors = users.filter(([program = ""]) => MAKERS.test(plainName(program)));
+  const paths = editors.length === 0 ? [] : users.flatMap(([path = ""]) => (path.includes("/") ? [path] : []));
+  const started = new Set(paths.map((path) => posix.normalize(path)));
+  if (all.size * countWords(users) + started.size * countWords(editors) > MAX_FILE_COMPARISONS) {
+    return "too many files are run to compare them with what other commands may make";
+  }
+  const made = [...all].find(
+    (path) =>
+      (hasWritten && GLOB.test(path)) ||
+      users.some((argv) => mayChange(path, argv) || mayDownload(path, argv) || mayMake(path, argv)),
+  );
+  if (made !== undefined) return `a shell runs \`${made}\`, which another command may make`;
+  // The commands of `vim` name files that it reads, too.
+  const writers = editors.filter(([program = ""]) => !/^(?:ex|n?vim?)$/.test(plainName(program)));
+  const program = [...started].find((path) => writers.some((argv) => mayMake(path, argv)));
+  return program === undefined ? undefined : `\`${program}\` is a program which another command may make`;
+}
+
+/** Whether relative paths mean descriptors after the command. */
+const entersDevices = ([program = "", ...args]: readonly string[]): boolean =>
+  /^(?:cd|chdir|pushd|env)$/.test(plainName(program)) && args.some((arg) => /(?:^|=)\/+(?:dev|proc)(?:\/|$)/.test(arg));
+
+const READERS =
+  /^(?:cat|ls|head|tail|grep|wc|stat|file|less|more|diff|cmp|echo|printf|nl|shellcheck|shfmt|git|\.|source|\w*sh|env|sudo|timeout|nohup|time|command|exec|nice|g?make|powershell)$/;
+
+/** Whether a program that is started with these words may change the file that it names. */
+function mayChange(path: string, argv: readonly string[]): boolean {
+  const [program = "", ...args] = argv;
+  if (READERS.test(plainName(program)) || hasHarmlessOutput(argv) || posix.normalize(program) === path) return false;
+  const isPacked =
+    /^(?:g?unzip|uncompress|un(?:xz|zstd|lzma|lz4|brotli)|bunzip2|gzip|bzip2|xz|zstd|lz4|brotli|gpg)$/.test(
+      plainName(program),
+    );
+  // `docker exec name sh file` runs the file itself.
+  const isRun = (before = "") => CONTAINERS.test(plainName(program)) && /^(?:\.|source|\w*sh)$/.test(plainName(before));
+  return args.some(
+    (arg, at) =>
+      !isRun(args[at - 1]) &&
+      [arg.slice(arg.indexOf("=") + 1), arg.replace(/^-\w/, ""), ...(isPacked ? [arg.replace(/\.\w+$/, "")] : [])].some(
+        (value) => isPath(path, posix.normalize(value)),
+      ),
+  );
+}
+
+const CONTAINERS = /^(?:docker|podman|nerdctl|kubectl|oc|lxc|vagrant)(?:-compose)?$/;
+
+/** Whether an address among the words may name the file, or its server may. */
+const mayDownload = (path: string, [program = "", ...args]: readonly string[]): boolean =>
+  /^(?:curl|wget|aria2c|axel)$/.test(plainName(program)) &&
+  args.some(
+    (arg) => /^-\w*J|^--(?:remote-header-name|content-disposition)$/.test(arg) || isIn(posix.basename(path), arg),
+  );
+
+/** Programs that write files which their scripts, or a prefix, name. */
+const MAKERS = /^(?:g?sed|[gmn]?awk|ed|ex|n?vim?|c?split)$/;
+
+/** Whether one of these programs may write the file. */
+function mayMake(path: string, [program = "", ...args]: readonly string[]): boolean {
+  const maker = plainName(program);
+  if (!MAKERS.test(maker)) return false;
+  if (maker.endsWith("split")) {
+    const prefixes = ["x", ...args.flatMap((arg) => [arg, arg.replace(/^-(?:\w|-[\w-]+=)/, "")])];
+    return GLOB.test(path) || prefixes.some((prefix) => prefix !== "" && path.startsWith(posix.normalize(prefix)));
+  }
+  if (maker.endsWith("sed") && args.some((arg) => arg.replace(/\s/g, "").includes(`w${path}`))) return true;
+  return args.some((arg) => /\s/.test(arg) && isIn(posix.basename(path), arg));
+}
+
+const countWords = (commands: readonly (readonly string[])[]): number =>
+  commands.reduce((count, argv) => count + argv.length, 0);
+
+const GLOB = /[*?[]/;
+
+/** Longest name, and most stars, of which a pattern is compared. */
+const MAX_NAME = 255;
+const MAX_STARS = 4;
+
+/** Whether a path is this one, or one that this pattern matches. */
+function isPath(path: string, other: string): boolean {
+  if (!GLOB.test(path)) return path === other;
+  // Of these, the comparison would take long.
+  if (other.length > MAX_NAME || path.split("*").length > MAX_STARS) return !/\s/.test(other);
+  const pattern = path.replace(/\*+|\[[^\]]*\]|[\s\S]/g, (part) => {
+    if (part.startsWith("*")) return "[^/]*";
+    return part === "?" || part.length > 1 ? "[^/]" : part.replace(/[^\w]/, "\\$&");
+  });
+  return new RegExp(`^${pattern}$`).test(other);
+}
+
+/** The name, not as a part of a longer one. */
+const isIn = (name: string, text: string): boolean =>
+  text.split(/[^\w.+-]+/).some((word) => word !== "" && isPath(name, word));
