@@ -3,6 +3,7 @@ import { homedir, userInfo } from "node:os";
 import { basename, resolve } from "node:path";
 import type { ConfigFlags } from "@codex/config";
 import { formatProblem, type HostInfo, PARSE_CONTEXT, type Sandbox, sandboxSchema } from "@codex/executor-protocol";
+import { findMovedPaths } from "@codex/permissions";
 import { messageOf } from "@codex/telemetry";
 import { safeParse } from "zod/mini";
 import { CommandError, EXIT } from "./exit-codes.js";
@@ -76,5 +77,8 @@ function readProfile(file: string, cwd: string, { sandbox, writableRoot, network
 export function describeHost(cwd: string): HostInfo {
   const path = process.env.SHELL ?? "/bin/sh";
   const shell = { name: basename(path), path };
-  return { os: process.platform, arch: process.arch, shell, cwd, home: homedir(), user: userInfo().username };
+  const { platform: os, arch } = process;
+  const movedPaths = findMovedPaths(process.env);
+  const host = { os, arch, shell, cwd, home: homedir(), user: userInfo().username };
+  return movedPaths === undefined ? host : { ...host, movedPaths };
 }

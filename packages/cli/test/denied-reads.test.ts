@@ -70,7 +70,47 @@ const SECRETS = [
   ".config/google-chrome/Default/Cookies",
   ".mozilla/firefox/x.default/logins.json",
   ".password-store/mail.gpg",
+  ".config/age/keys.txt",
+  ".lpass/key",
+  ".Xauthority",
+  ".local/share/atuin/key",
+  ".config/configstore/firebase-tools.json",
+  ".config/turborepo/config.json",
+  ".railway/config.json",
+  ".supabase/access-token",
+  ".sentryclirc",
+  ".mc/config.json",
+  ".local/share/pnpm/auth.ini",
+  ".qwen/oauth_creds.json",
+  ".config/cursor/auth.json",
+  ".config/goose/secrets.yaml",
+  ".aider.conf.yml",
+  ".continue/config.json",
+  ".local/share/jupyter/runtime/kernel.json",
 ];
+/** Variables that put credentials elsewhere, and the files that are then below their value, or their value itself. */
+const MOVED: Readonly<Record<string, readonly string[]>> = {
+  XDG_CONFIG_HOME: ["gh/hosts.yml", "gcloud/credentials.db", "git/credentials", "pip/pip.conf"],
+  XDG_DATA_HOME: ["keyrings/login.keyring", "pnpm/auth.ini"],
+  XDG_CACHE_HOME: ["huggingface/token"],
+  GH_CONFIG_DIR: ["hosts.yml"],
+  DOCKER_CONFIG: ["config.json", "key.pem"],
+  GNUPGHOME: ["private-keys-v1.d/x.key"],
+  CARGO_HOME: ["credentials.toml", "credentials.old"],
+  CLOUDSDK_CONFIG: ["credentials.db"],
+  AZURE_CONFIG_DIR: ["msal_token_cache.json"],
+  HF_HOME: ["token"],
+  KUBECONFIG: [""],
+  AWS_SHARED_CREDENTIALS_FILE: [""],
+  NETRC: [""],
+  NPM_CONFIG_USERCONFIG: [""],
+  GOOGLE_APPLICATION_CREDENTIALS: [""],
+  PGPASSFILE: [""],
+  PIP_CONFIG_FILE: [""],
+  TF_CLI_CONFIG_FILE: [""],
+  VAULT_TOKEN_PATH: [""],
+  HF_TOKEN_PATH: [""],
+};
 const OPEN = [
   ".ssh/known_hosts",
   ".ssh/config",
@@ -92,16 +132,28 @@ afterAll(() => rmSync(home, { recursive: true, force: true }));
 
 describe.skipIf(support.kind === "none")(`files of a home directory (${support.problem ?? support.kind})`, () => {
   const command = useCommand();
-  const run = async (script: string, ...flags: string[]) => {
+  const runWith = async (env: Record<string, string>, script: string, ...flags: string[]) => {
     const args = ["sandbox", ...flags, "-C", home, "--", "sh", "-c", script];
-    const child = command.startIn(home, args, { HOME: home, CODEX_HOME: join(home, ".codex") });
+    const child = command.startIn(home, args, { HOME: home, CODEX_HOME: join(home, ".codex"), ...env });
     child.stdin.end();
     return (await finish(child)).stdout.toString();
   };
+  const run = (script: string, ...flags: string[]) => runWith({}, script, ...flags);
   const cat = (files: readonly string[]) => `for f in ${files.join(" ")}; do cat "$HOME/$f"; done; echo end`;
 
   it.each([["read-only"], ["workspace-write"]])("that hold credentials are not read in mode %s", async (mode) => {
     expect(await run(cat(SECRETS), "-s", mode)).toBe("end\n");
+  });
+
+  it("are not read either where a variable of the environment puts them elsewhere", async () => {
+    const env = Object.fromEntries(Object.keys(MOVED).map((name) => [name, join(home, "moved", name)]));
+    const files = Object.entries(MOVED).flatMap(([name, below]) => below.map((one) => join("moved", name, one)));
+    for (const file of files) {
+      mkdirSync(dirname(join(home, file)), { recursive: true });
+      writeFileSync(join(home, file), `content of ${file}\n`);
+    }
+    writeFileSync(join(home, "moved/CARGO_HOME/config.toml"), "open\n");
+    expect(await runWith(env, cat([...files, "moved/CARGO_HOME/config.toml"]))).toBe("open\nend\n");
   });
 
   it("that hold none are", async () => {

@@ -156,6 +156,11 @@ export const hostInfoSchema = z.object({
   cwd: z.string(),
   home: z.string(),
   user: z.string(),
+  /**
+   * Places below the home directory (`~/.config`), and the absolute paths that the executor's environment replaces each with.
+   * Absent: none, or unknown.
+   */
+  movedPaths: z.optional(z.record(z.string(), z.array(z.string()))),
   /** Absent: this executor does not support sandboxes. */
   sandbox: z.optional(sandboxSupportSchema),
 });

@@ -15,7 +15,7 @@ export function createSandboxSelector(settings: SandboxSettings): SandboxSelecto
   return {
     unrestricted: checked.mode === "danger-full-access",
     whenUnavailable: checked.whenUnavailable ?? "refuse",
-    deniedReads: (host) => resolveDenyRead(checked.denyRead, host?.home),
+    deniedReads: (host) => resolveDenyRead(checked.denyRead, host),
     select: (command) => selectSandbox(checked, command),
   };
 }
@@ -32,7 +32,7 @@ function selectSandbox(settings: CheckedSettings, command: SandboxedCommand): Sa
       refused: `\`${home}\` would be writable, and it is CODEX_HOME, where rules and settings are; work in another directory`,
     };
   }
-  const denied = resolveDenyRead(settings.denyRead, command.host?.home);
+  const denied = resolveDenyRead(settings.denyRead, command.host);
   const extra = getExtra(command);
   const closed = findClosedRead(extra, denied);
   if (closed !== undefined) return closed;

@@ -1,3 +1,4 @@
+import type { HostInfo } from "@codex/executor-protocol";
 import { isWithin } from "@codex/permissions";
 import { isWithinPattern } from "./paths.js";
 
@@ -17,6 +18,11 @@ const CREDENTIALS: readonly string[] = [
   "~/.local/share/kwalletd",
   "~/.config/op",
   "~/.config/sops/age",
+  "~/.config/age",
+  "~/.config/Bitwarden CLI",
+  "~/.lpass",
+  "~/.Xauthority",
+  "~/.local/share/atuin/key",
   "~/Library/Keychains",
   // Clouds and clusters.
   "~/.aws/credentials",
@@ -47,12 +53,18 @@ const CREDENTIALS: readonly string[] = [
   "~/.config/.wrangler",
   "~/.config/netlify",
   "~/.local/share/com.vercel.cli",
+  "~/.config/configstore",
+  "~/.config/turborepo",
+  "~/.railway",
+  "~/.supabase/access-token",
+  "~/.sentryclirc",
   "~/.config/ngrok",
   "~/.terraform.d/credentials.tfrc.json",
   "~/.terraformrc",
   "~/.pulumi/credentials.json",
   "~/.vault-token",
   "~/.s3cfg",
+  "~/.mc/config.json",
   "~/.boto",
   "~/.config/rclone",
   "~/.rclone.conf",
@@ -76,6 +88,7 @@ const CREDENTIALS: readonly string[] = [
   "~/.config/npm/npmrc",
   "~/.config/pnpm/rc",
   "~/.config/pnpm/auth.ini",
+  "~/.local/share/pnpm/auth.ini",
   "~/.yarnrc.yml",
   "~/.bunfig.toml",
   "~/.pypirc",
@@ -114,6 +127,12 @@ const CREDENTIALS: readonly string[] = [
   "~/.claude/.credentials.json",
   "~/.claude.json",
   "~/.gemini/oauth_creds.json",
+  "~/.qwen/oauth_creds.json",
+  "~/.config/cursor/auth.json",
+  "~/.config/goose/secrets.yaml",
+  "~/.aider.conf.yml",
+  "~/.continue/config.json",
+  "~/.local/share/jupyter/runtime",
   "~/.local/share/opencode/auth.json",
   "~/.cache/huggingface/token",
   "~/.cache/huggingface/stored_tokens",
@@ -177,17 +196,22 @@ export function isDeniedRead({ path, isPattern, except }: DeniedRead, candidate:
 }
 
 /**
- * The denied paths and patterns on a host. Of two entries for the same path, the later counts.
- * @param home absolute; without it, entries that begin with `~` cannot be resolved and are left out.
+ * The denied paths and patterns on a host. Of two entries for the same path, the later counts. An entry below the home directory
+ * also names the paths that the environment of the host replaces it with.
+ * @param host without it, entries that begin with `~` cannot be resolved and are left out.
  */
-export function resolveDenyRead(sources: readonly string[], home: string | undefined): DeniedRead[] {
+export function resolveDenyRead(
+  sources: readonly string[],
+  host: Pick<HostInfo, "home" | "movedPaths"> | undefined,
+): DeniedRead[] {
   let denied: DeniedRead[] = [];
   for (const source of sources) {
     const isException = source.startsWith(EXCEPTION);
-    const path = expandHome(isException ? source.slice(EXCEPTION.length) : source, home);
-    if (path === undefined) continue;
-    if (isException) denied = denied.flatMap((one) => exceptFrom(one, path));
-    else denied.push({ source, path, isPattern: /[*?[\]]/.test(path), except: [] });
+    const written = isException ? source.slice(EXCEPTION.length) : source;
+    for (const { path, isPattern } of locate(written, host)) {
+      if (isException) denied = denied.flatMap((one) => exceptFrom(one, path));
+      else denied.push({ source, path, isPattern, except: [] });
+    }
   }
   return denied;
 }
@@ -198,11 +222,36 @@ function exceptFrom(one: DeniedRead, path: string): DeniedRead[] {
   return [isWithin(path, one.path) ? { ...one, except: [...one.except, path] } : one];
 }
 
-function expandHome(source: string, home: string | undefined): string | undefined {
-  const below = /^~(\/.*)?$/.exec(source);
-  if (below === null) return source;
-  return home === undefined ? undefined : `${home === "/" ? "" : home}${below[1] ?? ""}`;
+type Location = Pick<DeniedRead, "path" | "isPattern">;
+
+/** Where an entry is on a host: below the home directory, and where its environment puts that instead. */
+function locate(source: string, host: Pick<HostInfo, "home" | "movedPaths"> | undefined): readonly Location[] {
+  const isPattern = /[*?[\]]/.test(source);
+  if (source !== "~" && !source.startsWith("~/")) return [{ path: source, isPattern }];
+  if (host === undefined) return [];
+  const { home, movedPaths = {} } = host;
+  const below = (directory: string, rest: string) => {
+    const path = `${isPattern ? escapePattern(directory) : directory}${rest}`;
+    return { path: path.startsWith("//") ? path.slice(1) : path || "/", isPattern };
+  };
+  const moved = Object.entries(movedPaths).flatMap(([place, paths]) => {
+    if (isWithin(source, place)) {
+      return paths
+        .filter((path) => source !== place || isNarrow(path, home))
+        .map((path) => below(path, source.slice(place.length)));
+    }
+    const isCovered = isPattern ? isWithinPattern(place, source) : isWithin(place, source);
+    return isCovered ? paths.filter((path) => isNarrow(path, home)).map((path) => ({ path, isPattern: false })) : [];
+  });
+  const all = [below(home, source.slice(1)), ...moved];
+  return all.filter(({ path }, at) => all.findIndex((one) => one.path === path) === at);
 }
+
+/** Whether a path can be denied as a whole: denying the home directory, or a directory of the system, would stop every command. */
+const isNarrow = (path: string, home: string): boolean => !isWithin(home, path) && path.lastIndexOf("/") > 0;
+
+/** A pattern that matches a path. A brace, which brackets do not quote, becomes any character. */
+const escapePattern = (path: string): string => path.replace(/[*?[]/g, "[$&]").replaceAll("{", "?");
 
 /** Paths that stay readable in something denied. */
 export const listReadable = (denied: readonly DeniedRead[]): string[] =>

@@ -201,6 +201,35 @@ describe("extra permissions", () => {
 });
 
 describe("denied reads", () => {
+  it.each<[string, string[], Record<string, string[]>, string[]]>([
+    ["below a moved directory", ["~/.config/gh/hosts.yml"], { "~/.config": ["/x"] }, ["/x/gh/hosts.yml"]],
+    ["moved twice", ["~/.config/gh"], { "~/.config": ["/x"], "~/.config/gh": ["/y/gh"] }, ["/x/gh", "/y/gh"]],
+    ["above what is moved", ["~/.kube"], { "~/.kube/config": ["/x/a", "/x/b"] }, ["/x/a", "/x/b"]],
+    ["by a pattern above what is moved", ["~/.conf*"], { "~/.config": ["/x/c"] }, ["/x/c"]],
+    ["not elsewhere", ["~/.kubectl", "/k"], { "~/.kube": ["/x/a"] }, ["/k"]],
+    ["not the home directory or one of the system", ["~/.gnupg"], { "~/.gnupg": ["/home/user", "/home", "/tmp"] }, []],
+    [
+      "below the home directory",
+      ["~/.docker/config.json"],
+      { "~/.docker": ["/home/user"] },
+      ["/home/user/config.json"],
+    ],
+    ["unless an exception names it", ["~/.kube", "!~/.kube/config"], { "~/.kube/config": ["/x/a"] }, []],
+  ])("follow the environment of the executor: %s", (_, denyRead, movedPaths, expected) => {
+    const entries = entriesOf(select({ mode: "read-only", denyRead }, { host: { ...HOST, movedPaths } })).slice(1);
+    const denied = entries.flatMap(({ path, access }) =>
+      access === "deny" && path.type === "path" ? [path.path] : [],
+    );
+    expect(denied.filter((path) => !path.startsWith("/home/user/."))).toEqual(expected);
+  });
+
+  it("follow a directory whose name is a pattern", () => {
+    const host = { ...HOST, movedPaths: { "~/.docker": ["/x[1]*"] } };
+    const entries = entriesOf(select({ mode: "read-only", denyRead: ["~/.docker/*.pem", "~/.docker/a"] }, { host }));
+    expect(entries).toContainEqual({ path: { type: "glob_pattern", pattern: "/x[[]1][*]/*.pem" }, access: "deny" });
+    expect(entries).toContainEqual(at("/x[1]*/a", "deny"));
+  });
+
   it("are private keys and credentials in the home directory of the executor's host", () => {
     const denied = entriesOf(select({ mode: "read-only", denyRead: DEFAULT_DENY_READ })).slice(1);
     expect(denied).toContainEqual({
