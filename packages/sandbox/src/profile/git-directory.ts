@@ -12,6 +12,17 @@ export const listCommitDirectories = (entries: ReadonlyMap<string, ProfileEntry>
     .map(({ path }) => path)
     .filter((path) => files.kind(join(path, "HEAD")) === "file");
 
+/**
+ * Whether git would take a directory itself for a git directory: a bare repository, or one that a `.git` file refers to. In a
+ * directory with a `.git` git uses that one.
+ */
+export const isGitDirectory = (path: string, files: HostFiles): boolean => {
+  const kindOf = (name: string) => files.kind(join(path, name));
+  if (kindOf("HEAD") === "missing" || (kindOf(".git") !== "missing" && !files.isPlaceholder(join(path, ".git"))))
+    return false;
+  return kindOf("commondir") === "file" || ["objects", "refs"].every((name) => kindOf(name) !== "missing");
+};
+
 const isClosed = (entries: ReadonlyMap<string, ProfileEntry>, directory: string): boolean => {
   const config = entries.get(join(directory, "config"));
   return config !== undefined && config.access !== "write";

@@ -1,5 +1,6 @@
 import { basename, dirname, join, resolve } from "node:path/posix";
-import { isWithin } from "@codex/permissions";
+import { CLOSED_IN_GIT_DIRECTORY, isWithin } from "@codex/permissions";
+import { isGitDirectory } from "./git-directory.js";
 import type { HostFiles } from "./host-files.js";
 import type { ProfileEntry } from "./profile.js";
 
@@ -30,6 +31,7 @@ export function listProtected(
       add(inner);
       if (name === ".git") for (const directory of listGitDirectories(inner, files)) add(directory);
     }
+    if (isGitDirectory(path, files)) for (const name of CLOSED_IN_GIT_DIRECTORY) add(join(path, name));
     // Writing there changes kernel settings of the whole host.
     if (path === "/") add("/sys");
   }

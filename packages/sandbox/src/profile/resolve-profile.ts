@@ -184,10 +184,10 @@ function settle(wanted: readonly WantedPath[], files: HostFiles): Omit<Restricte
     const entry = access === "write" ? undefined : closedEntry(path, access);
     if (entry !== undefined) add(entry);
   }
+  const commits = listCommitDirectories(entries, files);
   const written = roots.filter(({ path }) => entries.get(path)?.access === "write");
   for (const entry of listProtected(written, entries, files, (path) => closedEntry(path, "read"))) add(entry);
   for (const entry of listCodexHome(written, files, (path) => closedEntry(path, "read"), refuseHome)) add(entry);
-  const commits = listCommitDirectories(entries, files);
   const known = (entry: ProfileEntry) => entries.has(entry.path);
   for (const directory of commits) {
     const inGit = listClosedInGit(directory, files, (path) =>

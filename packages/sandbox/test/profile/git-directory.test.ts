@@ -156,5 +156,32 @@ describe.skipIf(NO_BUBBLEWRAP !== undefined)(
       expect(lstatSync(join(git, "logs/HEAD"), { throwIfNoEntry: false })?.isSymbolicLink() ?? false).toBe(false);
       expect(existsSync(join(own, "MERGE_MSG"))).toBe(false);
     });
+
+    it.each([
+      ["a bare repository", "bare"],
+      ["the git directory of a checkout", "work/.git"],
+      ["the git directory of a worktree", "work/.git/worktrees/tree"],
+    ])("is not opened further where it is the workspace: %s", async (_what, name) => {
+      outside("worktree", "add", "-q", join(sandbox.base, "tree"));
+      execFileSync("git", ["clone", "-q", "--bare", work, join(sandbox.base, "bare")]);
+      const root = join(sandbox.base, name);
+      mkdirSync(join(root, "hooks"), { recursive: true });
+      for (const attempt of [
+        "echo x > hooks/post-update",
+        "mv hooks moved",
+        "echo x >> config",
+        "rm -f config; echo x > config",
+        "echo x > config.worktree",
+        "echo .. > commondir",
+        "echo x > info/attributes",
+        "mkdir -p modules/m",
+        "mkdir -p worktrees/w",
+      ]) {
+        expect((await run(attempt, root, [])).outcome, attempt).not.toEqual({ kind: "exited", code: 0 });
+      }
+      const made = await run("echo x > note && mkdir dir && git rev-parse --git-dir", root, []);
+      expect(made.outcome, made.output).toEqual({ kind: "exited", code: 0 });
+      expect(readdirSync(root)).not.toContain("modules");
+    });
   },
 );
