@@ -147,6 +147,25 @@ describe.skipIf(whyNot !== "")(`a process that is not root's${whyNot && `: skipp
     expect(output).not.toMatch(/^(environ|mem|fd)$/m);
   });
 
+  it.each([
+    ["executor", "ws://127.0.0.1:0"],
+    ["exec-server", "ws://127.0.0.1:0"],
+    ["rendezvous", "http://127.0.0.1:0"],
+  ])("cannot be read by others of its user once it listens: %s", async (server, address) => {
+    const listening = startAsNobody([server, "--listen", address]);
+    try {
+      await once(createInterface({ input: listening.stdout }), "line");
+      const argv = [...(process.getuid?.() === 0 ? ["setpriv", ...asNobody] : []), "sh", "-c", `${look}; echo done`];
+      const env = { PATH: process.env.PATH, pid: String(listening.pid) };
+      const others = () =>
+        execFileSync(argv[0]!, argv.slice(1), { env, encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] });
+      await expect.poll(others).toBe("done\n");
+    } finally {
+      listening.kill();
+      await once(listening, "close");
+    }
+  });
+
   it.each(["executor", "exec-server"])(
     "cannot be read by what another process runs for it, over a websocket: %s",
     async (server) => {

@@ -15,6 +15,7 @@ import { CommandError, SERVER_EXIT } from "../process/command-error.js";
 import { readTlsIdentity, type TlsArguments } from "../process/credentials.js";
 import { onStopSignal, openStdout } from "../process/host-process.js";
 import { type OpenedTelemetry, openTelemetry, type TelemetryArguments } from "../process/open-telemetry.js";
+import { shieldListener } from "../process/shield-listener.js";
 
 /** Options of `codex exec-server`. */
 export interface ExecServerCommandOptions extends AuthOptions, TelemetryArguments, TlsArguments, BackgroundArguments {
@@ -97,6 +98,7 @@ async function serveWebSocket(
   const stopped = new Promise<void>((resolve) => void onStopSignal(resolve));
   const listener = await listenWebSocket(server, options);
   process.stdout.write(`${listener.url}\n`);
+  shieldListener();
   log.info?.("listening", { url: listener.url });
   await stopped;
   log.info?.("stopping");

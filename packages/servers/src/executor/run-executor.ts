@@ -22,6 +22,7 @@ import { onStopSignal, openStdout } from "../process/host-process.js";
 import { collectGarbage, keepHeapSmall } from "../process/keep-heap-small.js";
 import { isLoopback, type ListenPlace, parseListenUrl } from "../process/listen-url.js";
 import { type OpenedTelemetry, openTelemetry, type TelemetryArguments } from "../process/open-telemetry.js";
+import { shieldListener } from "../process/shield-listener.js";
 import { type CeilingArguments, readCeiling } from "./ceiling-options.js";
 
 /** Options of `codex executor`. */
@@ -184,6 +185,7 @@ async function serveWebSocket(
     },
   });
   process.stdout.write(`${listener.url}\n`);
+  shieldListener();
   log.info?.("listening", { url: listener.url });
   await stopped;
   log.info?.("stopping");

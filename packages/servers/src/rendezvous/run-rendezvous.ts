@@ -6,6 +6,7 @@ import { readTlsIdentity, type TlsArguments } from "../process/credentials.js";
 import { onStopSignal } from "../process/host-process.js";
 import { isLoopback, parseHttpListenUrl } from "../process/listen-url.js";
 import { type OpenedTelemetry, openTelemetry, type TelemetryArguments } from "../process/open-telemetry.js";
+import { shieldListener } from "../process/shield-listener.js";
 
 /** Options of `codex rendezvous`. */
 export interface RendezvousCommandOptions extends TelemetryArguments, TlsArguments {
@@ -50,6 +51,7 @@ export async function runRendezvous(options: RendezvousCommandOptions): Promise<
       ...(nodeUrl === undefined ? {} : { nodeUrl }),
     });
     process.stdout.write(`${listener.url}\n`);
+    shieldListener();
     log.info?.("listening", { url: listener.url });
     await stopped;
     log.info?.("stopping");
