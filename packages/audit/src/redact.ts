@@ -36,7 +36,7 @@ const PATTERNS: readonly [RegExp, string][] = [
   [/-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*/g, HIDDEN],
 ];
 
-const SECRET_FLAG = new RegExp(`^--?${NAME}$`, "i");
+const SECRET_FLAG = new RegExp(`^--?(?:${NAME}|pwd|pat|pin)$`, "i");
 
 /** Subcommands that store the name and value that follow. */
 const STORES = /^(?:config|configure|config:set|set|add|put|login|auth|secrets?|user-secrets|modify|connect|wifi)$/;

@@ -99,10 +99,12 @@ export class Feed {
     if (this.kept.reading === "none" || !this.#isBusy) this.kept.reading = "all";
     this.#wanted = Math.min(from, this.kept.end);
     this.#openReads += 1;
-    const part = await this.#readNext(from, signal);
-    this.#openReads -= 1;
-    this.#wantedAt = this.#source.now();
-    return part;
+    try {
+      return await this.#readNext(from, signal);
+    } finally {
+      this.#openReads -= 1;
+      this.#wantedAt = this.#source.now();
+    }
   }
 
   async #readNext(from: number, signal: AbortSignal): Promise<OutputPart | undefined> {
@@ -157,8 +159,7 @@ export class Feed {
     const over = AbortSignal.any([signal, stop.signal]);
     // A new call delivers the output itself.
     const unwatch = isAtEnd ? this.#watch(() => stop.abort()) : () => {};
-    const read = await this.#source.read({ from, waitMs: isAtEnd ? READ_WAIT_MS : 0 }, over);
-    unwatch();
+    const read = await this.#source.read({ from, waitMs: isAtEnd ? READ_WAIT_MS : 0 }, over).finally(unwatch);
     if (over.aborted && read.kind !== "output") return undefined;
     if (read.kind === "unreachable") {
       // The executor may come back with its sessions.

@@ -106,4 +106,17 @@ describe("output that no page reads", () => {
     feed.append(VIEWED_OUTPUT_BYTES, new Uint8Array(1), AHEAD_MS + 1);
     expect(feed.kept.bytes).toBeLessThanOrEqual(KEPT_OUTPUT_BYTES);
   });
+
+  it("is no longer kept for a page whose reading failed", async () => {
+    const clock = { now: 0 };
+    const feed = new Feed(3, {
+      read: () => Promise.reject(new Error("broken")),
+      learned: () => {},
+      pause: async () => {},
+      now: () => clock.now,
+    });
+    await expect(feed.read(0, never)).rejects.toThrow("broken");
+    feed.append(0, new Uint8Array(1), AHEAD_MS + 1);
+    expect(feed.kept.reading).toBe("none");
+  });
 });
