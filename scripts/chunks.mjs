@@ -130,6 +130,8 @@ export const lightWebSockets = {
           "const { createHash } = require('crypto');", // of the server
           "const createHash = (name) => require('crypto').createHash(name);",
         )
+        // An optional native add-on: looking for it takes time, and it is not there.
+        .replace("if (!process.env.WS_NO_BUFFER_UTIL) {", "if (false) {")
         .replace(/(?<=^const \{ random.*)require\('crypto'\)/m, `require(${JSON.stringify(WEBSOCKET_CRYPTO)})`),
     }));
   },

@@ -36,7 +36,8 @@ export async function runRun(argv: string[], options: RunOptions): Promise<void>
   const chosen = await choosePlace(options, EXIT.lost);
   const own = options.executor === undefined && chosen === undefined;
   const cwd = options.cwd === undefined ? (own ? process.cwd() : undefined) : own ? resolve(options.cwd) : options.cwd;
-  const size = getTerminalSize() ?? DEFAULT_SIZE;
+  // Reading the size opens the streams.
+  const size = ((tty || options.record !== undefined) && getTerminalSize()) || DEFAULT_SIZE;
   const recording = await openRecording(argv, size, tty, options);
   const outages = createOutages(say, isTyped ? "Ctrl-C twice or ~. gives up" : "Ctrl-C twice gives up");
   const orchestrator = createProgramRunner(outages.hooks);

@@ -112,8 +112,9 @@ export const TYPED: readonly OracleScript[] = [
     needs: "python3",
   },
   {
-    ...drawn("bc -q", [
-      ["", "2+3\r"],
+    // Its banner is the only sign that it is about to read: what is typed before is echoed twice.
+    ...drawn("bc", [
+      ["warranty", "2+3\r"],
       ["5", "quit\r"],
     ]),
     needs: "bc",
