@@ -77,25 +77,31 @@ describe("codex exec-server --attach", () => {
     const client = await ExecServerClient.connect(connector);
     const backend = createRemoteBackend(client);
     try {
-      const lines = 2_000_000;
+      // More than a connection carries ahead of its reader, so that each cut is in the middle of a part.
+      const part = `${Array.from({ length: 1_000_000 }, (_, index) => index + 1).join("\n")}\n`;
       const counter = await backend.start({
-        argv: ["sh", "-c", `seq ${lines}; exit 7`],
+        argv: ["sh", "-c", "for part in 1 2 3 4; do seq 1000000; read go; done; exit 7"],
         cwd: "/",
         env: { PATH: process.env.PATH ?? "" },
-        stdio: { kind: "pipe", stdin: "null" },
+        stdio: { kind: "pipe", stdin: "open" },
       });
       let text = "";
       let cuts = 0;
+      let parts = 0;
       for await (const { bytes } of counter.log.follow()) {
         text += Buffer.from(bytes).toString("latin1");
-        if (cuts < 3 && bridges.length > cuts && text.length > (cuts + 1) * 500_000) {
+        if (cuts < 3 && text.length > cuts * part.length) {
           cuts += 1;
           cut();
         }
+        if (text.length >= (parts + 1) * part.length) {
+          parts += 1;
+          await counter.write(Buffer.from("go\n"));
+        }
       }
-      expect(text).toBe(`${Array.from({ length: lines }, (_, index) => index + 1).join("\n")}\n`);
+      expect(text === part.repeat(4)).toBe(true);
       expect(await counter.exited).toEqual({ kind: "exited", code: 7 });
-      expect(cuts).toBe(3);
+      expect({ cuts, bridges: bridges.length }).toEqual({ cuts: 3, bridges: 4 });
     } finally {
       await client.close();
     }
