@@ -32,21 +32,25 @@ export async function startServer(place: SocketPlace, { argv, cwd, env }: Server
   const from = fstatSync(log).size;
   try {
     const child = spawn(program, args, { cwd, env: { ...env }, detached: true, stdio: ["ignore", log, log, "pipe"] });
-    const ready = child.stdio[READY_FD] as Readable; // a pipe, as asked for above
     const failed = new Promise<string>((resolve) => child.once("error", (error) => resolve(error.message)));
+    // Without free descriptors there is an error, and no streams.
+    if (child.pid === undefined) throw notStarted(await failed);
+    const ready = child.stdio[READY_FD] as Readable; // a pipe, as asked for above
     const timer = setTimeout(() => ready.destroy(), START_MS);
     const report = await Promise.race([text(ready).catch(() => `not ready within ${START_MS} ms`), failed]);
     clearTimeout(timer);
     ready.destroy();
     child.unref();
     if (report === READY) return;
-    if (child.pid !== undefined) child.kill("SIGKILL");
-    const reason = report.trim() || readTail(place.log, from) || "it ended at once";
-    throw new BackgroundError("start_failed", `the background server did not start: ${reason}`);
+    child.kill("SIGKILL");
+    throw notStarted(report.trim() || readTail(place.log, from) || "it ended at once");
   } finally {
     closeSync(log);
   }
 }
+
+const notStarted = (reason: string) =>
+  new BackgroundError("start_failed", `the background server did not start: ${reason}`);
 
 /** The end of what was appended to a log since it had `from` bytes. */
 function readTail(path: string, from: number): string {

@@ -25,6 +25,8 @@ export function runProgram(file: string, args: readonly string[], options: RunOp
   const startedAt = performance.now();
   return new Promise((resolve, reject) => {
     const child = spawn(file, args, { env, detached: true, stdio: ["pipe", "pipe", "pipe"] });
+    // Without free descriptors there is an error, and no streams.
+    if (child.pid === undefined) return void child.once("error", reject);
     const stdout = collect(child.stdout);
     const stderr = collect(child.stderr);
     let timedOut = false;
@@ -32,10 +34,7 @@ export function runProgram(file: string, args: readonly string[], options: RunOp
       timedOut = true;
       endGroup(child.pid);
     }, timeoutMs);
-    child.once("error", (error) => {
-      clearTimeout(timer);
-      reject(error);
-    });
+    child.on("error", () => {}); // such as a signal that could not be sent; the exit is what counts
     child.once("exit", (code, signal) => {
       clearTimeout(timer);
       const ms = performance.now() - startedAt;

@@ -16,7 +16,7 @@ export interface ExecBackend {
   /** Applies `ProcessSpec.envPolicy` to the environment of its host. Without it the caller passes the finished environment. */
   readonly appliesEnvPolicy?: true;
   /** Whether `ProcessSpec.sandbox` can be applied here. Absent: it cannot, and such a start is an error. Never rejects. */
-  getSandboxSupport?(): Promise<SandboxSupport>;
+  getSandboxSupport?(): Promise<HostSandbox>;
   /**
    * Starts a process. The caller owns it and ends it with `terminate`, or leaves that to `close`.
    * @throws UnknownStartError when the process may have been started. With any other error it was not: a StartError names what is
@@ -27,6 +27,12 @@ export interface ExecBackend {
   close(): Promise<void>;
   /** `close`, for `await using`. */
   [Symbol.asyncDispose](): Promise<void>;
+}
+
+/** How a host can sandbox commands now. */
+export interface HostSandbox extends SandboxSupport {
+  /** Where it could not be tried for lack of resources: the sandbox expected once there are some. `kind` is `none` until then. */
+  expected?: "bubblewrap";
 }
 
 /** What to start, and how. */

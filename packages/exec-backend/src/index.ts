@@ -20,6 +20,7 @@ export {
 export type {
   ExecBackend,
   ExecProcess,
+  HostSandbox,
   InputWait,
   ProcessSignal,
   ProcessSpec,

@@ -1,5 +1,5 @@
-import { StartError } from "@codex/exec-backend";
-import type { Sandbox, SandboxSupport } from "@codex/executor-protocol";
+import { type HostSandbox, StartError } from "@codex/exec-backend";
+import type { Sandbox } from "@codex/executor-protocol";
 import { createNative, type Native } from "@codex/native";
 import { mirrorClosed } from "./bubblewrap/mirror.js";
 import { PathsChangedError } from "./bubblewrap/open-sources.js";
@@ -16,7 +16,7 @@ import type { SandboxableCommand, WrappedCommand } from "./wrapped-command.js";
 /** Wraps commands into the sandbox of this host. */
 export interface CommandSandbox {
   /** Determined once by a trial run; tried again if the host was short of a resource. Never rejects. */
-  getSupport(): Promise<SandboxSupport>;
+  getSupport(): Promise<HostSandbox>;
   /** A guess from files of the host, without a trial run: fast, and in rare cases wrongly true. */
   isLikely(): boolean;
   /** Expands its patterns without blocking this thread. Rejects with a StartError `sandbox_invalid`. */
@@ -60,7 +60,9 @@ export function createCommandSandbox({
       if (platform === "darwin") return { kind: "seatbelt" };
       if (platform !== "linux") return { kind: "none", problem: `there is no sandbox for \`${platform}\`` };
       const found = await check();
-      return found.kind === "ok" ? { kind: "bubblewrap" } : { kind: "none", problem: found.problem };
+      if (found.kind === "ok") return { kind: "bubblewrap" };
+      const { problem, isTransient } = found;
+      return isTransient ? { kind: "none", problem, expected: "bubblewrap" } : { kind: "none", problem };
     },
     isLikely: () => platform === "darwin" || (platform === "linux" && isProbablyUsable()),
     search,

@@ -1,4 +1,5 @@
 import { type ChildProcessByStdio, spawn } from "node:child_process";
+import { once } from "node:events";
 import { statSync } from "node:fs";
 import type { Readable, Writable } from "node:stream";
 import { type Clock, systemClock, waitAtMost } from "@codex/clock";
@@ -44,13 +45,9 @@ export class Child {
     const options = { ...(cwd === undefined ? {} : { cwd }), env: { ...env }, detached: ownGroup };
     try {
       const started = spawn(program, args, { ...options, stdio: ["pipe", "pipe", "pipe"] });
-      const child = new Child(started, command);
-      await new Promise<void>((resolve, reject) => {
-        started.once("spawn", resolve);
-        started.once("error", reject);
-      });
+      await once(started, "spawn"); // or an error: without free descriptors it has no streams
       started.on("error", () => {}); // such as a signal that could not be sent; the exit is what counts
-      return child;
+      return new Child(started, command);
     } catch (cause) {
       throw new LinkError("program_failed", `\`${program}\` could not be started: ${explain(cause, cwd)}`);
     }

@@ -1,4 +1,4 @@
-import type { ExecBackend } from "@codex/exec-backend";
+import type { ExecBackend, HostSandbox } from "@codex/exec-backend";
 import type { ExecCommandRequest, SandboxSupport } from "@codex/executor-protocol";
 import type { ApprovalLedger } from "./approval-ledger.js";
 import type { CeilingGuard } from "./ceiling.js";
@@ -19,15 +19,20 @@ export interface Admission {
 }
 
 export function createAdmission({ backend, ceiling, approvals }: AdmissionOptions): Admission {
-  let support: Promise<SandboxSupport> | undefined;
-  const getSupport = () => {
-    support ??= backend.getSandboxSupport?.() ?? Promise.resolve(NO_SUPPORT);
-    return support;
+  let known: HostSandbox | undefined;
+  // Without a sandbox it is asked again: what was short while one was tried may be there now.
+  const getSupport = async () => {
+    if (known !== undefined) return known;
+    const found = (await backend.getSandboxSupport?.()) ?? NO_SUPPORT;
+    if (found.kind !== "none") known = found;
+    return found;
   };
   return {
     async describe() {
       if (backend.getSandboxSupport === undefined && ceiling === undefined) return undefined;
-      const found = await getSupport();
+      const { expected, ...support } = await getSupport();
+      // An orchestrator remembers it, but a shortage of resources may pass; commands are refused until then.
+      const found = expected === undefined ? support : { kind: expected };
       return ceiling === undefined ? found : { ...found, ceiling: await ceiling.getCeiling() };
     },
     async getRefusal(request) {
@@ -43,7 +48,7 @@ export function createAdmission({ backend, ceiling, approvals }: AdmissionOption
   };
 }
 
-const NO_SUPPORT: SandboxSupport = { kind: "none", problem: "the host where it runs commands has no sandbox" };
+const NO_SUPPORT: HostSandbox = { kind: "none", problem: "the host where it runs commands has no sandbox" };
 
 function findUnapproved({ execApprovalRequirement: requirement }: ExecCommandRequest): string | undefined {
   if ("forbidden" in requirement) {
@@ -62,7 +67,7 @@ function findNoSandbox({ sandbox, sandboxPermissions, execApprovalRequirement }:
 }
 
 /** A sandbox that cannot be enforced is refused; the command never runs without it. */
-async function findUnsupported({ sandbox }: ExecCommandRequest, getSupport: () => Promise<SandboxSupport>) {
+async function findUnsupported({ sandbox }: ExecCommandRequest, getSupport: () => Promise<HostSandbox>) {
   if (sandbox === undefined || sandbox === null || sandbox.permissions.type === "disabled") return undefined;
   const { kind, problem } = await getSupport();
   if (kind !== "none") return undefined;

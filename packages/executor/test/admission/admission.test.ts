@@ -1,6 +1,7 @@
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { HostSandbox } from "@codex/exec-backend";
 import type { ExecCommandRequest, Sandbox, SandboxSupport } from "@codex/executor-protocol";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createAdmission } from "../../src/admission/admission.js";
@@ -37,6 +38,23 @@ const writing = (path: string): Sandbox => ({
   },
 });
 const HELD = writing("/tmp");
+
+describe("a sandbox that could not be tried for lack of resources", () => {
+  it("is not announced as missing, and is used as soon as it can be", async () => {
+    let support: HostSandbox = { kind: "none", problem: "too many open files", expected: "bubblewrap" };
+    const getSandboxSupport = async () => support;
+    const { describe, getRefusal } = createAdmission({
+      backend: { getSandboxSupport },
+      ceiling: undefined,
+      approvals: new ApprovalLedger(2),
+    });
+    expect(await describe()).toEqual(BUBBLEWRAP);
+    const request = execRequest({ command: ["true"], sandbox: HELD });
+    expect(await getRefusal(request)).toMatch(/cannot apply: too many open files; .*not run/);
+    support = BUBBLEWRAP;
+    expect(await getRefusal(request)).toBeUndefined();
+  });
+});
 
 describe("what an executor runs", () => {
   it.each<[Partial<ExecCommandRequest>, Given?]>([

@@ -40,11 +40,12 @@ export class Helper {
     }
     this.closed = this.#follow(wrapped);
     const reader = new FrameReader(Math.max(limits.maxReadFileBytes, MIN_BODY_BYTES));
-    this.#child.stdout!.on("data", (bytes: Buffer) => this.#read(reader, bytes));
-    this.#child.stderr!.setEncoding("utf8").on("data", (text: string) => {
+    // Without free descriptors there is an error, and no streams.
+    this.#child.stdout?.on("data", (bytes: Buffer) => this.#read(reader, bytes));
+    this.#child.stderr?.setEncoding("utf8").on("data", (text: string) => {
       this.#failure = (this.#failure + text).slice(0, MAX_STDERR_CHARS);
     });
-    this.#child.stdin!.on("error", () => {}); // the exit is what counts
+    this.#child.stdin?.on("error", () => {}); // the exit is what counts
     this.#send(limits, undefined);
   }
 
@@ -70,7 +71,7 @@ export class Helper {
   /** Closes its stdin so that it undoes unfinished calls, then kills it after a grace period. Idempotent; never rejects. */
   async end(): Promise<void> {
     this.#ended = true;
-    this.#child.stdin!.end();
+    this.#child.stdin?.end();
     const timer = setTimeout(() => this.#child.kill("SIGKILL"), HELPER_END_MS);
     await this.closed;
     clearTimeout(timer);
@@ -95,9 +96,9 @@ export class Helper {
 
   #send(header: unknown, body: Uint8Array | undefined): void {
     const { stdin } = this.#child;
-    stdin!.cork();
-    for (const piece of encodeFrame(header, body)) stdin!.write(piece);
-    stdin!.uncork();
+    stdin?.cork();
+    for (const piece of encodeFrame(header, body)) stdin?.write(piece);
+    stdin?.uncork();
   }
 
   #read(reader: FrameReader, bytes: Buffer): void {

@@ -1,4 +1,5 @@
 import { type ChildProcessByStdio, spawn } from "node:child_process";
+import { once } from "node:events";
 import type { Readable, Writable } from "node:stream";
 import { messageOf } from "@codex/telemetry";
 import { OrchestratorError } from "../errors.js";
@@ -124,12 +125,9 @@ export async function spawnExecutor(command: StdioCommand): Promise<ExecutorChil
       // A group of its own, so that it can be ended as a whole, and does not get a Ctrl-C of the user.
       detached: process.platform !== "win32",
     });
-    const owned = new ExecutorChild(child, command);
-    await new Promise<void>((resolve, reject) => {
-      child.once("spawn", resolve);
-      child.once("error", reject);
-    });
+    await once(child, "spawn"); // or an error: without free descriptors it has no streams
     child.on("error", () => {});
+    const owned = new ExecutorChild(child, command);
     if (command.signal?.aborted) {
       await owned.end();
       command.signal.throwIfAborted();

@@ -94,8 +94,9 @@ function forkShell({ places, names, markPrefix, onGone }: Start): GuardShell {
   shell.on("error", () => onGone(false)); // it could not be started: the next group tries again
   shell.once("exit", () => onGone(true));
   shell.unref();
-  const { stdin } = shell;
+  // Without free descriptors there is an error, and no streams.
+  const stdin = shell.stdin ?? undefined;
   stdin?.on("error", () => {});
-  if (stdin !== null && "unref" in stdin && typeof stdin.unref === "function") stdin.unref();
+  if (stdin !== undefined && "unref" in stdin && typeof stdin.unref === "function") stdin.unref();
   return { end: () => stdin?.end() };
 }

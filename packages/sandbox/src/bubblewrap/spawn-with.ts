@@ -21,15 +21,16 @@ export async function spawnWith(
       timeout: TRIAL_DEADLINE_MS,
       killSignal: "SIGKILL",
     });
-    let stderr = "";
-    child.stderr!.setEncoding("utf8").on("data", (text: string) => {
-      if (stderr.length < MAX_TEXT) stderr += text;
-    });
-    const code = await new Promise<number | null>((resolve, reject) => {
+    const ended = new Promise<number | null>((resolve, reject) => {
       child.once("error", reject);
       child.once("close", resolve);
     });
-    return { code, stderr };
+    let stderr = "";
+    // Without free descriptors there is an error, and no streams.
+    child.stderr?.setEncoding("utf8").on("data", (text: string) => {
+      if (stderr.length < MAX_TEXT) stderr += text;
+    });
+    return { code: await ended, stderr };
   } finally {
     for (const fd of fds) closeSync(fd);
   }

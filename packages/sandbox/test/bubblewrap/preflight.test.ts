@@ -94,7 +94,11 @@ describe("a host that is short of something", () => {
       const said = JSON.parse(execFileSync("/bin/sh", argv, { encoding: "utf8" }));
       for (const { terminal, support } of [said.without, said.withOne]) {
         expect(terminal).toContain("too many open files; this process may have 128 (`ulimit -n`)");
-        expect(support).toEqual({ kind: "none", problem: expect.stringMatching(/too many open files|EMFILE/) });
+        expect(support).toEqual({
+          kind: "none",
+          problem: expect.stringMatching(/too many open files|EMFILE/),
+          expected: "bubblewrap",
+        });
         expect(support.problem).not.toContain("too old");
       }
       expect(said.with).toEqual({ terminal: "exited", support: { kind: "bubblewrap" } });
