@@ -49,15 +49,21 @@ describe("codex run ends", () => {
   it("by SIGINT when that ended the program, and a loop of a shell stops", async () => {
     const { code, signal } = await command.run(sh("kill -INT $$"));
     expect([code, signal]).toEqual([null, "SIGINT"]);
-    const loop = 'for i in 1 2 3; do echo "round" $i; "$NODE" "$CODEX" run -- sleep 1000; done';
+  });
+
+  it.each([
+    ["while it starts, or runs", "sleep 1000", "round 1"],
+    ["while the program runs", "sh -c 'echo run\"\"ning; exec sleep 1000'", "running"],
+  ])("by SIGINT after Ctrl-C, and a loop of a shell stops: %s", async (_when, program, text) => {
+    const loop = `for i in 1 2 3; do echo "round" $i; "$NODE" "$CODEX" run -- ${program}; done; echo "loop" over`;
     const terminal = new Terminal("bash", ["--norc", "--noprofile", "-c", loop], {
       env: { NODE: process.execPath, CODEX: codex },
     });
-    await terminal.shown("round 1");
-    // Whenever it comes, before or while the program runs.
+    await terminal.shown(text);
     terminal.type("\u0003");
-    await terminal.ended;
-    expect(terminal.output).not.toContain("round 2");
+    const { signal } = await terminal.ended;
+    expect(signal).toBe(2);
+    expect(terminal.output).not.toMatch(/round 2|loop over/);
   });
 
   it("with 125 when nothing can be written", async () => {

@@ -36,7 +36,8 @@ describe("codex run, while its connection is lost", () => {
     const proxy = await listen(graceSeconds);
     const program = 'echo rea""dy; while read -r line; do echo "got:$line."; done';
     const run = `"$NODE" "$CODEX" run ${flag} --executor "$URL" -- sh -c '${program}'`;
-    const script = `${run}; echo "ended"" with $?"; stty -a | grep -o -e '-\\?icanon'; cat >left; echo all"" read`;
+    // Ctrl-C that ends the program is for this shell as well.
+    const script = `trap : INT; ${run}; echo "ended"" with $?"; stty -a | grep -o -e '-\\?icanon'; cat >left; echo all"" read`;
     const env = { NODE: process.execPath, CODEX: codex, URL: proxy.url };
     const terminal = new Terminal("sh", ["-c", script], { cwd: directory, env });
     closing.push(() => terminal.kill());

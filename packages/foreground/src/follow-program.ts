@@ -22,6 +22,8 @@ export interface Followed {
   outcome: RunOutcome;
   code: number;
   signal: NodeJS.Signals | undefined;
+  /** The signal comes from Ctrl-C in the program's terminal: it ends the foreground processes of this terminal as well. */
+  isTyped: boolean;
   /** The user gave up on an executor that does not respond. */
   isLeft: boolean;
 }
@@ -56,7 +58,8 @@ export async function followProgram(
   await output.flush();
   const code = exitCodeOf(outcome, say);
   const signal = isLeft ? end.signal : endingSignal(outcome);
-  return { outcome, code: output.isLost && code === EXIT.ok ? EXIT.lost : code, signal, isLeft };
+  const isTyped = !isLeft && signal === "SIGINT" && passing.isInterruptTyped;
+  return { outcome, code: output.isLost && code === EXIT.ok ? EXIT.lost : code, signal, isTyped, isLeft };
 }
 
 /** After a program that was ended by SIGINT this command ends by SIGINT too, so that shell loops stop. */
@@ -69,12 +72,13 @@ const endingSignal = (outcome: RunOutcome): NodeJS.Signals | undefined =>
     : undefined;
 
 /** Closes the connection, and ends this process as specified by `followed`. */
-export async function endAs({ code, signal, isLeft }: Followed, close: () => Promise<void>): Promise<void> {
+export async function endAs({ code, signal, isTyped, isLeft }: Followed, close: () => Promise<void>): Promise<void> {
   process.exitCode = code;
   const closed = close();
   // Do not wait for an executor that does not respond.
   await (isLeft ? Promise.race([closed, sleep(LEAVE_GRACE_MS)]) : closed);
-  if (signal !== undefined) process.kill(process.pid, signal);
+  // A shell that runs a script stops only when it gets SIGINT itself, as it would from the terminal: 0 is the process group.
+  if (signal !== undefined) process.kill(isTyped ? 0 : process.pid, signal);
   if (isLeft) process.exit();
 }
 

@@ -31,6 +31,8 @@ interface Left {
 
 export interface Passing {
   left: Promise<Left>;
+  /** Whether Ctrl-C was typed into the program's terminal, where this terminal would have signaled its foreground processes. */
+  readonly isInterruptTyped: boolean;
   /** Restores the terminal. Pending keys for a program whose end was not seen are dropped. */
   release(isProgramLost: boolean): void;
 }
@@ -47,9 +49,11 @@ export function passThrough(running: RunningCommand, options: PassOptions): Pass
   const now = size === undefined ? undefined : getTerminalSize();
   if (now !== undefined && (now.rows !== size?.rows || now.cols !== size.cols)) resize(now);
 
+  let isInterruptTyped = false;
   const target: InputTarget = {
     write(bytes) {
       recording?.input(bytes);
+      isInterruptTyped ||= terminal !== undefined && process.stdin.isTTY && bytes.includes(CTRL_C);
       return running.write(bytes);
     },
     closeStdin: () => running.closeStdin().catch((error: unknown) => reportOpenInput(running, say, error)),
@@ -63,12 +67,17 @@ export function passThrough(running: RunningCommand, options: PassOptions): Pass
   const releaseInput = hasInput ? passInput({ target, outages, say, onLeave }) : undefined;
   return {
     left,
+    get isInterruptTyped() {
+      return isInterruptTyped;
+    },
     release(isProgramLost) {
       releaseInput?.(isProgramLost, terminal);
       stopSignals();
     },
   };
 }
+
+const CTRL_C = 3;
 
 /** Returns a function that restores stdin. */
 function passInput(typed: TypedInputOptions): (isProgramLost: boolean, terminal: TakenTerminal | undefined) => void {
