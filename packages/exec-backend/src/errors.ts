@@ -39,11 +39,11 @@ export class UnknownStartError extends Error {
   override readonly name = "UnknownStartError";
 }
 
-/** A write was not accepted in full; the first `written` bytes were. */
+/** A write was not accepted in full; the first `written` bytes were. `unknown`: a far host did not respond, and the others may have been. */
 export class WriteError extends Error {
   override readonly name = "WriteError";
   constructor(
-    readonly code: "stdin_closed" | "exited" | "too_large" | "os_error",
+    readonly code: "stdin_closed" | "exited" | "too_large" | "os_error" | "unknown",
     readonly written: number,
     message: string,
     options?: ErrorOptions,
@@ -56,7 +56,7 @@ export class WriteError extends Error {
 export class ProcessError extends Error {
   override readonly name = "ProcessError";
   constructor(
-    readonly code: "no_terminal" | "exited" | "bad_size" | "unsupported",
+    readonly code: "no_terminal" | "exited" | "bad_size" | "unsupported" | "unknown",
     message: string,
     options?: ErrorOptions,
   ) {

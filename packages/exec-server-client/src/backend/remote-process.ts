@@ -163,17 +163,21 @@ export class RemoteProcess implements ExecProcess {
 
   /**
    * False once it has exited: the protocol does not report whether other processes of the group are left.
-   * @throws ProcessError `unsupported` where the server does not support the signal; Codex 0.169.0 supports SIGINT and SIGKILL
+   * @throws ProcessError `unsupported` where the server does not support the signal; Codex 0.169.0 supports SIGINT and SIGKILL.
+   * `unknown` when its answer was lost
    */
   async signal(name: ProcessSignal): Promise<boolean> {
     if (this.#isClosed) return false;
-    if (name === "SIGKILL") return (await this.#running.terminate(0)).running;
     // It may have ended because of this signal before the response arrives.
     const wasRunning = this.#outcome.kind === "running";
-    if (!(await this.#running.signalIfKnown(WIRE_SIGNALS[name]))) {
-      throw new ProcessError("unsupported", `the exec-server cannot send ${name}`);
+    try {
+      if (name === "SIGKILL") return (await this.#running.terminate(0)).running;
+      if (await this.#running.signalIfKnown(WIRE_SIGNALS[name])) return wasRunning;
+    } catch (cause) {
+      if (cause instanceof RpcError) throw cause;
+      throw new ProcessError("unknown", `whether ${name} was sent is not known: ${messageOf(cause)}`, { cause });
     }
-    return wasRunning;
+    throw new ProcessError("unsupported", `the exec-server cannot send ${name}`);
   }
 
   /** @throws ProcessError `no_terminal`, `bad_size`, `exited`, or `unsupported` where the server cannot, as Codex 0.169.0 */
@@ -231,6 +235,8 @@ export class RemoteProcess implements ExecProcess {
 
   async #send(chunk: Uint8Array, written: number): Promise<void> {
     const status = await this.#running.write(chunk).catch((cause: unknown) => {
+      // Without an answer of the server the program may have read it.
+      if (!(cause instanceof RpcError)) throw new WriteError("unknown", written, messageOf(cause), { cause });
       const text = `after ${written} bytes the write failed: ${messageOf(cause)}`;
       throw new WriteError(this.#hasExited ? "exited" : "os_error", written, text, { cause });
     });

@@ -123,6 +123,21 @@ describe("a remote process", () => {
     await expect(writing).rejects.toMatchObject({ name: "WriteError", code: "stdin_closed", written: 2_097_152 });
   });
 
+  it("does not know what became of a write and a signal whose answers are lost with the session", async () => {
+    const { server, connection, start } = await connect();
+    const process = await start("open");
+    const unknown = [
+      expect(process.write(Buffer.from("typed"))).rejects.toMatchObject({ code: "unknown", written: 0 }),
+    ];
+    await connection.take("process/write");
+    unknown.push(expect(process.signal("SIGINT")).rejects.toMatchObject({ code: "unknown" }));
+    await connection.take("process/signal");
+    await connection.cut();
+    const second = await server.accept();
+    await second.refuse(await second.take("initialize"), -32600, "unknown session id session");
+    await Promise.all(unknown);
+  });
+
   it("asks once for what the server does not have", async () => {
     const { connection, start } = await connect();
     const process = await start("open");

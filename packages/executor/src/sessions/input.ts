@@ -39,7 +39,7 @@ export async function sendInput(session: Session, request: WriteStdinRequest, ma
   if (bytes.length > 0 && ended) {
     notices.push(`the process had ended: 0 of ${bytes.length} bytes of input were written`);
   } else if (bytes.length === 1 && bytes[0] === INTERRUPT && session.stdio.kind === "pipe") {
-    await session.process.signal("SIGINT");
+    await sendSignal(session, "SIGINT", notices);
   } else if (bytes.length > 0) {
     written = writeInput(session, bytes, maxWaiting);
   }
@@ -49,7 +49,7 @@ export async function sendInput(session: Session, request: WriteStdinRequest, ma
     if (hasStdin(session)) closed = closeInput(session, isOnlyAction);
     else notices.push("stdin of this session was never open");
   }
-  if (request.signal !== undefined && !(await session.process.signal(SIGNALS[request.signal]))) {
+  if (request.signal !== undefined && !(await sendSignal(session, SIGNALS[request.signal], notices))) {
     notices.push(`there is no process left for the signal \`${request.signal}\``);
   }
   return {
@@ -68,6 +68,17 @@ const NO_INPUT: SentInput = {
   settleWithin: async () => {},
   getNotices: () => [],
 };
+
+/** False when there is no process for it. What is not known of a far host is a notice: other parts of the call were carried out. */
+async function sendSignal({ process }: Session, signal: ProcessSignal, notices: string[]): Promise<boolean> {
+  try {
+    return await process.signal(signal);
+  } catch (error) {
+    if (!(error instanceof ProcessError) || error.code !== "unknown") throw error;
+    notices.push(error.message);
+    return true;
+  }
+}
 
 function decodeInput({ input, inputEncoding }: WriteStdinRequest): Buffer {
   if (inputEncoding !== "base64") return Buffer.from(input);
@@ -162,6 +173,9 @@ function closeInput(session: Session, isOnlyAction: boolean): SentInput {
 
 function explainFailure(session: Session, size: number, error: unknown): string {
   const taken = error instanceof WriteError ? error.written : 0;
+  if (error instanceof WriteError && error.code === "unknown") {
+    return `${taken} of ${size} bytes of input are known to have been taken, the others may have been: ${error.message}`;
+  }
   if (taken > 0 || session.process.outcome.kind !== "running") {
     return `${taken} of ${size} bytes of input were taken: ${messageOf(error)}`;
   }

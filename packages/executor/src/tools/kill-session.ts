@@ -44,13 +44,18 @@ const MAX_MEMBERS = 64;
 
 function renderReceipt(session: Session, receipt: TerminationReceipt): string {
   const { running, members, strays, signals, gone, outcome } = receipt;
+  // A far host that cannot list processes, or whose answer was lost.
+  const isUnknown = !gone && members === undefined;
+  const rest = isUnknown
+    ? "Whether all of them are gone is not known."
+    : "Not all of them are gone: a process that it started still exists.";
   const lines = [
     `Session ${session.id}: ${running ? "was running" : "had ended before"}`,
     renderOutcome(outcome, session.id),
     `Processes of its group: ${renderProcesses(members)}`,
     ...(strays?.length === 0 ? [] : [`Processes that had left its group: ${renderProcesses(strays)}`]),
-    `Signals sent: ${signals.join(", ") || "none"}`,
-    gone ? "All of them are gone." : "Not all of them are gone: a process that it started still exists.",
+    `Signals sent: ${signals.join(", ") || (isUnknown ? "none is known" : "none")}`,
+    gone ? "All of them are gone." : rest,
   ];
   if (session.unread > 0) {
     lines.push(

@@ -181,6 +181,20 @@ describe("input", () => {
     expect((await host.client.write({ processId: id })).output).toBe("output");
   });
 
+  it("whose answer was lost may have been taken, and so may a signal", async () => {
+    const host = open();
+    const { id, process } = await startSession(host, { tty: true });
+    process.holdWrites = true;
+    process.losesSignals = true;
+    const answer = host.client.write({ processId: id, input: "12345678", signal: "interrupt" });
+    await host.clock.untilWaiting();
+    process.breakWrites(3, "unknown");
+    expect((await answer).result.notices).toEqual([
+      "whether SIGINT was sent is not known",
+      "3 of 8 bytes of input are known to have been taken, the others may have been: the program went deaf",
+    ]);
+  });
+
   it("for a process that has ended is answered with its end", async () => {
     const host = open();
     const { id, process } = await startSession(host, { tty: true });

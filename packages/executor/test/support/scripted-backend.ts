@@ -102,7 +102,7 @@ export class ScriptedProcess implements ExecProcess {
   }
 
   /** The program stops reading after some bytes. */
-  breakWrites(written: number, code: "stdin_closed" | "exited" = "stdin_closed"): void {
+  breakWrites(written: number, code: WriteError["code"] = "stdin_closed"): void {
     for (const { reject } of this.#held.splice(0)) reject(new WriteError(code, written, "the program went deaf"));
   }
 
@@ -119,7 +119,11 @@ export class ScriptedProcess implements ExecProcess {
     this.events.push("close stdin");
   }
 
+  /** As behind an exec-server whose answer was lost. */
+  losesSignals = false;
+
   async signal(name: ProcessSignal): Promise<boolean> {
+    if (this.losesSignals) throw new ProcessError("unknown", `whether ${name} was sent is not known`);
     this.events.push(`signal ${name}`);
     return this.outcome.kind === "running";
   }
