@@ -5,7 +5,7 @@ import { createRequestStateCodec, McpServer } from "@modelcontextprotocol/server
 import { ClientState } from "./calls/client-state.js";
 import { type CallState, createCallHandler } from "./calls/tool-call.js";
 import { INSTRUCTIONS, SERVER } from "./handshake/identity.js";
-import { ATTACH_WAIT_MS, DEFAULT_MAX_HOLD_MS, MAX_HOLD_MS, MIN_HOLD_MS } from "./limits.js";
+import { ATTACH_WAIT_MS, BUSY_WAIT_MS, DEFAULT_MAX_HOLD_MS, MAX_HOLD_MS, MIN_HOLD_MS } from "./limits.js";
 import type { McpServers } from "./mcp-servers.js";
 import { isHoldTime, type McpServerOptions } from "./options.js";
 import { registerResources } from "./resources/session-resources.js";
@@ -120,6 +120,10 @@ export function createMcpServers(
     forget(client) {
       clients.get(client)?.close();
       clients.delete(client);
+    },
+    async isBusy(client) {
+      const state = clients.get(client);
+      return state !== undefined && ((await waitAtMost(clock, BUSY_WAIT_MS, state.isBusy())) ?? true);
     },
     async end(client) {
       const state = clients.get(client);

@@ -22,8 +22,13 @@ export const QUESTION_COMMAND_LENGTH = 4_000;
 export const MAX_BODY_BYTES = 4 * 1024 * 1024;
 /** HTTP requests of all clients at once, open streams included; further ones get 503. */
 export const MAX_HTTP_REQUESTS = 1_024;
-/** MCP sessions of one HTTP client; for one more, the longest unused one ends, and if all are in use it gets 503. */
+/**
+ * MCP sessions of one HTTP client; for one more, the longest unused one ends, one without running programs first, and if all are
+ * in use it gets 503.
+ */
 export const MAX_HTTP_SESSIONS = 64;
+/** For finding out whether a client has running programs, milliseconds. */
+export const BUSY_WAIT_MS = 1_000;
 /** Time after which an MCP session without a request or an open stream ends, milliseconds. */
 export const SESSION_IDLE_MS = 30 * 60_000;
 /** Bytes of the output of a session as a resource; of a longer one the end is kept. */

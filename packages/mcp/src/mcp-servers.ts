@@ -15,6 +15,8 @@ export interface McpServers {
   onToolsChanged(listener: () => void): () => void;
   /** Withdraws the open questions of a client that has disconnected. Its sessions keep running. */
   forget(client: string): void;
+  /** Whether sessions of a client are running; true as well if that is not known in time. Never rejects. */
+  isBusy(client: string): Promise<boolean>;
   /** `forget`, and ends the sessions of the client. Never rejects. */
   end(client: string): Promise<void>;
   /** Withdraws all open questions. The orchestrator stays open. */

@@ -46,15 +46,26 @@ export class ClientState {
     this.watches.close();
   }
 
+  /** Whether sessions are running. Never rejects. */
+  async isBusy(): Promise<boolean> {
+    const conversation = await this.#conversation?.catch(() => undefined);
+    return conversation !== undefined && (await listRunning(conversation)).length > 0;
+  }
+
   /** Ends the running sessions. Never rejects. */
   async endSessions(): Promise<void> {
     const conversation = await this.#conversation?.catch(() => undefined);
     if (conversation === undefined) return;
-    const { structured } = await conversation.callTool("list_sessions", {});
-    const sessions: unknown = Reflect.get(Object(structured), "sessions");
-    if (!Array.isArray(sessions)) return;
-    const running = sessions.filter((session) => Reflect.get(Object(session), "state") === "running");
     const end = (id: unknown) => conversation.callTool("kill_session", { session_id: id });
-    await Promise.all(running.map((session) => end(Reflect.get(session, "sessionId"))));
+    await Promise.all((await listRunning(conversation)).map(end));
   }
+}
+
+/** Ids of the running sessions. */
+async function listRunning(conversation: Conversation): Promise<unknown[]> {
+  const { structured } = await conversation.callTool("list_sessions", {});
+  const sessions: unknown = Reflect.get(Object(structured), "sessions");
+  if (!Array.isArray(sessions)) return [];
+  const running = sessions.filter((session) => Reflect.get(Object(session), "state") === "running");
+  return running.map((session) => Reflect.get(session, "sessionId"));
 }

@@ -75,13 +75,20 @@ export class LegacySessions {
     return session;
   }
 
-  /** Whether the client may have another session, perhaps after its longest unused one has ended. */
+  /** Whether the client may have another session, perhaps after its longest unused one has ended: one without running programs first. */
   async #makeRoom(owner: string): Promise<boolean> {
     const own = [...this.#sessions.values()].filter((session) => session.owner === owner);
     if (own.length < MAX_HTTP_SESSIONS) return true;
-    const [unused] = own.filter(({ exchanges }) => exchanges === 0).sort((a, b) => a.usedAt - b.usedAt);
-    await unused?.transport.close();
-    return unused !== undefined;
+    const longestUnused = () =>
+      own.filter(({ id, exchanges }) => exchanges === 0 && this.#sessions.has(id)).sort((a, b) => a.usedAt - b.usedAt);
+    const states = await Promise.all(
+      longestUnused().map(async ({ id }) => ((await this.#servers.isBusy(`${owner}/${id}`)) ? undefined : id)),
+    );
+    // Requests may have come in the meantime.
+    const unused = longestUnused();
+    const found = unused.find(({ id }) => states.includes(id)) ?? unused[0];
+    await found?.transport.close();
+    return found !== undefined;
   }
 
   #begin(session: Session): void {

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { listenMcp, type McpListenOptions } from "@codex/mcp/http";
 import { type Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { MAX_HTTP_SESSIONS } from "../../src/limits.js";
 import { createClient, type Decide, ERAS, type Era, listRunning, open, textOf } from "../support.js";
 
 async function listen(options: McpListenOptions & { approvalPolicy?: "never" | "untrusted" } = {}) {
@@ -97,6 +98,15 @@ describe("an HTTP listener", () => {
   ])("refuses %s", async (_what, headers, status) => {
     const { url } = await listen();
     expect(await send(url, headers)).toBe(status);
+  });
+
+  it("ends no program for sessions that run nothing", async () => {
+    const { url, connect, orchestrator } = await listen();
+    const { client } = await connect("legacy");
+    await exec(client, "exec cat", { stdin: "open", yield_time_ms: 250 });
+    await client.close(); // its MCP session is kept
+    for (let count = 0; count < MAX_HTTP_SESSIONS + 8; count += 1) expect(await send(url, {})).toBe(200);
+    expect(await listRunning(orchestrator, "executor")).toHaveLength(1);
   });
 
   it("serves names that are allowed, and no other path", async () => {
