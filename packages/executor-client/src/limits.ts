@@ -52,7 +52,7 @@ export interface ExecutorConnectionTimings {
   /** The delay before reconnect attempt n is drawn from 0 to `reconnectBaseMs` · 2ⁿ, at most `reconnectMaxMs`. */
   reconnectBaseMs: number;
   reconnectMaxMs: number;
-  /** Silence after which an executor with open calls is pinged, and the time limit for its pong. */
+  /** Silence after which an executor with open calls, or that keeps sessions for a while, is pinged, and the time limit for its pong. */
   livenessMs: number;
 }
 

@@ -106,6 +106,17 @@ describe("codex executor on a websocket that breaks", () => {
     expect(events).toContain("online");
   });
 
+  it("is found again behind such a wire also while nothing is asked of it", { timeout: 60_000 }, async () => {
+    const { proxy } = await listen(["--resume-grace", "1000"]);
+    const timings = { reconnectBaseMs: 5, reconnectMaxMs: 50, livenessMs: 50 };
+    const { orchestrator, events } = await attach(proxy, { defaults: { timings } });
+    const started = await orchestrator.callTool("exec_command", { cmd: "exec cat", tty: true, yield_time_ms: 250 });
+    proxy.stall();
+    await expect.poll(() => events, { timeout: 20_000 }).toEqual(["offline", "online"]);
+    const typed = { session_id: sessionOf(started), chars: "here\n", yield_time_ms: 1_000 };
+    expect((await orchestrator.callTool("write_stdin", typed)).text).toContain("here");
+  });
+
   it("that was killed and started again has lost its sessions, and says so instead of an exit", {
     timeout: 60_000,
   }, async () => {

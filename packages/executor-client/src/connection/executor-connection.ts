@@ -133,7 +133,8 @@ export class ExecutorConnection {
       ...options,
       livenessMs: timings.livenessMs,
       onUnsolicited: (message) => this.#handleUnsolicited(message),
-      hasOtherWaits: () => this.#tunnels.isOpen,
+      // An executor ends what it keeps for a connection once that has been lost for too long, also without a call.
+      isWatchedIdle: () => this.#tunnels.isOpen || this.#graceMs !== undefined,
       recover: reconnect === undefined ? undefined : (loss) => this.#recover(loss, reconnect),
     });
     void this.#wire.ended.then((reason) => this.#tunnels.drop(reason));

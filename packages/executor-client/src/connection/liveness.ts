@@ -7,7 +7,7 @@ export interface LivenessOptions {
   ms: number;
   /** Number of messages received from the peer. */
   getReceived: () => number;
-  /** Whether a response is pending. */
+  /** Whether it matters now that the peer is there. */
   isWaiting: () => boolean;
   /** Called if the peer did not respond. */
   onDead: () => void;

@@ -74,9 +74,9 @@ export interface WireOptions {
   /** Prefix of request ids, unique to this connection. */
   idPrefix: string;
   onUnsolicited: (message: UnsolicitedMessage) => void;
-  /** Whether something other than a call waits for the executor. */
-  hasOtherWaits: () => boolean;
-  /** Time without a message after which an executor that owes a response is pinged, milliseconds. */
+  /** Whether a silent executor is pinged without a call in progress as well. */
+  isWatchedIdle: () => boolean;
+  /** Time without a message after which an executor is pinged, milliseconds. */
   livenessMs: number;
   /** Called to replace a channel that has ended; never rejects. Absent: the connection ends with its channel. */
   recover?: ((loss: Loss) => Promise<Recovery>) | undefined;

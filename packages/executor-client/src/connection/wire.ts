@@ -171,7 +171,7 @@ export class Wire {
       getReceived: () => this.#received,
       // Other requests have short deadlines.
       isWaiting: () =>
-        this.#options.hasOtherWaits() ||
+        this.#options.isWatchedIdle() ||
         [...this.#pending.values()].some(({ message }) => message.type === "call_tool"),
       onDead: () => {
         this.#abandonReason = `it did not respond for ${2 * ms} ms`;
