@@ -18,9 +18,9 @@ const NEVER = ["agent", "commander", "exec-server", "exec-server-client", "polic
 const HOST = ["executor", "process-host", "sandbox", "shell-snapshot"];
 
 describe.each([
-  { name: "run", maxBytes: 431_000, without: [...NEVER, "ws"] },
+  { name: "run", maxBytes: 433_000, without: [...NEVER, "ws"] },
   { name: "run-remote", maxBytes: 278_000, without: [...NEVER, ...HOST] },
-  { name: "tools-list", maxBytes: 419_000, without: [...NEVER, "ws"] },
+  { name: "tools-list", maxBytes: 421_000, without: [...NEVER, "ws"] },
   {
     name: "run-configured",
     maxBytes: 37_000,

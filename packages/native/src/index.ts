@@ -1,5 +1,6 @@
 export { createEntryReader, type EntryReader } from "./files/entry-reader.js";
 export { createKernel, type Kernel } from "./files/kernel.js";
+export { createRemoteMounts, type RemoteMounts } from "./files/remote-mounts.js";
 export { kindOf, type Status } from "./files/status.js";
 export { NO_LIBRARY } from "./libc/koffi.js";
 export { MAX_CACHED_READ_BYTES } from "./limits.js";

@@ -1,7 +1,14 @@
 import type { ExecBackend, ProcessSpec } from "@codex/exec-backend";
 import { StartError } from "@codex/exec-backend";
 import type { ProcessOutcome } from "@codex/executor-protocol";
-import { createMarks, createNative, findRuntimeProblem, type Native } from "@codex/native";
+import {
+  createMarks,
+  createNative,
+  createRemoteMounts,
+  findRuntimeProblem,
+  type Native,
+  type RemoteMounts,
+} from "@codex/native";
 import { type CommandSandbox, createCommandSandbox } from "@codex/sandbox";
 import type { Telemetry } from "@codex/telemetry";
 import { terminateFamily } from "./ending/terminate.js";
@@ -12,7 +19,7 @@ import { type LocalContext, type LocalProcess, startLocalProcess } from "./local
 import { type FirstProcess, PidSequence } from "./proc/pid-sequence.js";
 import { createProcessTelemetry } from "./process-telemetry.js";
 import { createReclaim } from "./reclaim.js";
-import { resolveProgram } from "./start/resolve-program.js";
+import { listAccessed, resolveProgram } from "./start/resolve-program.js";
 
 /** Collaborators of a local backend; each has a real default. */
 export interface LocalBackendOptions {
@@ -20,6 +27,8 @@ export interface LocalBackendOptions {
   guard?: Guard;
   /** Applies `ProcessSpec.sandbox`. */
   sandbox?: CommandSandbox;
+  /** Default: those of this host. Starts on a remote mount that does not answer keep no other start waiting. */
+  mounts?: RemoteMounts;
   /** Milliseconds between SIGTERM and SIGKILL when the backend is closed. Default 500. */
   closeGraceMs?: number;
   /**
@@ -51,7 +60,8 @@ export function createLocalBackend(options: LocalBackendOptions = {}): ExecBacke
   const native = options.native ?? createNative();
   const marks = createMarks();
   const guard = options.guard ?? createGuard({ markPrefix: marks.prefix, native: isLinux ? native : undefined });
-  const sandbox = options.sandbox ?? createCommandSandbox({ native });
+  const mounts = options.mounts ?? createRemoteMounts();
+  const sandbox = options.sandbox ?? createCommandSandbox({ native, mounts });
   const telemetry = createProcessTelemetry(options.telemetry ?? {});
   /** Processes whose group is not known to be empty. */
   const owned = new Set<LocalProcess>();
@@ -103,6 +113,15 @@ export function createLocalBackend(options: LocalBackendOptions = {}): ExecBacke
     if (!process.checkGroup()) owned.add(process);
     return process;
   };
+  const track = (spec: ProcessSpec) => {
+    const started = start(spec);
+    starting.add(started);
+    started.then(
+      (process) => telemetry.started(spec, process),
+      (error: unknown) => telemetry.failed(spec, error),
+    );
+    return started.finally(() => starting.delete(started));
+  };
   const close = async () => {
     await Promise.allSettled(starting);
     const graceMs = options.closeGraceMs ?? DEFAULT_CLOSE_GRACE_MS;
@@ -119,13 +138,9 @@ export function createLocalBackend(options: LocalBackendOptions = {}): ExecBacke
   return {
     getSandboxSupport: sandbox.getSupport,
     start(spec) {
-      const started = start(spec);
-      starting.add(started);
-      started.then(
-        (process) => telemetry.started(spec, process),
-        (error: unknown) => telemetry.failed(spec, error),
-      );
-      return started.finally(() => starting.delete(started));
+      const reached = mounts.reach(listAccessed(spec));
+      // Closing does not wait for a mount: what reaches it later is not started.
+      return reached === undefined ? track(spec) : reached.then(() => track(spec));
     },
     close() {
       closing ??= close();

@@ -1,6 +1,6 @@
 import { type HostSandbox, StartError } from "@codex/exec-backend";
 import type { Sandbox } from "@codex/executor-protocol";
-import { createNative, type Native } from "@codex/native";
+import { createNative, createRemoteMounts, type Native, type RemoteMounts } from "@codex/native";
 import { mirrorClosed } from "./bubblewrap/mirror.js";
 import { PathsChangedError } from "./bubblewrap/open-sources.js";
 import { checkBubblewrap, isProbablyUsable, type Preflight } from "./bubblewrap/preflight.js";
@@ -9,7 +9,7 @@ import { MAX_RESOLVE_TRIES } from "./limits.js";
 import { createHostFiles, type HostFiles } from "./profile/host-files.js";
 import { createPatternSearch } from "./profile/pattern-search.js";
 import { isUnlimited, type SandboxProfile } from "./profile/profile.js";
-import { type FoundPatterns, resolveProfile } from "./profile/resolve-profile.js";
+import { type FoundPatterns, listNamed, resolveProfile } from "./profile/resolve-profile.js";
 import { wrapWithSeatbelt } from "./seatbelt/wrap-command.js";
 import type { SandboxableCommand, WrappedCommand } from "./wrapped-command.js";
 
@@ -19,7 +19,10 @@ export interface CommandSandbox {
   getSupport(): Promise<HostSandbox>;
   /** A guess from files of the host, without a trial run: fast, and in rare cases wrongly true. */
   isLikely(): boolean;
-  /** Expands its patterns without blocking this thread. Rejects with a StartError `sandbox_invalid`. */
+  /**
+   * Expands its patterns without blocking this thread, and waits for remote mounts that its paths are on. Rejects with a
+   * StartError `sandbox_invalid`.
+   */
   search(sandbox: Sandbox): Promise<FoundPatterns>;
   /** Resolves a sandbox on this host; patterns that are not in `found` are expanded on this thread. @throws StartError `sandbox_invalid` */
   resolve(sandbox: Sandbox, found?: FoundPatterns): SandboxProfile;
@@ -34,6 +37,7 @@ export interface CommandSandbox {
 export interface CommandSandboxOptions {
   native?: Native;
   files?: HostFiles;
+  mounts?: RemoteMounts;
   platform?: NodeJS.Platform;
   /** Checks what a Linux host supports. */
   preflight?: (native: Native) => Promise<Preflight>;
@@ -43,6 +47,7 @@ export interface CommandSandboxOptions {
 export function createCommandSandbox({
   native = createNative(),
   files = createHostFiles(),
+  mounts = createRemoteMounts(),
   platform = process.platform,
   preflight = checkBubblewrap,
 }: CommandSandboxOptions = {}): CommandSandbox {
@@ -54,7 +59,12 @@ export function createCommandSandbox({
     });
     return checked;
   };
-  const search = createPatternSearch(files);
+  const findPatterns = createPatternSearch(files);
+  const search = async (sandbox: Sandbox) => {
+    // What resolves the paths is synchronous.
+    await mounts.reach(listNamed(sandbox, files));
+    return findPatterns(sandbox);
+  };
   return {
     async getSupport() {
       if (platform === "darwin") return { kind: "seatbelt" };

@@ -4,9 +4,21 @@ import type { ProcessSpec } from "@codex/exec-backend";
 import { checkStrings, errnoOf, StartError } from "@codex/exec-backend";
 
 /**
+ * The paths that a start accesses synchronously: its directory, its program, and where that is searched for.
+ */
+export function listAccessed({ argv, cwd, env }: ProcessSpec): string[] {
+  const name = argv[0] ?? "";
+  if (name.includes("/")) return [cwd, resolve(cwd, name)];
+  return [cwd, ...searchPath(env).map((directory) => resolve(cwd, directory))];
+}
+
+const searchPath = (env: ProcessSpec["env"]): string[] => (env.PATH ?? process.env.PATH ?? "/usr/bin:/bin").split(":");
+
+/**
  * Absolute path of the program of a spec, found as execvp would find it: by `PATH` of the spec's environment, else of this
  * process. Checked before anything is started, so that a missing program and a missing directory are distinguished. Looked up
  * synchronously: the start that follows waits for the same file system anyway, and the thread pool costs more than the look-up.
+ * For file systems that may not answer, `listAccessed` is looked up before.
  * @throws StartError
  */
 export function resolveProgram(spec: ProcessSpec): string {
@@ -15,7 +27,7 @@ export function resolveProgram(spec: ProcessSpec): string {
   const name = spec.argv[0]!;
   if (name.includes("/")) return checkExecutable(resolve(spec.cwd, name), name);
   let denied = false;
-  for (const directory of (spec.env.PATH ?? process.env.PATH ?? "/usr/bin:/bin").split(":")) {
+  for (const directory of searchPath(spec.env)) {
     const candidate = resolve(spec.cwd, directory, name);
     const state = executableState(candidate);
     if (state === "ok") return candidate;

@@ -74,6 +74,17 @@ function toPaths(
   });
 }
 
+/** The absolute paths that a sandbox names, as they were requested. @throws StartError `sandbox_invalid` */
+export function listNamed(sandbox: Sandbox, files: HostFiles): string[] {
+  const { permissions } = sandbox;
+  if (permissions.type !== "managed" || permissions.file_system.type === "unrestricted") return [];
+  return permissions.file_system.entries.flatMap(({ path, access }) =>
+    path.type === "glob_pattern"
+      ? listPatterns(path.pattern, sandbox).map(({ base }) => base)
+      : namedPaths(path, access === "none" ? "deny" : access, sandbox, files),
+  );
+}
+
 /** The matches, or why they are not reliable, by `keyOf`. */
 export type FoundPatterns = ReadonlyMap<string, readonly string[] | Error>;
 

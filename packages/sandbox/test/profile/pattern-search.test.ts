@@ -1,6 +1,7 @@
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { RemoteMounts } from "@codex/native";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createCommandSandbox } from "../../src/command-sandbox.js";
 import { MAX_PATTERN_MATCHES } from "../../src/limits.js";
@@ -18,9 +19,10 @@ describe("a search for patterns", () => {
     reads = [];
   });
   afterEach(() => rmSync(base, { recursive: true, force: true }));
-  const open = (more: Partial<HostFiles> = {}) => {
+  const open = (more: Partial<HostFiles> = {}, mounts?: RemoteMounts) => {
     const files = createHostFiles();
     return createCommandSandbox({
+      ...(mounts === undefined ? {} : { mounts }),
       files: {
         ...files,
         list() {
@@ -87,6 +89,27 @@ describe("a search for patterns", () => {
       code: "sandbox_invalid",
       message: expect.stringContaining("too many matches"),
     });
+  });
+
+  it("waits for the mounts that its paths and patterns are on", async () => {
+    const named: string[] = [];
+    let answer = () => {};
+    const answered = new Promise<void>((resolve) => {
+      answer = resolve;
+    });
+    const mounts = {
+      reach(paths: Iterable<string>) {
+        named.push(...paths);
+        return answered;
+      },
+    };
+    const sandbox = restrict([READ_ALL, entry(base, "write"), pattern("**/x")], { cwd: join(base, "d") });
+    const searched = open({}, mounts).search(sandbox);
+    await new Promise((resolve) => setImmediate(resolve));
+    expect([named, reads]).toEqual([["/", base, join(base, "d")], []]);
+    answer();
+    await searched;
+    expect(reads).toEqual([join(base, "d")]);
   });
 
   it("asks nothing of a sandbox without patterns", async () => {

@@ -1,0 +1,64 @@
+import { expect, it } from "vitest";
+import { createRemoteMounts } from "../../src/files/remote-mounts.js";
+import { MAX_MOUNTS_AGE_MS } from "../../src/limits.js";
+
+const LINES = [
+  "22 1 8:1 / / rw,relatime shared:1 - ext4 /dev/sda1 rw",
+  "30 22 0:40 / /srv/far rw,relatime shared:9 - nfs4 far:/export rw",
+  "31 22 0:41 / /srv/my\\040drive rw - fuse.sshfs me@far: rw",
+  "32 22 0:42 / /srv/disk rw shared:3 master:1 - xfs /dev/sdb1 rw",
+  "33 22 0:43 / /proc/fs rw - fusectl fusectl rw",
+];
+
+function open(text: () => string) {
+  const asked: string[] = [];
+  let answer = () => {};
+  const answered = new Promise<void>((resolve) => {
+    answer = resolve;
+  });
+  const clock = { now: 0 };
+  const mounts = createRemoteMounts({
+    readMounts: text,
+    lookUp(path) {
+      asked.push(path);
+      return answered;
+    },
+    now: () => clock.now,
+  });
+  return { mounts, asked, answer, clock };
+}
+
+it("looks up paths on remote mounts, once each, and no others", async () => {
+  const { mounts, asked, answer } = open(() => LINES.join("\n"));
+  expect(mounts.reach(["/", "/srv", "/srv/farther", "/srv/disk/x", "/proc/fs/x", "relative"])).toBeUndefined();
+  const reached = mounts.reach(["/usr", "/srv/far", "/srv/disk/../far/x", "/srv/far/x", "/srv/my drive/y"]);
+  expect(asked).toEqual(["/srv/far", "/srv/far/x", "/srv/my drive/y"]);
+  let isReached = false;
+  void reached?.then(() => {
+    isReached = true;
+  });
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(isReached).toBe(false);
+  answer();
+  await reached;
+});
+
+it("has none where this process itself depends on the mount, and none on systems without a list", () => {
+  expect(open(() => "22 1 0:2 / / rw - 9p none rw").mounts.reach(["/x"])).toBeUndefined();
+  const missing = open(() => {
+    throw new Error("ENOENT");
+  });
+  expect(missing.mounts.reach(["/srv/far"])).toBeUndefined();
+});
+
+it("reads the list again when it is old", () => {
+  expect(MAX_MOUNTS_AGE_MS).toBe(1_000);
+  const lines = LINES.slice(0, 1);
+  const { mounts, clock } = open(() => lines.join("\n"));
+  expect(mounts.reach(["/srv/far"])).toBeUndefined();
+  lines.push(LINES[1]!);
+  clock.now = MAX_MOUNTS_AGE_MS;
+  expect(mounts.reach(["/srv/far"])).toBeUndefined();
+  clock.now += 1;
+  expect(mounts.reach(["/srv/far"])).toBeDefined();
+});

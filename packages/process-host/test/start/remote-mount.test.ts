@@ -1,0 +1,62 @@
+import type { RemoteMounts } from "@codex/native";
+import { expect, it } from "vitest";
+import { createLocalBackend } from "../../src/local-backend.js";
+import { ENV, outputOf } from "../support.js";
+
+/** A mount at /usr that does not answer until it is let. */
+function hang() {
+  const asked: string[][] = [];
+  let answer = () => {};
+  const answered = new Promise<void>((resolve) => {
+    answer = resolve;
+  });
+  const mounts: RemoteMounts = {
+    reach(paths) {
+      const wanted = [...paths];
+      if (!wanted.some((path) => path.startsWith("/usr/lib"))) return undefined;
+      asked.push(wanted);
+      return answered;
+    },
+  };
+  return { mounts, asked, answer };
+}
+
+const spec = { argv: ["/bin/sh", "-c", "pwd"], cwd: "/", env: ENV, stdio: { kind: "pipe", stdin: "null" } } as const;
+
+it("a start on a mount that does not answer waits for it, and no other start does", async () => {
+  const { mounts, asked, answer } = hang();
+  await using backend = createLocalBackend({ mounts });
+  let hasStarted = false;
+  const waiting = backend.start({ ...spec, cwd: "/usr/lib" });
+  void waiting.then(() => {
+    hasStarted = true;
+  });
+  expect(await outputOf(await backend.start(spec))).toBe("/\n");
+  expect(hasStarted).toBe(false);
+  expect(asked).toEqual([["/usr/lib", "/bin/sh"]]);
+  answer();
+  expect(await outputOf(await waiting)).toBe("/usr/lib\n");
+});
+
+it("the directories that a program is searched in count as well", async () => {
+  const { mounts, asked, answer } = hang();
+  answer();
+  await using backend = createLocalBackend({ mounts });
+  const started = await backend.start({
+    ...spec,
+    argv: ["sh", "-c", "echo found"],
+    env: { PATH: "/usr/lib:lib:/bin" },
+  });
+  expect(await outputOf(started)).toBe("found\n");
+  expect(asked).toEqual([["/", "/usr/lib", "/lib", "/bin"]]);
+});
+
+it("closing does not wait for a mount that does not answer, and nothing is started afterwards", async () => {
+  const { mounts, answer } = hang();
+  const backend = createLocalBackend({ mounts });
+  const waiting = backend.start({ ...spec, cwd: "/usr/lib" });
+  const refused = expect(waiting).rejects.toMatchObject({ code: "closed" });
+  await backend.close();
+  answer();
+  await refused;
+});
