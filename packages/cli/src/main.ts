@@ -1,4 +1,4 @@
-#!/usr/bin/env node
+#!/bin/sh
 import { existsSync, readFileSync, writeSync } from "node:fs";
 import module from "node:module";
 import { homedir } from "node:os";

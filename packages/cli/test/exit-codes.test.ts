@@ -1,7 +1,7 @@
 import { execFileSync, spawn, spawnSync } from "node:child_process";
 import { copyFileSync, mkdirSync, mkdtempSync, openSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, describe, expect, it } from "vitest";
 import { Terminal } from "./pty.js";
@@ -73,6 +73,15 @@ describe("codex run ends", () => {
     expect(run("echo lost").status).toBe(125);
     expect(run("echo lost; exit 3").status).toBe(3);
     expect(run("true").status).toBe(0);
+  });
+
+  it("with 125 when its output is closed, as npm installs it", () => {
+    const PATH = `${dirname(process.execPath)}:${process.env.PATH}`;
+    const run = (script: string) =>
+      spawnSync("sh", ["-c", script, codex], { encoding: "utf8", env: { ...process.env, PATH } });
+    expect(run('"$0" run -- seq 3 >&-')).toMatchObject({ status: 125, stdout: "" });
+    expect(run('"$0" run -- seq 3 >/dev/null')).toMatchObject({ status: 0, stderr: "" });
+    expect(run('"$0" run -- echo "a  b" "*"')).toMatchObject({ status: 0, stdout: "a  b *\n", stderr: "" });
   });
 });
 
