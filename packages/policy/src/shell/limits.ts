@@ -63,3 +63,9 @@ export const MAX_FILE_COMPARISONS = 200_000;
 
 /** Most times that a script is read again with what its own substitutions and functions are known to print. */
 export const MAX_ROUNDS = 3;
+
+/** Most printed texts that are kept for a shell whose input is not known. */
+export const MAX_TEXTS = 64;
+
+/** Reading a character of a script costs about as much as visiting half a word of a command. */
+export const EFFORT_PER_CHARACTER = 0.5;

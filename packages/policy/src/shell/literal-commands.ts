@@ -5,6 +5,7 @@ import { CONTINUATION, CONTINUATIONS, readZsh, translateDialect } from "./dialec
 import type { LiteralCommands } from "./found-commands.js";
 import { judgeSetting } from "./git-settings.js";
 import {
+  EFFORT_PER_CHARACTER,
   MAX_EFFORT,
   MAX_GUESS_WORDS,
   MAX_GUESSES,
@@ -12,6 +13,7 @@ import {
   MAX_NESTING,
   MAX_ROUGH_SCRIPT,
   MAX_TEXT_GUESSES,
+  MAX_TEXTS,
 } from "./limits.js";
 import { getLiteralOutput } from "./literal-output.js";
 import { classifyVariable, listAssignments } from "./loading-variables.js";
@@ -20,13 +22,21 @@ import type { ShellParser } from "./parser.js";
 import { parseChecked } from "./parser-check.js";
 import { QUIET_PROGRAMS } from "./plain-programs.js";
 import { lookupName, plainName } from "./program-name.js";
-import { judgeRanFiles } from "./ran-files.js";
+import { judgeRanFiles, listPatches } from "./ran-files.js";
 import { readRoughCommands } from "./rough-words.js";
 import { isInherited, isStandardInput, isStartFile, listVariableScripts } from "./run-variables.js";
 import type { FoundCommand, ScriptVisitor } from "./script-visitor.js";
 import { walkScript } from "./script-walker.js";
 import { listSettingFiles, listToolSettings } from "./tool-commands.js";
-import { hasHarmlessOutput, isUnknown, toUnknown, UNKNOWN, withoutUnknown } from "./unknown.js";
+import {
+  hasHarmlessOutput,
+  isPartOf,
+  isUnknown,
+  listUncertain,
+  toUnknown,
+  UNKNOWN,
+  withoutUnknown,
+} from "./unknown.js";
 import { addParameters, type Variables } from "./variables.js";
 import { fillArguments, findNestedCommands, mayTakeCode, SHELLS } from "./wrappers.js";
 
@@ -67,16 +77,6 @@ function listFound(collector: CommandCollector): LiteralCommands {
   };
 }
 
-/** Options and names may be cut off a word, and words may be joined. */
-const isPartOf = (word: string, script: string): boolean =>
-  word === "" || script === "" ? word === script : script.includes(word) || word.includes(script);
-
-/** What is cut out of a word of which a part is unknown is unknown as well: `env -S "$x y"`. */
-const listUncertain = (words: readonly string[], { argv, uncertain }: FoundCommand): ReadonlySet<string> => {
-  const cut = words.filter((word) => word !== "" && !argv.includes(word));
-  return new Set([...uncertain, ...cut.filter((word) => [...uncertain].some((each) => each.includes(word)))]);
-};
-
 const NOTHING: ReadonlySet<string> = new Set();
 
 const INITIAL_VARIABLES: Variables = new Map([["IFS", [" "]]]);
@@ -88,12 +88,6 @@ const VARIABLE_BUILTINS = /^(?:export|readonly|local|declare|typeset|set|setenv)
 
 /** Programs that write what they read to a file that an argument names. */
 const WRITERS: ReadonlySet<string> = new Set("cp install dd tee sponge ln mv xxd".split(" "));
-
-/** Most printed texts that are kept for a shell whose input is not known. */
-const MAX_TEXTS = 64;
-
-/** Reading a character of a script costs about as much as visiting half a word of a command. */
-const EFFORT_PER_CHARACTER = 0.5;
 
 class CommandCollector implements ScriptVisitor {
   /** By their text, so that each is listed once. */
@@ -117,6 +111,8 @@ class CommandCollector implements ScriptVisitor {
   private readonly written = new Map<string, string>();
   /** Files that are run as scripts, by normal path. */
   private readonly ran = new Set<string>();
+  /** Whether a patch is applied that is not known. */
+  private isPatched = false;
   private readonly textGuesses = new Map<string, string[]>();
   /** Values with substitutions in them, each of which is searched once. */
   private readonly held = new Set<string>();
@@ -167,7 +163,8 @@ class CommandCollector implements ScriptVisitor {
       if ((isShell || isSettings) && isUnknown(text))
         this.unclear ??= `what is written to \`${path}\` is known only at run time`;
     }
-    this.unclear ??= judgeRanFiles({ all: this.ran, unknown: this.unknownFiles }, users, this.written.size > 0);
+    const files = { all: this.ran, unknown: this.unknownFiles, texts: this.texts, isPatched: this.isPatched };
+    this.unclear ??= judgeRanFiles(files, users, this.written);
   }
 
   visitVariable(name: string, value: string): void {
@@ -189,6 +186,9 @@ class CommandCollector implements ScriptVisitor {
     }
     const [program = "", ...args] = argv;
     this.visitSettings(argv, input, files);
+    const patches = listPatches(argv, input, files);
+    for (const patch of patches) this.visitText(patch);
+    this.isPatched ||= patches.some(isUnknown);
     const isInteractive = SHELLS.has(plainName(program)) && args.some((arg) => /^-\w*i/.test(arg));
     if (isInteractive && variables.has("ENV")) this.setUnclear("a shell reads the file that `ENV` names at its start");
     if (!mayTakeCode(program, args)) return;
@@ -268,10 +268,9 @@ class CommandCollector implements ScriptVisitor {
     if (input !== undefined && WRITERS.has(argv[0] ?? ""))
       for (const path of argv.slice(1)) this.visitWritten(path, input);
     const runs = findNestedCommands(argv);
-    for (const inner of [...runs.inner, ...this.listScripts(command)]) {
-      const printed = this.visitInner(inner, command);
-      output ??= printed;
-    }
+    const printed = [...runs.inner, ...this.listScripts(command)].map((inner) => this.visitInner(inner, command) ?? "");
+    // `xargs echo` runs `echo` with and without what it reads.
+    output ??= printed.reduce((most, text) => (text.length > most.length ? text : most), "") || undefined;
     if (output === undefined && !hasHarmlessOutput(argv)) output = UNKNOWN;
     if (!this.isGuessing) {
       if (runs.unclear !== undefined) this.setUnclear(runs.unclear);
@@ -380,7 +379,8 @@ class CommandCollector implements ScriptVisitor {
     command: FoundCommand,
   ): string | undefined {
     const words = fillArguments(inner, text);
-    const uncertain = new Set([...command.uncertain, ...words.filter(isUnknown).map(withoutUnknown)]);
+    const doubtful = isUnknown(text) ? words.filter((word) => !inner.argv.includes(word)) : [];
+    const uncertain = new Set([...command.uncertain, ...doubtful.map(withoutUnknown)]);
     return this.visitCommand({ ...command, argv: words.map(withoutUnknown), uncertain });
   }
 

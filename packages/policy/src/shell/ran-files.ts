@@ -1,20 +1,24 @@
 import { posix } from "node:path";
 import { MAX_FILE_COMPARISONS } from "./limits.js";
 import { plainName } from "./program-name.js";
-import { hasHarmlessOutput } from "./unknown.js";
+import { hasHarmlessOutput, isUnknown } from "./unknown.js";
 
 /** Files that shells run as scripts, by normal path. */
 export interface RanFiles {
   readonly all: ReadonlySet<string>;
   /** Those whose content is not known. */
   readonly unknown: ReadonlySet<string>;
+  /** What the script passes to its commands. */
+  readonly texts: ReadonlySet<string>;
+  /** Whether a patch is applied that is not known. */
+  readonly isPatched: boolean;
 }
 
 /** Why a shell may run what is not in the script: another of its commands, `users`, may make the file. Undefined if none does. */
 export function judgeRanFiles(
-  { all, unknown }: RanFiles,
+  { all, unknown, texts, isPatched }: RanFiles,
   users: readonly (readonly string[])[],
-  hasWritten: boolean,
+  written: ReadonlyMap<string, string>,
 ): string | undefined {
   const descriptor = [...unknown].find((path) => /\/fd\/(?!0$)/.test(path));
   if (descriptor !== undefined) return `a shell runs \`${descriptor}\`, which is known only at run time`;
@@ -22,17 +26,29 @@ export function judgeRanFiles(
   if (relative !== undefined && users.some(entersDevices))
     return `a shell runs \`${relative}\` in a directory of devices`;
   const editors = users.filter(([program = ""]) => MAKERS.test(plainName(program)));
-  const paths = editors.length === 0 ? [] : users.flatMap(([path = ""]) => (path.includes("/") ? [path] : []));
+  const paths = users.flatMap(([path = ""]) => (path.includes("/") ? [path] : []));
   const started = new Set(paths.map((path) => posix.normalize(path)));
   if (all.size * countWords(users) + started.size * countWords(editors) > MAX_FILE_COMPARISONS) {
     return "too many files are run to compare them with what other commands may make";
   }
   const made = [...all].find(
     (path) =>
-      (hasWritten && GLOB.test(path)) ||
+      (written.size > 0 && GLOB.test(path)) ||
       users.some((argv) => mayChange(path, argv) || mayDownload(path, argv) || mayMake(path, argv)),
   );
   if (made !== undefined) return `a shell runs \`${made}\`, which another command may make`;
+  const own = [...unknown, ...started].filter((path) => !/^[</(-]/.test(path));
+  if (isPatched && own[0] !== undefined) return `a patch that is known only at run time may make \`${own[0]}\``;
+  const around = new Set([...written].flatMap(([path, text]) => (isUnknown(text) ? path.split("/") : [])));
+  const isComputed = (path: string) => around.size > 0 && (GLOB.test(path) || around.has(posix.basename(path)));
+  const isMoved = users.some(([program = "", ...args]) => MOVERS.test(plainName(program)) && args.some(isComputed));
+  const moved = own.find((path) => isMoved || isComputed(path));
+  if (moved !== undefined) return `what is in \`${moved}\` is known only at run time`;
+  if (editors.some(([program = ""]) => INTERPRETERS.test(plainName(program)))) {
+    const words = new Set([...texts].flatMap((text) => text.split(NAME_ENDS)));
+    const named = own.find((path) => words.has(posix.basename(path)));
+    if (named !== undefined) return `code in the script may write \`${named}\`, which it runs`;
+  }
   // The commands of `vim` name files that it reads, too.
   const writers = editors.filter(([program = ""]) => !/^(?:ex|n?vim?)$/.test(plainName(program)));
   const program = [...started].find((path) => writers.some((argv) => mayMake(path, argv)));
@@ -75,7 +91,20 @@ const mayDownload = (path: string, [program = "", ...args]: readonly string[]): 
   );
 
 /** Programs that write files which their scripts, or a prefix, name. */
-const MAKERS = /^(?:g?sed|[gmn]?awk|ed|ex|n?vim?|c?split)$/;
+const INTERPRETERS = /^(?:python|pypy|perl|ruby|node|nodejs|bun|deno|php|lua|tclsh)$/;
+const MAKERS = new RegExp(`^(?:g?sed|[gmn]?awk|ed|ex|n?vim?|c?split|openssl|gpg)$|${INTERPRETERS.source}`);
+
+/** The lines that patches add to the files that they name. */
+export function listPatches(
+  [program = "", ...args]: readonly string[],
+  input: string | undefined,
+  files: ReadonlyMap<string, string>,
+): string[] {
+  const name = plainName(program);
+  if (name !== "patch" && !(name === "git" && args.some((arg) => /^(?:apply|am)$/.test(arg)))) return [];
+  const patches = [input ?? "", ...args.flatMap((arg) => files.get(posix.normalize(arg)) ?? [])];
+  return patches.map((patch) => patch.replace(/^\+/gm, ""));
+}
 
 /** Whether one of these programs may write the file. */
 function mayMake(path: string, [program = "", ...args]: readonly string[]): boolean {
@@ -86,8 +115,13 @@ function mayMake(path: string, [program = "", ...args]: readonly string[]): bool
     return GLOB.test(path) || prefixes.some((prefix) => prefix !== "" && path.startsWith(posix.normalize(prefix)));
   }
   if (maker.endsWith("sed") && args.some((arg) => arg.replace(/\s/g, "").includes(`w${path}`))) return true;
-  return args.some((arg) => /\s/.test(arg) && isIn(posix.basename(path), arg));
+  if (/^(?:openssl|gpg)$/.test(maker))
+    return args.some((arg, at) => /^-(?:o|out|-output)$/.test(args[at - 1] ?? "") && posix.normalize(arg) === path);
+  return args.some((arg) => /[\s(]/.test(arg) && isIn(posix.basename(path), arg));
 }
+
+/** Programs that put files elsewhere, or into archives. */
+const MOVERS = /^(?:cp|mv|ln|install|rsync|scp|tar|bsdtar|zip|7z[az]?|ar|cpio|pax|jar)$/;
 
 const countWords = (commands: readonly (readonly string[])[]): number =>
   commands.reduce((count, argv) => count + argv.length, 0);
@@ -110,6 +144,8 @@ function isPath(path: string, other: string): boolean {
   return new RegExp(`^${pattern}$`).test(other);
 }
 
+const NAME_ENDS = /[^\w.+-]+/;
+
 /** The name, not as a part of a longer one. */
 const isIn = (name: string, text: string): boolean =>
-  text.split(/[^\w.+-]+/).some((word) => word !== "" && isPath(name, word));
+  text.split(NAME_ENDS).some((word) => word !== "" && isPath(name, word));

@@ -2,6 +2,10 @@ import { getText, type SyntaxNode, type SyntaxTree } from "./syntax-tree.js";
 
 export const isRedirect = ({ type }: SyntaxNode): boolean => type.endsWith("_redirect");
 
+/** The redirections among nodes, with those that follow the start of a here-document: `<<E > file`. */
+export const listRedirects = (nodes: readonly SyntaxNode[]): SyntaxNode[] =>
+  nodes.filter(isRedirect).flatMap((node) => [node, ...listRedirects(node.children)]);
+
 /** Whether `node` is a descriptor, such as `2` or `{name}`, that ends where a redirection starts. */
 export function isDescriptorAt(tree: SyntaxTree, node: SyntaxNode, redirectStart: number): boolean {
   if (node.end !== redirectStart) return false;
@@ -9,11 +13,14 @@ export function isDescriptorAt(tree: SyntaxTree, node: SyntaxNode, redirectStart
 }
 
 /** The grammar takes the words after the target of a redirection for further targets; they are arguments. */
-export function getStrayWords(redirect: SyntaxNode): readonly SyntaxNode[] {
-  if (redirect.type !== "file_redirect") return [];
-  const targets = redirect.children.filter(({ type }) => !/^(?:file_descriptor|ERROR|[&<>|]+)$/.test(type));
-  return targets.slice(1);
-}
+export const getStrayWords = (redirect: SyntaxNode): readonly SyntaxNode[] =>
+  redirect.type === "file_redirect" ? listTargets(redirect).slice(1) : [];
+
+export const getTarget = (redirect: SyntaxNode): SyntaxNode | undefined =>
+  redirect.type === "file_redirect" ? listTargets(redirect)[0] : redirect.children.at(-1);
+
+const listTargets = ({ children }: SyntaxNode): SyntaxNode[] =>
+  children.filter(({ type }) => !/^(?:file_descriptor|ERROR|[&<>|]+)$/.test(type));
 
 /** After a compound command the grammar reads `<<<` as an error and `<`. */
 export function isMisreadInput(tree: SyntaxTree, node: SyntaxNode): boolean {

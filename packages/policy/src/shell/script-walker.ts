@@ -1,7 +1,15 @@
 import { posix } from "node:path";
 import { listWordNodes, readVariants } from "./command-words.js";
 import { MAX_ROUNDS } from "./limits.js";
-import { getHereDocument, getStrayWords, isDescriptorAt, isMisreadInput, isRedirect } from "./redirects.js";
+import {
+  getHereDocument,
+  getStrayWords,
+  getTarget,
+  isDescriptorAt,
+  isMisreadInput,
+  isRedirect,
+  listRedirects,
+} from "./redirects.js";
 import { isStartFile, listVariableScripts } from "./run-variables.js";
 import type { ScriptVisitor } from "./script-visitor.js";
 import { getText, listFunctions, type SyntaxNode, type SyntaxTree } from "./syntax-tree.js";
@@ -143,7 +151,7 @@ class Walker {
 
   /** All children, each with the same input; what they are known to print, in order. */
   private visitChildren(node: SyntaxNode, outer: string | undefined): string | undefined {
-    const redirected = this.getInput(node.children.filter(isRedirect));
+    const redirected = this.getInput(listRedirects(node.children));
     const input = redirected ?? outer;
     const outputs = node.children.map((child) => (child.children.length === 0 ? undefined : this.visit(child, input)));
     const known = outputs.filter((output) => output !== undefined);
@@ -191,7 +199,7 @@ class Walker {
   }
 
   private visitRedirected(node: SyntaxNode, input: string | undefined): string | undefined {
-    const redirects = node.children.filter(isRedirect);
+    const redirects = listRedirects(node.children);
     const [body] = node.children.filter((child) => !isRedirect(child) && child.type !== "ERROR");
     const isDescriptorOf = (word: SyntaxNode) => redirects.some(({ start }) => isDescriptorAt(this.tree, word, start));
     const extra = redirects.flatMap((redirect) => getStrayWords(redirect)).filter((word) => !isDescriptorOf(word));
@@ -224,7 +232,7 @@ class Walker {
   /** Passes output to `>(…)`, and records output to files, which may be run later. */
   private write(redirects: readonly SyntaxNode[], output: string | undefined): void {
     for (const redirect of redirects) {
-      const target = redirect.children.at(-1);
+      const target = getTarget(redirect);
       if (
         output === undefined ||
         target === undefined ||
@@ -247,7 +255,7 @@ class Walker {
       const body = redirect.children.find(({ type }) => type === "heredoc_body");
       return body === undefined ? undefined : getHereDocument(this.tree, redirect, body);
     }
-    const target = redirect.children.at(-1);
+    const target = getTarget(redirect);
     if (target === undefined) return undefined;
     if (redirect.type === "herestring_redirect") {
       this.visit(target, undefined);
@@ -301,7 +309,7 @@ class Walker {
 
   private visitCommand(node: SyntaxNode, outer: string | undefined, extra: readonly SyntaxNode[]): string | undefined {
     const parts = [...node.children, ...extra];
-    const redirects = parts.filter(isRedirect);
+    const redirects = listRedirects(parts);
     const redirected = this.getInput(redirects);
     for (const part of parts) if (part.children.length > 0) this.visit(part, undefined);
     // Any program may run what a variable of its environment names: `CC=name make`.

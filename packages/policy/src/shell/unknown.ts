@@ -15,6 +15,18 @@ export const toUnknown = (text: string): string => `${withoutUnknown(text)}${UNK
 export const isUncertain = (word: string): boolean =>
   isUnknown(word) && !/^\$(?:[\d@*#]|\{[\d@*]\})(?:\/.*)?$/s.test(withoutUnknown(word));
 
+/** Options and names may be cut off a word, and words may be joined. */
+export const isPartOf = (word: string, script: string): boolean =>
+  word === "" || script === "" ? word === script : script.includes(word) || word.includes(script);
+
+type Words = readonly string[];
+
+/** What is cut out of a word of which a part is unknown is unknown as well: `env -S "$x y"`. */
+export const listUncertain = (words: Words, { argv, uncertain }: { argv: Words; uncertain: ReadonlySet<string> }) => {
+  const cut = words.filter((word) => word !== "" && !argv.includes(word));
+  return new Set([...uncertain, ...cut.filter((word) => [...uncertain].some((each) => each.includes(word)))]);
+};
+
 /** One text, marked once at its end where a part of it, or what is over the bound, is unknown. */
 export function joinTexts(texts: readonly string[]): string {
   const all = texts.join("");

@@ -99,4 +99,68 @@ const read: readonly Variant[] = [
   ...bash("by an operand that may be absent", ["setarch --uname-2.6 ZAP"], "setarch"),
 ];
 
-export const BY_MADE_FILES: readonly Variant[] = [...computed, ...made, ...read];
+const COMPUTED = "mkdir p; sed s/q/z/ <<< 'qap x' > p/s; chmod +x p/s; ";
+const PATCH = "diff --git a/s b/s\nnew file mode 100755\n--- /dev/null\n+++ b/s\n@@ -0,0 +1 @@\n+zap x\n";
+
+const moved: readonly Variant[] = [
+  ...bash("by a file that a here-document with more on its line makes", [
+    "cat <<E > s\nzap x\nE\nsh s",
+    "cat <<'E' >> s; . ./s\nzap x\nE",
+    "cat <<E 2>/dev/null >s\nzap x\nE\nchmod +x s; ./s",
+    "cat <<A <<B > s\nno\nA\nzap x\nB\nsh s",
+    "sed s/q/z/ <<E > s\nqap x\nE\nsh s",
+    "{ cat; } <<E > s\nzap x\nE\nsh s",
+    "sed s/q/z/ <<E > >(sh); sleep 0.3\nqap x\nE",
+  ]),
+  ...bash("by what arguments after a redirection read", [
+    "sed s/q/z/ <<< 'qap x' > f; xargs < f env",
+    "xargs echo <<< 'zap x' | sh",
+    "xargs -I{} echo {} <<< 'zap x' | sh",
+    "xargs -n2 echo <<< 'zap x' > s; sh s",
+  ]),
+  ...bash("by a file that is computed and moved", [
+    `${COMPUTED}cp p/s .; sh s`,
+    `${COMPUTED}cp p/s q; ./q`,
+    `${COMPUTED}cp p/* .; ./s`,
+    `${COMPUTED}mv p d; ./d/s`,
+    `${COMPUTED}ln -s p d; ./d/s`,
+    `${COMPUTED}cd p; ./s`,
+    `${COMPUTED}(cd p && sh s)`,
+    `${COMPUTED}env -C p ./s`,
+    `${COMPUTED}tar -C p -cf t s; tar xf t; ./s`,
+  ]),
+  ...bash(
+    "by a file that code writes",
+    ["openssl base64 -d -in <(echo zap x | base64) -out s; chmod +x s; ./s"],
+    "openssl",
+  ),
+  ...bash(
+    "by a file that code writes",
+    [
+      'python3 -c \'open("s","w").write("za" "p x")\'; sh s',
+      'python3 -c \'open("s","w").write("za" "p x")\'; chmod +x s; ./s',
+      "python3 <<E\nopen('s','w').write('za' 'p x')\nE\nsh ./s",
+    ],
+    "python3",
+  ),
+  ...bash("by a file that code writes", ['perl -e \'open F,">s"; print F "za"."p x"\'; sh s'], "perl"),
+  ...bash("by a file that code writes", ['node -e \'fs.writeFileSync("s","za"+"p x")\'; sh s'], "node"),
+  ...bash(
+    "by a patch",
+    [
+      `git init -q; printf '${PATCH}' | git apply; sh s`,
+      `git init -q; printf '${PATCH}' > p; git apply p; chmod +x s; ./s`,
+      `git init -q; git apply <<E\n${PATCH}E\nsh s`,
+      `git init -q; printf '${PATCH.replace("zap", "qap")}' | sed s/q/z/ | git apply; sh s`,
+    ],
+    "git",
+  ),
+  ...bash(
+    "by an option that names a program",
+    ["dpkg --status-logger='zap x' --root=$PWD --configure -a; true"],
+    "dpkg",
+  ),
+  ...bash("by an option that names a program", ["dbus-run-session --dbus-daemon ZAP true; true"], "dbus-run-session"),
+];
+
+export const BY_MADE_FILES: readonly Variant[] = [...computed, ...made, ...moved, ...read];
