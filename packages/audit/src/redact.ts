@@ -12,6 +12,9 @@ const NAME = `(?:[\\w.-]*(?:${SECRET_WORDS})[\\w.-]*|(?:[\\w.]*[_.-])?(?:${SECRE
 /** Matches only at the start of a word, so that matching a long text takes linear time. */
 const SECRET_NAME = `(?<![\\w.-])${NAME}`;
 const VALUE = `("[^"]*"?|'[^']*'?|[^\\s;&|]+)`;
+/** Programs, and options of them, that read a password. */
+const ASKING =
+  "\\b(?:sudo\\s+-\\w*S|kinit|chpasswd|passwd|smbpasswd|vncpasswd|cryptsetup|lpass|op signin|secret-tool store|pass insert|age -p|read[ \\w-]{0,40}(?:PASS|TOKEN|SECRET|KEY)|[\\w -]{1,80}--(?:password|token|secret|auth|with|passphrase)[\\w-]*(?:stdin|token))";
 const PATTERNS: readonly [RegExp, string][] = [
   [/\b((?:Bearer|Basic|Digest|Negotiate|Token)\s+)[\w.+/=~:-]{6,}/gi, `$1${HIDDEN}`],
   // A header, up to the end of its line or quotes.
@@ -21,6 +24,15 @@ const PATTERNS: readonly [RegExp, string][] = [
   [/([;?&"'](?:pwd|password)\s?=\s?)[^\s;&"']+/gi, `$1${HIDDEN}`],
   // --name value
   [new RegExp(`((?<![\\w.-])--?${NAME}\\s+)("[^"]*"?|'[^']*'?|[^\\s;&|-][^\\s;&|]*)`, "gi"), `$1${HIDDEN}`],
+  // SQL: identified by '…', password '…'
+  [
+    /\b((?:identified\s+by|(?:user|role|login)\b[^;"'\n]{0,80}\spassword|(?:password|passwd|pwd)\s*[:=])\s*)(["'`])[^"'`\n]*\2/gi,
+    `$1$2${HIDDEN}$2`,
+  ],
+  [/(-D[\w.]*\.login=)[^\s;&|]+/gi, `$1${HIDDEN}`],
+  // What a program reads as a password: echo … | sudo -S, kinit <<< …
+  [new RegExp(`\\b(echo|printf)\\s[^|;&\\n]{1,400}(?=\\|[^|;&\\n]{0,400}${ASKING})`, "g"), `$1 ${HIDDEN} `],
+  [new RegExp(`(${ASKING}[^|;&\\n]{0,400}<<<\\s?)${VALUE}`, "g"), `$1${HIDDEN}`],
   // https://user:password@host, https://token@host; `git@` is not a secret.
   [/(:\/\/)(?!git@)[^\s/?#'"]+@/g, `$1${HIDDEN}@`],
   [/(:\/\/[^\s:@/'"]*:)[^\s'"@]*@/g, `$1${HIDDEN}@`],
