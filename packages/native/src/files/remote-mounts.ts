@@ -6,8 +6,8 @@ import { MAX_MOUNTS_AGE_MS } from "../limits.js";
 export interface RemoteMounts {
   /**
    * Looks the paths that are below such mounts up on the thread pool, so that synchronous accesses afterwards find mounts that
-   * answer. Undefined if there are none, without accessing any. The promise never rejects, and never settles for a mount that
-   * does not answer.
+   * answer; one at a time of each mount, as the pool has few threads. Undefined if there are none, without accessing any. The
+   * promise never rejects, and never settles for a mount that does not answer.
    */
   reach(paths: Iterable<string>): Promise<void> | undefined;
 }
@@ -34,17 +34,28 @@ export function createRemoteMounts({
     if (known === undefined || at - known.at > MAX_MOUNTS_AGE_MS) known = { points: attempt(readMounts), at };
     return known.points;
   };
+  /** The last look-up of each mount with one in progress. */
+  const last = new Map<string, Promise<void>>();
+  const lookUpNext = (path: string, point: string): Promise<void> => {
+    const before = last.get(point);
+    const own = before === undefined ? lookUp(path) : before.then(() => lookUp(path));
+    last.set(point, own);
+    return own.then(() => {
+      if (last.get(point) === own) last.delete(point);
+    });
+  };
   return {
     reach(paths) {
       const points = list();
       if (points.length === 0) return undefined;
-      const wanted = new Set<string>();
+      const wanted = new Map<string, string>();
       for (const path of paths) {
         const plain = normalize(path);
-        if (isAbsolute(plain) && points.some((point) => isBelow(plain, point))) wanted.add(plain);
+        const point = isAbsolute(plain) ? points.find((each) => isBelow(plain, each)) : undefined;
+        if (point !== undefined) wanted.set(plain, point);
       }
       if (wanted.size === 0) return undefined;
-      return Promise.all([...wanted].map(lookUp)).then(() => {});
+      return Promise.all([...wanted].map(([path, point]) => lookUpNext(path, point))).then(() => {});
     },
   };
 }
