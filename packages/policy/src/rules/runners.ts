@@ -94,9 +94,12 @@ const FORMS: ReadonlyMap<string, string> = new Map([
   ["jupyter", "run :named | console :code | execute :named | :named"],
   ...all("ansible ansible-console salt pdsh dsh hg bwrap nsjail proot systemd-nspawn", ":code"),
   // Targets and tasks.
-  ...all("make gmake bmake mk ninja samu just task rake thor invoke inv fab gulp grunt jake mage ant", ":named"),
   ...all(
-    "gradle gradlew sbt lein boot scons waf doit nox earthly ansible-playbook act fastlane snakemake nextflow msbuild rebar3",
+    "make gmake bmake pmake remake tup redo hivemind rackup mk ninja samu just task rake thor invoke inv fab gulp grunt jake mage ant",
+    ":named",
+  ),
+  ...all(
+    "gradle gradlew sbt lein boot scons waf doit nox earthly ansible-playbook act fastlane snakemake msbuild rebar3",
     ":named",
   ),
   // Containers, hosts and clusters.
@@ -121,6 +124,11 @@ const FORMS: ReadonlyMap<string, string> = new Map([
   ["adb", "shell | exec-out | exec-in"],
   ["heroku", "run | local :code | local:run | ps:exec :code"],
   ["tox", "exec :code | :named"],
+  ["nim", "r :named | e :named | :named"],
+  ["node", "inspect :named | debug :named | :named"],
+  ["lake", "exe :named | env | script run :named"],
+  ["flask", "shell :code"],
+  ...all("scala-cli wasmtime wasmer tsx v nextflow", "run :named | watch :named | :named"),
   ["crystal", "eval :code | run :named | :named"],
   ["brew", "sh :code | ruby :code | irb :code | prof :code"],
   ["jj", "util exec"],
@@ -160,7 +168,10 @@ const FORMS: ReadonlyMap<string, string> = new Map([
   ),
   ...all("scl duckdb sqlplus clickhouse-client forfiles conhost scriptrunner", ":code"),
   ["sops", "exec-env :code | exec-file :code"],
-  ...all("bear ccache sccache distcc icecc box64 box86 multitime dtruss withlock keep-one-running retry backoff", ""),
+  ...all(
+    "nyc c8 0x clinic schroot arch-chroot s6-env chainload foreground background psexec winrs bear ccache sccache distcc icecc box64 box86 multitime dtruss withlock keep-one-running retry backoff",
+    "",
+  ),
   ...all("annotate-output summon shdotenv with-env godotenv esy salloc horovodrun condor_run drmemory xcrun", ""),
   ...all("wait-for-it wait-for dockerize onchange kcov", "+1"),
   ...all("mispipe pee start-server-and-test start-test afl-fuzz honggfuzz watchman-make boundary assume wmic", ":code"),
