@@ -110,7 +110,7 @@ function openWrapper(
       },
       findDenial(ended: Omit<EndedCommand, "cwd">): SandboxDenial | undefined {
         if (closedWatch?.replaced !== undefined) {
-          const reason = `the command was ended: \`${closedWatch.replaced}\`, which is closed to it or holds what is, was replaced outside`;
+          const reason = `the command was ended: \`${closedWatch.replaced}\`, which is closed to it or holds what is, was replaced outside; until then the new one was open to it, so check it`;
           return { certain: true, reason };
         }
         if (gate?.problem !== undefined)
