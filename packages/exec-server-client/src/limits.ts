@@ -4,6 +4,9 @@ export const CONNECT_TIMEOUT_MS = 10_000;
 /** Milliseconds from `initialize` to its response; the figure is Codex's. */
 export const INITIALIZE_TIMEOUT_MS = 10_000;
 
+/** Milliseconds between two pings of the server, and until the connection counts as lost without a sign of life. */
+export const LIVENESS_MS = 15_000;
+
 /** Milliseconds after a disconnect within which the session can be resumed; the figure is Codex's. Its servers wait 80 s. */
 export const RECOVERY_WINDOW_MS = 45_000;
 

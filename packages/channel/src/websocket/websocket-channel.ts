@@ -197,9 +197,13 @@ export class WebSocketChannel implements Channel {
       };
       const onSign = () => settle(true);
       const onClose = () => settle(false);
-      const before = this.#bytesRead;
+      const [read, sent] = [this.#bytesRead, this.#bytesSent];
+      // Then the ping waits behind it.
+      const hasBacklog = this.#wire.writableLength > 0;
+      const takes = () => hasBacklog && this.#bytesSent !== sent;
       // While paused, the pong may be in unread data. Binary frames are not messages of ws.
-      const timer = setTimeout(() => settle(this.#socket.isPaused || this.#bytesRead !== before), deadlineMs);
+      const look = () => settle(this.#socket.isPaused || this.#bytesRead !== read || takes());
+      const timer = setTimeout(look, deadlineMs);
       this.#socket.on("pong", onSign).on("message", onSign).on("close", onClose);
       this.#socket.ping();
     });
@@ -227,6 +231,13 @@ export class WebSocketChannel implements Channel {
 
   get #bytesRead(): number {
     return this.#wire instanceof Socket ? this.#wire.bytesRead : 0;
+  }
+
+  /** Of what was written, the bytes that the kernel has taken. Node counts them without documenting it; 0 where it does not. */
+  get #bytesSent(): number {
+    const wire: Duplex & { _handle?: { bytesWritten?: number; writeQueueSize?: number } | null } = this.#wire;
+    const { bytesWritten = 0, writeQueueSize = 0 } = wire._handle ?? {};
+    return bytesWritten - writeQueueSize;
   }
 
   get #isOpen(): boolean {

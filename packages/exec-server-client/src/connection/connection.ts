@@ -2,7 +2,7 @@ import { type Channel, type ChannelEnd, type CloseOptions, Peer, type RequestOpt
 import { type Clock, type Deadline, withDeadline } from "@codex/clock";
 import { METHODS, NOTIFICATIONS } from "@codex/exec-server-protocol";
 import { ClientError } from "../errors.js";
-import { INITIALIZE_TIMEOUT_MS, MAX_UNDELIVERED_BYTES, MAX_UNDELIVERED_MESSAGES } from "../limits.js";
+import { INITIALIZE_TIMEOUT_MS, LIVENESS_MS, MAX_UNDELIVERED_BYTES, MAX_UNDELIVERED_MESSAGES } from "../limits.js";
 import type { Connector } from "./connector.js";
 import {
   initializeResponse,
@@ -12,11 +12,13 @@ import {
   parseOutput,
   parseResponse,
 } from "./responses.js";
+import { watchServer } from "./watch-server.js";
 
 export interface ConnectionOptions {
   clientName: string;
   clock: Clock;
   initializeTimeoutMs?: number | undefined;
+  livenessMs?: number | undefined;
   resumeSessionId: string | undefined;
   signal: AbortSignal;
   onProcess(notification: ProcessNotification): Promise<void> | undefined;
@@ -66,6 +68,8 @@ export class Connection {
         METHODS.initialize,
       );
       await peer.notify(NOTIFICATIONS.initialized, {});
+      const unwatch = watchServer(channel, options.clock, options.livenessMs ?? LIVENESS_MS);
+      void peer.ended.then(unwatch);
       return new Connection(peer, listeners, sessionId, {
         environmentInfo,
         sandboxedProcess: sandboxedProcess ?? false,

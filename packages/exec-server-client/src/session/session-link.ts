@@ -24,6 +24,8 @@ export interface LinkOptions {
   /** Name of this client in the handshake; default `codex-ts`. */
   clientName?: string;
   initializeTimeoutMs?: number;
+  /** Milliseconds between two pings of the server, and until a connection counts as lost without a sign of life. Default 15000. */
+  livenessMs?: number;
   /** Milliseconds after a disconnect within which the session can be resumed. Default 45000. */
   recoveryWindowMs?: number;
   clock?: Clock;
@@ -167,10 +169,11 @@ export class SessionLink {
   }
 
   #connect(session: ClientSession, signal: AbortSignal): Promise<Connection> {
-    const { clientName = "codex-ts", initializeTimeoutMs } = this.#options;
+    const { clientName = "codex-ts", initializeTimeoutMs, livenessMs } = this.#options;
     return Connection.open(this.#connector, {
       clientName,
       initializeTimeoutMs,
+      livenessMs,
       clock: this.#clock,
       resumeSessionId: session.id,
       signal,
