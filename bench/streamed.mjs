@@ -1,4 +1,4 @@
-// What streaming a flood to the client costs, in turns: `node bench/streamed.mjs [--rounds N] [--before CHECKOUT]`.
+// What streaming a flood to the client costs, in turns: `node bench/streamed.mjs [--rounds N] [--megabytes N] [--before CHECKOUT]`.
 // Each run has a client process of its own, raw runs too: how V8 collects external memory depends on what ran before.
 // Wall time, processor time of the executor by kind of thread, and peak memory of executor and client.
 import { execFile, spawn } from "node:child_process";
@@ -13,7 +13,12 @@ import { median, printTable } from "./harness.mjs";
 import { receiveOutput, runFloor, runRelay } from "./relay/open-relay.mjs";
 
 const { values } = parseArgs({
-  options: { rounds: { type: "string", default: "12" }, before: { type: "string" }, only: { type: "string" } },
+  options: {
+    rounds: { type: "string", default: "12" },
+    megabytes: { type: "string", default: "500" },
+    before: { type: "string" },
+    only: { type: "string" },
+  },
 });
 const ACK_BYTES = 256 * 1024;
 const direct = fileURLToPath(new URL("./relay/direct.mjs", import.meta.url));
@@ -22,7 +27,7 @@ const ours = fileURLToPath(new URL("./harness.mjs", import.meta.url));
 
 /** Share of the raw primitive's speed, percent, that is the goal. */
 const GOAL = { pipes: 85, terminal: 95 };
-const BYTES = { pipes: 500_000_000, terminal: 100_000_000 };
+const BYTES = { pipes: Number(values.megabytes) * 1e6, terminal: Number(values.megabytes) * 2e5 };
 
 const subjects = { pipes: { raw: () => runRaw("pipes") }, terminal: { raw: () => runRaw("terminal") } };
 for (const [stdio, runs] of Object.entries(subjects)) {
@@ -57,7 +62,7 @@ async function runAll() {
 
 async function runAlone(only) {
   const before = values.before === undefined ? [] : ["--before", values.before];
-  const args = [fileURLToPath(import.meta.url), "--only", only, ...before];
+  const args = [fileURLToPath(import.meta.url), "--only", only, "--megabytes", values.megabytes, ...before];
   const { stdout } = await promisify(execFile)(process.execPath, args);
   return JSON.parse(stdout);
 }
