@@ -29,7 +29,7 @@ export async function createEnvironmentInfo(options: EnvironmentInfoOptions): Pr
   const { executorVersion, capabilities = [], cwd = process.cwd(), env = process.env } = options;
   const temporary = env.TMPDIR === undefined || env.TMPDIR === "" ? undefined : posix.resolve(cwd, env.TMPDIR);
   return {
-    shell: detectShell(getUserShell()),
+    shell: detectShell(getUserShell(), env.PATH),
     executorVersion,
     providerId: await getProviderId(),
     cwd: toFileUrl(cwd),

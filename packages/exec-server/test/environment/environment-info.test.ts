@@ -1,6 +1,7 @@
-import { accessSync, constants } from "node:fs";
-import { homedir } from "node:os";
-
+import { accessSync, constants, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { homedir, tmpdir, userInfo } from "node:os";
+import { join } from "node:path";
+import { detectShell } from "@codex/exec-backend";
 import { CAPABILITY_NAMES } from "@codex/exec-server-protocol";
 import { expect, it } from "vitest";
 import { createEnvironmentInfo } from "../../src/environment/environment-info.js";
@@ -55,4 +56,15 @@ it("takes home and temporary directory from the environment", async () => {
     tempDir: "file:///tmp",
     temporaryDirectories: [],
   });
+});
+
+it("names the shell that `PATH` has for a user whose own is not known", async () => {
+  const directory = mkdtempSync(join(tmpdir(), "shells-"));
+  try {
+    writeFileSync(join(directory, "bash"), "", { mode: 0o755 });
+    const env = { PATH: directory };
+    expect((await create({ env })).shell).toEqual(detectShell(userInfo().shell ?? undefined, directory));
+  } finally {
+    rmSync(directory, { recursive: true, force: true });
+  }
 });
