@@ -23,5 +23,8 @@ export function guardGroup(pid: number, env: Readonly<Record<string, string | un
   stdin?.on("error", () => {});
   // The guard must not keep this process alive.
   if (stdin !== undefined && "unref" in stdin && typeof stdin.unref === "function") stdin.unref();
-  return () => void guard.kill("SIGKILL");
+  return () => {
+    // Node signals any process, or all of this group, for a program that was not started.
+    if (guard.pid !== undefined) guard.kill("SIGKILL");
+  };
 }
