@@ -155,11 +155,6 @@ const moved: readonly Variant[] = [
     ],
     "git",
   ),
-  ...bash(
-    "by an option that names a program",
-    ["dpkg --status-logger='zap x' --root=$PWD --configure -a; true"],
-    "dpkg",
-  ),
   ...bash("by an option that names a program", ["dbus-run-session --dbus-daemon ZAP true; true"], "dbus-run-session"),
 ];
 

@@ -179,7 +179,8 @@ class ProcessScript {
         await untilOutput(process, before + 1);
       } catch (error) {
         history.note(`${name}: signal failed: ${String(error)}`);
-        if (!(error instanceof ClientError)) history.fail(`${name}: a signal threw ${String(error)}`);
+        const isUnknown = error instanceof ProcessError && error.code === "unknown";
+        if (!isUnknown && !(error instanceof ClientError)) history.fail(`${name}: a signal threw ${String(error)}`);
         // It may have arrived: another signal could be merged with it.
         return;
       }
