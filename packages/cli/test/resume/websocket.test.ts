@@ -1,11 +1,12 @@
 import { createHash, randomBytes } from "node:crypto";
 import { once } from "node:events";
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { connectWebSocket, createOrchestrator, type OrchestratorOptions } from "@codex/orchestrator";
 import { type CuttingProxy, createCuttingProxy } from "@codex/testkit";
 import { afterEach, describe, expect, it } from "vitest";
+import { untilGone } from "../../../process-host/test/support.js";
 import { finish, useCommand } from "../support.js";
 import { Collected, sessionOf } from "./support.js";
 
@@ -194,17 +195,6 @@ describe("codex executor on a websocket that breaks", () => {
     await once(run.stdout, "data");
     run.kill("SIGKILL");
     const pid = Number(readFileSync(pidFile, "utf8"));
-    // Not a child of this process, so its end is not reported here: it is polled.
-    while (isRunning(pid)) await new Promise((resolve) => setTimeout(resolve, 10));
-    expect(existsSync(`/proc/${pid}/exe`)).toBe(false);
+    expect(await untilGone(pid, 20_000)).toBe(true);
   });
 });
-
-function isRunning(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
-  }
-}

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { isAlive, untilGone } from "../../../process-host/test/support.js";
 import { MAX_EVICTED_IDS } from "../../src/limits.js";
 import { EvictedIds } from "../../src/session/evicted-ids.js";
 import { paramsOf, startParams, useServer } from "../support.js";
@@ -111,7 +112,7 @@ describe("a session that nobody comes back to", () => {
     const pid = processes[0]!.pid;
     await first.close();
     await first.served;
-    await untilGone(pid);
+    expect(await untilGone(pid)).toBe(true);
     const second = await server.connect();
     expect(await second.refusal("initialize", { clientName: "x", resumeSessionId: sessionId })).toBe(
       `-32600 unknown session id ${sessionId}`,
@@ -133,7 +134,7 @@ describe("a session with processes that nobody comes back to", () => {
       await each.close();
       await each.served;
     }
-    await untilGone(processes[0]!.pid);
+    expect(await untilGone(processes[0]!.pid)).toBe(true);
     const next = await server.connect();
     const refused = await next.refusal("initialize", { clientName: "x", resumeSessionId: sessionId });
     expect(refused).toBe(`-32600 unknown session id ${sessionId}`);
@@ -227,7 +228,7 @@ describe("a client that cannot come back", () => {
     const { processes } = await client.ask<{ processes: { pid: number }[] }>("process/list");
     await client.close();
     await client.served;
-    expect(isThere(processes[0]!.pid)).toBe(false);
+    expect(isAlive(processes[0]!.pid)).toBe(false);
     const second = await server.connect();
     expect(await second.refusal("initialize", { clientName: "x", resumeSessionId: sessionId })).toContain("unknown");
   });
@@ -269,19 +270,5 @@ describe("an ended process", () => {
   });
 });
 
-function isThere(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-/** Polls: the end of a process is reported to nobody once its session is over. */
-async function untilGone(pid: number): Promise<void> {
-  while (isThere(pid)) await betweenPolls();
-}
-
-/** Between two polls of what is not reported as an event: that the server has forgotten an id, that a process is gone. */
+/** Between two polls of what is not reported as an event: that the server has forgotten an id. */
 const betweenPolls = () => new Promise<void>((resolve) => void setTimeout(resolve, 5));

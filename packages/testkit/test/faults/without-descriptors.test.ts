@@ -1,13 +1,16 @@
-import { execFileSync } from "node:child_process";
+import { spawn } from "node:child_process";
+import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { expect, it } from "vitest";
 import { NO_BUBBLEWRAP } from "../../../sandbox/test/support.js";
 
 const PROGRAM = fileURLToPath(new URL("programs/without-descriptors.mjs", import.meta.url));
 
-it("a program that cannot be started for lack of descriptors is an error that says so, and ends no other work", () => {
+it("a program that cannot be started for lack of descriptors is an error that says so, and ends no other work", async () => {
   const argv = ["-c", 'ulimit -n 256 && exec "$0" "$@"', process.execPath, PROGRAM];
-  const said: Record<string, string[]> = JSON.parse(execFileSync("/bin/sh", argv, { encoding: "utf8" }));
+  // In a process group of its own: a signal to a program that was never started would go to the group, and end the tests.
+  const program = spawn("/bin/sh", argv, { stdio: ["ignore", "pipe", "inherit"], detached: true });
+  const said: Record<string, string[]> = JSON.parse(await text(program.stdout));
   // A link goes on without a guard.
   expect(new Set(said.guard)).toEqual(new Set(["started"]));
   for (const way of ["connectStdio", "environment", "doctor", "background", "helper"]) {
