@@ -14,7 +14,17 @@ const packs = JSON.parse(readFileSync(new URL("../dist/packs.json", import.meta.
   { bytes: number; packages: string[] }
 >;
 
-const NEVER = ["agent", "commander", "exec-server", "exec-server-client", "policy", "smol-toml", "starlark", "toml"];
+const NEVER = [
+  "agent",
+  "commander",
+  "exec-server",
+  "exec-server-client",
+  "policy",
+  "shell-analysis",
+  "smol-toml",
+  "starlark",
+  "toml",
+];
 const HOST = ["executor", "process-host", "sandbox", "shell-snapshot"];
 
 describe.each([
@@ -27,7 +37,11 @@ describe.each([
     without: [...NEVER.filter((each) => !/toml/.test(each)), ...HOST, "ws", "zod"],
   },
   { name: "tools-list-configured", maxBytes: 37_000, without: [...HOST, "ws", "zod"] },
-  { name: "run-environment", maxBytes: 262_000, without: ["agent", "commander", "policy", "starlark"] },
+  {
+    name: "run-environment",
+    maxBytes: 262_000,
+    without: ["agent", "commander", "policy", "shell-analysis", "starlark"],
+  },
   { name: "exec-configured", maxBytes: 31_500, without: ["commander", "ws"] },
   {
     name: "mcp-server",

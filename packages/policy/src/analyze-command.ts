@@ -1,13 +1,15 @@
 import type { HostInfo } from "@codex/executor-protocol";
 
+import {
+  findLiteralCommands,
+  findNestedCommands,
+  type ShellParser,
+  type SyntaxTree,
+  splitCommand,
+} from "@codex/shell-analysis";
 import { messageOf } from "@codex/telemetry";
 import type { AnalyzedCommand } from "./analyzed-command.js";
 import { isStandardProgram } from "./programs.js";
-import { findLiteralCommands } from "./shell/literal-commands.js";
-import type { ShellParser } from "./shell/parser.js";
-import { splitCommand } from "./shell/split.js";
-import type { SyntaxTree } from "./shell/syntax-tree.js";
-import { findNestedCommands } from "./shell/wrappers.js";
 
 /** Resolves to the script parser; called when a command first contains a script. */
 export type GetShellParser = () => Promise<ShellParser>;

@@ -1,4 +1,4 @@
-import type { LiteralCommands } from "./shell/found-commands.js";
+import type { LiteralCommands } from "@codex/shell-analysis";
 
 /** The analysis of a command on which the policy decides. */
 export interface AnalyzedCommand {

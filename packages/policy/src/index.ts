@@ -1,3 +1,4 @@
+export { createLazyShellParser, type LiteralCommands, loadShellParser, type ShellParser } from "@codex/shell-analysis";
 export { analyzeCommand, type GetShellParser } from "./analyze-command.js";
 export type { AnalyzedCommand } from "./analyzed-command.js";
 export { type ApprovalPolicy, type GranularPolicy, refusingPolicy } from "./approval-policy.js";
@@ -20,6 +21,4 @@ export { DEFAULT_DENY_READ, type DeniedRead } from "./sandbox/deny-read.js";
 export { findMissingSandbox, findNoSandbox, type MissingSandbox } from "./sandbox/missing-sandbox.js";
 export type { SandboxedCommand, SandboxRefusal, SandboxSelector, WhenUnavailable } from "./sandbox/sandbox-selector.js";
 export type { GitDirectories, SandboxSettings } from "./sandbox/sandbox-settings.js";
-export type { LiteralCommands } from "./shell/found-commands.js";
-export { createLazyShellParser, loadShellParser, type ShellParser } from "./shell/parser.js";
 export { analyzeTypedLines, TypedLines } from "./typed-lines.js";

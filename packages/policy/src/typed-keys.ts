@@ -1,4 +1,4 @@
-import { MAX_KEY_MOVES, MAX_TYPED_LINE } from "./shell/limits.js";
+import { MAX_KEY_MOVES, MAX_TYPED_LINE } from "./limits.js";
 
 /** One key: an escape sequence, a character after ^V, or a character. */
 const KEYS = /\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07]*\x07|O.|[\s\S])|\x16[\s\S]|[\s\S]/gu;

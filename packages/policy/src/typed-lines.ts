@@ -1,10 +1,8 @@
+import { findScriptCommands, type LiteralCommands, type ShellParser } from "@codex/shell-analysis";
 import { messageOf } from "@codex/telemetry";
 import type { GetShellParser } from "./analyze-command.js";
 import type { AnalyzedCommand } from "./analyzed-command.js";
-import type { LiteralCommands } from "./shell/found-commands.js";
-import { MAX_TYPED_HISTORY, MAX_TYPED_LINE } from "./shell/limits.js";
-import { findScriptCommands } from "./shell/literal-commands.js";
-import type { ShellParser } from "./shell/parser.js";
+import { MAX_TYPED_HISTORY, MAX_TYPED_LINE } from "./limits.js";
 import { applyKeys } from "./typed-keys.js";
 import { expandHistory } from "./typed-recall.js";
 

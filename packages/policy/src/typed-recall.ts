@@ -1,4 +1,4 @@
-import { MAX_RECALL } from "./shell/limits.js";
+import { MAX_RECALL } from "./limits.js";
 
 /** An event with the words taken from it, as in `!!`, `!-2:1`, `!git:$`, `!?text?:2-`, `!$`; `!#` is the line itself. */
 const EVENT =

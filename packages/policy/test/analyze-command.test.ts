@@ -1,8 +1,8 @@
+import { createLazyShellParser, loadShellParser } from "@codex/shell-analysis";
 import { describe, expect, it } from "vitest";
 import { HOST } from "../../orchestrator/test/support/executors.js";
 import { analyzeCommand } from "../src/analyze-command.js";
 import { evaluateRequirement } from "../src/requirement.js";
-import { createLazyShellParser, loadShellParser } from "../src/shell/parser.js";
 
 const shellParser = createLazyShellParser();
 

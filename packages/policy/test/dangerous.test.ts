@@ -1,7 +1,7 @@
+import { createLazyShellParser } from "@codex/shell-analysis";
 import { describe, expect, it } from "vitest";
 import { analyzeCommand } from "../src/analyze-command.js";
 import { DANGEROUS_COMMANDS, findDangerousEntry } from "../src/dangerous.js";
-import { createLazyShellParser } from "../src/shell/parser.js";
 
 const shellParser = createLazyShellParser();
 const literals = async (argv: readonly string[]) => (await analyzeCommand(argv, undefined, shellParser)).literals;

@@ -1,14 +1,14 @@
 import { readFileSync } from "node:fs";
+import { createLazyShellParser } from "@codex/shell-analysis";
 import { describe, expect, it } from "vitest";
 import { analyzeCommand } from "../src/analyze-command.js";
 import { evaluateRequirement } from "../src/requirement.js";
 import { createEffectiveRules } from "../src/rule-book.js";
 import { parseRulePolicy } from "../src/rules/load-policy.js";
-import { createLazyShellParser } from "../src/shell/parser.js";
 
 // What developers run all day is not asked about because something might hide in it.
 
-const scripts: string[] = JSON.parse(readFileSync(new URL("./shell/corpus/everyday.json", import.meta.url), "utf8"));
+const scripts: string[] = JSON.parse(readFileSync(new URL("./corpus/everyday.json", import.meta.url), "utf8"));
 const shellParser = createLazyShellParser();
 const rules = createEffectiveRules(
   parseRulePolicy([

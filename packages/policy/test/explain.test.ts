@@ -1,10 +1,10 @@
+import { createLazyShellParser } from "@codex/shell-analysis";
 import { describe, expect, it } from "vitest";
 import { analyzeCommand } from "../src/analyze-command.js";
 import { explainCommand } from "../src/explain.js";
 import { evaluateRequirement } from "../src/requirement.js";
 import { createEffectiveRules } from "../src/rule-book.js";
 import { parseRulePolicy } from "../src/rules/load-policy.js";
-import { createLazyShellParser } from "../src/shell/parser.js";
 
 const shellParser = createLazyShellParser();
 const rules = parseRulePolicy([

@@ -1,11 +1,11 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: scripts of a shell
 
+import { createLazyShellParser } from "@codex/shell-analysis";
 import { describe, expect, it } from "vitest";
 import { analyzeCommand } from "../src/analyze-command.js";
 import { evaluateRequirement } from "../src/requirement.js";
 import { createEffectiveRules } from "../src/rule-book.js";
 import { parseRulePolicy } from "../src/rules/load-policy.js";
-import { createLazyShellParser } from "../src/shell/parser.js";
 
 // What a rule that forbids `rm` (and `git push`) makes of each way to write it. What only the sandbox holds is listed as well.
 

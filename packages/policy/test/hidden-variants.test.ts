@@ -12,12 +12,12 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
+import { createLazyShellParser } from "@codex/shell-analysis";
 import { afterAll, describe, expect, it } from "vitest";
 import { analyzeCommand } from "../src/analyze-command.js";
 import { evaluateRequirement } from "../src/requirement.js";
 import { createEffectiveRules } from "../src/rule-book.js";
 import { parseRulePolicy } from "../src/rules/load-policy.js";
-import { createLazyShellParser } from "../src/shell/parser.js";
 import { BY_CODE } from "./variants/by-code.js";
 import { BY_COMPUTING } from "./variants/by-computing.js";
 import { BY_MADE_FILES } from "./variants/by-made-files.js";

@@ -1,10 +1,10 @@
+import { createLazyShellParser } from "@codex/shell-analysis";
 import { describe, expect, it } from "vitest";
 import { analyzeCommand } from "../src/analyze-command.js";
 import type { AnalyzedCommand } from "../src/analyzed-command.js";
 import type { ApprovalPolicy } from "../src/approval-policy.js";
 import { evaluateRequirement, type RequirementContext } from "../src/requirement.js";
 import type { RuleMatch } from "../src/rules-port.js";
-import { createLazyShellParser } from "../src/shell/parser.js";
 
 const shellParser = createLazyShellParser();
 const script = (text: string): Promise<AnalyzedCommand> =>

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { MAX_KEY_MOVES, MAX_RECALL, MAX_TYPED_HISTORY, MAX_TYPED_LINE } from "../src/shell/limits.js";
+import { MAX_KEY_MOVES, MAX_RECALL, MAX_TYPED_HISTORY, MAX_TYPED_LINE } from "../src/limits.js";
 import { TypedLines } from "../src/typed-lines.js";
 
 describe("lines that are typed", () => {

@@ -45,7 +45,8 @@ const FLOORS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     "apply-patch": "",
     starlark: "",
     audit: "file-lock telemetry",
-    policy: "executor-protocol file-lock permissions starlark telemetry",
+    "shell-analysis": "telemetry",
+    policy: "executor-protocol file-lock permissions shell-analysis starlark telemetry",
     orchestrator: "audit channel clock executor-client executor-protocol permissions policy telemetry",
     config: "executor-protocol file-lock orchestrator permissions policy toml",
     environments:

@@ -41,6 +41,7 @@ const PACKAGES = [
   "executor-client",
   "executor",
   "starlark",
+  "shell-analysis",
   "policy",
   "orchestrator",
   "relay",
@@ -195,7 +196,7 @@ describe("the packed packages", { timeout: SLOW_MS }, () => {
       mkdirSync(join(beside, "@vscode"), { recursive: true });
       const link = (name: string, of: string) =>
         symlinkSync(join(root, "packages", of, "node_modules", name), join(beside, name));
-      link("@vscode/tree-sitter-wasm", "policy");
+      link("@vscode/tree-sitter-wasm", "shell-analysis");
       expect(run("sample.mjs", alone).stderr).toMatch(/native code of `koffi` cannot be loaded .* has to be installed/);
       link("koffi", "native");
       link("node-pty", "native");

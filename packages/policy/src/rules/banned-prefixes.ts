@@ -1,8 +1,13 @@
 import { posix } from "node:path";
-import { listOptionCommands } from "../shell/option-commands.js";
-import { BUILD_TOOLS } from "../shell/plain-programs.js";
-import { listSettingFiles, listToolSettings } from "../shell/tool-commands.js";
-import { findNestedCommands, isWrapper, SHELLS } from "../shell/wrappers.js";
+import { findNestedCommands } from "@codex/shell-analysis";
+import {
+  BUILD_TOOLS,
+  isWrapper,
+  listOptionCommands,
+  listSettingFiles,
+  listToolSettings,
+  SHELLS,
+} from "@codex/shell-analysis/programs";
 import { MAX_PREFIX_READINGS } from "./limits.js";
 import { getRunnerForms, type RunnerForm } from "./runners.js";
 

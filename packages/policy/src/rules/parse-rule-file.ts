@@ -1,6 +1,6 @@
+import { joinWords } from "@codex/shell-analysis";
 import type { Source } from "@codex/starlark";
 import { Budget, createBuiltins, createErrorAt, runProgram } from "@codex/starlark";
-import { joinWords } from "../shell/line-words.js";
 import { MAX_RULE_FILE_BYTES } from "./limits.js";
 import { findMatches } from "./match.js";
 import { createRulePolicy, type RuleFile } from "./policy.js";

@@ -1,4 +1,5 @@
 import { posix } from "node:path";
+import { splitWords } from "@codex/shell-analysis";
 import {
   BuiltinValue,
   bindArguments,
@@ -10,7 +11,6 @@ import {
   type Source,
   type Value,
 } from "@codex/starlark";
-import { splitWords } from "../shell/line-words.js";
 import { parseHostName } from "./host-name.js";
 import { MAX_RULES_PER_FILE } from "./limits.js";
 import { normalizePath } from "./normalize-path.js";

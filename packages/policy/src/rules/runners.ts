@@ -1,4 +1,4 @@
-import { RUNNERS } from "../shell/wrapper-table.js";
+import { RUNNERS } from "@codex/shell-analysis/programs";
 
 /** One way in which a program runs something that its arguments name. */
 export interface RunnerForm {

@@ -5,10 +5,10 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { findAffectedPrograms } from "../../../policy/src/rules/affected-programs.js";
 import { parseRuleFile } from "../../../policy/src/rules/parse-rule-file.js";
-import { joinWords, splitWords } from "../../../policy/src/shell/line-words.js";
-import { findLiteralCommands } from "../../../policy/src/shell/literal-commands.js";
-import { readRoughCommands } from "../../../policy/src/shell/rough-words.js";
-import { splitScript } from "../../../policy/src/shell/split.js";
+import { joinWords, splitWords } from "../../../shell-analysis/src/line-words.js";
+import { findLiteralCommands } from "../../../shell-analysis/src/literal-commands.js";
+import { readRoughCommands } from "../../../shell-analysis/src/rough-words.js";
+import { splitScript } from "../../../shell-analysis/src/split.js";
 import { check, mutatedText, repeatedText } from "./support.js";
 
 const read = (path: string): unknown => JSON.parse(readFileSync(new URL(`../../../${path}`, import.meta.url), "utf8"));
@@ -22,7 +22,7 @@ const ruleTexts = [
   ),
 ];
 const scripts = ["split", "literal"].flatMap((name) =>
-  (read(`policy/test/shell/corpus/${name}.json`) as { script: string }[]).map(({ script }) => script),
+  (read(`shell-analysis/test/corpus/${name}.json`) as { script: string }[]).map(({ script }) => script),
 );
 const parser = await loadShellParser();
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { loadShellParser } from "../../src/shell/parser.js";
-import { splitCommand } from "../../src/shell/split.js";
+import { loadShellParser } from "../src/parser.js";
+import { splitCommand } from "../src/split.js";
 
 const parser = await loadShellParser();
 const SPLIT = [["ls", "-la"], ["pwd"]];

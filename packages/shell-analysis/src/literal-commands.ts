@@ -57,7 +57,7 @@ export function findLiteralCommands(parser: ShellParser, argv: readonly string[]
   return listFound(collector);
 }
 
-/** The same for the text of a script. */
+/** The same as `findLiteralCommands`, for the text of a script. */
 export function findScriptCommands(parser: ShellParser, script: string): LiteralCommands {
   const collector = new CommandCollector(parser);
   collector.visitScript(script, INITIAL_VARIABLES);

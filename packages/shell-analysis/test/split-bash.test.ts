@@ -3,8 +3,8 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "no
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
-import { loadShellParser } from "../../src/shell/parser.js";
-import { splitScript } from "../../src/shell/split.js";
+import { loadShellParser } from "../src/parser.js";
+import { splitScript } from "../src/split.js";
 
 const BASH = "/bin/bash";
 const SCRIPTS = 200;

@@ -34,18 +34,6 @@ export const MAX_LITERAL_OUTPUT = 64 * 1024;
 /** Most values of one variable that are tried. */
 export const MAX_VARIABLE_VALUES = 8;
 
-/** Longest unfinished line typed into a shell that is analyzed, in UTF-16 units. */
-export const MAX_TYPED_LINE = 64 * 1024;
-
-/** Most characters that the keys of typed lines move or copy; input with more needs approval. */
-export const MAX_KEY_MOVES = 1024 * 1024;
-
-/** Most that the history expansion of typed lines reads and inserts: characters, and lines that are searched. */
-export const MAX_RECALL = 1024 * 1024;
-
-/** How much of what was typed into a shell before is remembered, in UTF-16 units. */
-export const MAX_TYPED_HISTORY = 16 * 1024;
-
 /** Most places of one command that are guessed to begin another. */
 export const MAX_GUESSES = 1_024;
 

@@ -5,7 +5,10 @@ import { MAX_PARSE_MS, MAX_SCRIPT_BYTES, MAX_SCRIPT_NULS } from "./limits.js";
 import { initializeTreeSitter } from "./parser-init.js";
 import { copyTree, type SyntaxTree } from "./syntax-tree.js";
 
-/** Parses scripts with the bash grammar of tree-sitter. */
+/**
+ * Parses scripts with the bash grammar of tree-sitter. The functions that take a parser throw an `Error` if it returns what
+ * cannot be a parse of the script.
+ */
 export interface ShellParser {
   /** Undefined when the script is beyond a bound (bytes, time, size of the tree) or has many NUL characters; then nothing is known about it. */
   parse(script: string): SyntaxTree | undefined;
@@ -17,6 +20,7 @@ export interface ShellParserFiles {
   readonly grammar: string;
 }
 
+/** What a parser is loaded with. */
 export interface ShellParserOptions {
   /** By default where the package `@vscode/tree-sitter-wasm` has them. */
   readonly files?: ShellParserFiles;
@@ -26,7 +30,7 @@ export interface ShellParserOptions {
 
 /**
  * Loads the grammar, which takes some 40 ms: meant to be called when the first script occurs. The grammar stays loaded
- * for the life of the process, and need not be closed.
+ * for the life of the process, and need not be closed. Rejects with an `Error` where the grammar is not installed.
  */
 export async function loadShellParser(options: ShellParserOptions = {}): Promise<ShellParser> {
   const { files, now = () => performance.now() } = options;

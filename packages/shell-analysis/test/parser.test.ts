@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { MAX_SCRIPT_NULS } from "../../src/shell/limits.js";
-import { createLazyShellParser, loadShellParser } from "../../src/shell/parser.js";
-import { splitScript } from "../../src/shell/split.js";
+import { MAX_SCRIPT_NULS } from "../src/limits.js";
+import { createLazyShellParser, loadShellParser } from "../src/parser.js";
+import { splitScript } from "../src/split.js";
 
 describe("createLazyShellParser", () => {
   it("loads once, when first asked", async () => {

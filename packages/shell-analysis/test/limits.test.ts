@@ -12,10 +12,10 @@ import {
   MAX_TEXT_GUESSES,
   MAX_TREE_DEPTH,
   MAX_TREE_NODES,
-} from "../../src/shell/limits.js";
-import { findLiteralCommands } from "../../src/shell/literal-commands.js";
-import { loadShellParser } from "../../src/shell/parser.js";
-import { splitScript } from "../../src/shell/split.js";
+} from "../src/limits.js";
+import { findLiteralCommands } from "../src/literal-commands.js";
+import { loadShellParser } from "../src/parser.js";
+import { splitScript } from "../src/split.js";
 
 const parser = await loadShellParser();
 const find = (script: string, by = parser) => findLiteralCommands(by, ["bash", "-c", script]);

@@ -1,11 +1,11 @@
 import { createRequire } from "node:module";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { expect, it } from "vitest";
-import { initializeTreeSitter } from "../../src/shell/parser-init.js";
+import { initializeTreeSitter } from "../src/parser-init.js";
 
 type TreeSitter = typeof import("@vscode/tree-sitter-wasm");
 
-const { resolve, cache } = createRequire(new URL("../../src/shell/parser.ts", import.meta.url));
+const { resolve, cache } = createRequire(new URL("../src/parser.ts", import.meta.url));
 const require = createRequire(import.meta.url);
 const MODULE = resolve("@vscode/tree-sitter-wasm");
 const RUNTIME = resolve("@vscode/tree-sitter-wasm/wasm/tree-sitter.wasm");

@@ -11,7 +11,7 @@ const OTHER_SHELLS = "nu nushell xonsh elvish ion rc es murex scsh oil";
 
 const WINDOWS_SHELLS = "pwsh powershell cmd command.com";
 
-/** Names of shells, as `plainName` gives them. */
+/** Names of shells, as `plainName` gives them: in lower case, without directory, `.exe` and version. */
 export const SHELLS: ReadonlySet<string> = new Set(`${POSIX_SHELLS} ${OTHER_SHELLS} ${WINDOWS_SHELLS} fish`.split(" "));
 
 const POSIX: ReadonlySet<string> = new Set(POSIX_SHELLS.split(" "));

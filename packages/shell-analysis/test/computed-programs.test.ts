@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { ComputedPrograms } from "../../src/shell/computed-programs.js";
-import { MAX_GUESS_WORDS, MAX_NAME_GUESSES } from "../../src/shell/limits.js";
+import { ComputedPrograms } from "../src/computed-programs.js";
+import { MAX_GUESS_WORDS, MAX_NAME_GUESSES } from "../src/limits.js";
 
 describe("programs that only the running script knows", () => {
   it("may have every name that is spelled out, with and without its dots and dashes", () => {

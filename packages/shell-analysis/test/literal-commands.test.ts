@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { findLiteralCommands } from "../../src/shell/literal-commands.js";
-import { loadShellParser } from "../../src/shell/parser.js";
+import { findLiteralCommands } from "../src/literal-commands.js";
+import { loadShellParser } from "../src/parser.js";
 
 interface Row {
   script?: string;

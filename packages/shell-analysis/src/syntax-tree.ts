@@ -10,6 +10,7 @@ export interface SyntaxNode {
   readonly children: readonly SyntaxNode[];
 }
 
+/** A parsed script, outside of WebAssembly memory: it need not be freed. */
 export interface SyntaxTree {
   readonly script: string;
   readonly root: SyntaxNode;

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { loadShellParser } from "../../src/shell/parser.js";
-import { splitScript } from "../../src/shell/split.js";
+import { loadShellParser } from "../src/parser.js";
+import { splitScript } from "../src/split.js";
 
 interface Row {
   script: string;
