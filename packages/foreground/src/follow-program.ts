@@ -72,14 +72,20 @@ const endingSignal = (outcome: RunOutcome): NodeJS.Signals | undefined =>
     : undefined;
 
 /** Closes the connection, and ends this process as specified by `followed`. */
-export async function endAs({ code, signal, isTyped, isLeft }: Followed, close: () => Promise<void>): Promise<void> {
+export async function endAs(
+  { code, signal, isTyped, isLeft }: Followed,
+  close: (options: { awaitPeer: boolean }) => Promise<void>,
+): Promise<void> {
   process.exitCode = code;
-  const closed = close();
+  // The executor of a program that has ended owes nothing; one that is left ends the program when the connection is closed.
+  const closed = close({ awaitPeer: isLeft });
   // Do not wait for an executor that does not respond.
   await (isLeft ? Promise.race([closed, sleep(LEAVE_GRACE_MS)]) : closed);
   // A shell that runs a script stops only when it gets SIGINT itself, as it would from the terminal: 0 is the process group.
   if (signal !== undefined) process.kill(isTyped ? 0 : process.pid, signal);
-  if (isLeft) process.exit();
+  // A notice may still be waiting where standard error is slow.
+  if (!isLeft && process.stderr.writableLength > 0) await written(process.stderr);
+  process.exit();
 }
 
 /**

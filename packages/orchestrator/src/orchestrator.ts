@@ -312,8 +312,8 @@ export class OrchestratorCore implements Orchestrator {
     });
   }
 
-  close(): Promise<void> {
-    this.#closing ??= this.#closeAll();
+  close(options?: { awaitPeer?: boolean }): Promise<void> {
+    this.#closing ??= this.#closeAll(options);
     return this.#closing;
   }
 
@@ -321,9 +321,9 @@ export class OrchestratorCore implements Orchestrator {
     return this.close();
   }
 
-  async #closeAll(): Promise<void> {
+  async #closeAll(options: { awaitPeer?: boolean } | undefined): Promise<void> {
     this.#close.abort();
-    await this.#attachments.close();
+    await this.#attachments.close(options);
     await this.#settleCalls();
     await this.#auditor.flush();
   }

@@ -101,8 +101,12 @@ export class CarriedChannel implements Channel {
     this.#inbox.end();
   }
 
-  close({ deadlineMs = DEFAULT_CLOSE_DEADLINE_MS, abrupt = false }: CloseOptions = {}): Promise<void> {
-    this.#closing ??= this.#close({ deadlineMs, abrupt });
+  close({
+    deadlineMs = DEFAULT_CLOSE_DEADLINE_MS,
+    abrupt = false,
+    awaitPeer = true,
+  }: CloseOptions = {}): Promise<void> {
+    this.#closing ??= this.#close({ deadlineMs, abrupt, awaitPeer });
     return this.#closing;
   }
 
