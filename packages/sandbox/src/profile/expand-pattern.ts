@@ -35,9 +35,34 @@ export async function expandPatternLater(
   base: string,
 ): Promise<string[]> {
   const search = searchPattern(pattern, files, budget, base);
+  // Other searches do not visit most of what is below a directory.
+  const list = pattern.includes("**") && budget.maxDepth === undefined ? readAhead(files) : files.listLater;
   let step = search.next();
-  while (!step.done) step = search.next(await files.listLater(step.value));
+  while (!step.done) step = search.next(await list(step.value));
   return step.value;
+}
+
+/**
+ * Reads one directory ahead on each level of a search that visits all of them, in their order: the search takes about as long as one
+ * that blocks. Not more of them, because a mount that does not answer keeps a thread of the pool for each read.
+ */
+function readAhead(files: HostFiles): HostFiles["listLater"] {
+  const begun = new Map<string, ReturnType<HostFiles["listLater"]>>();
+  /** The directory that is visited after the one that is the key. */
+  const following = new Map<string, string>();
+  const begin = (directory: string | undefined) => {
+    if (directory !== undefined && !begun.has(directory)) begun.set(directory, files.listLater(directory));
+  };
+  return async (directory) => {
+    begin(following.get(directory));
+    following.delete(directory);
+    const entries = await (begun.get(directory) ?? files.listLater(directory));
+    begun.delete(directory);
+    const inner = entries.filter(({ kind }) => kind === "directory").map(({ name }) => join(directory, name));
+    begin(inner[0]);
+    for (const [index, path] of inner.slice(1).entries()) following.set(inner[index]!, path);
+    return entries;
+  };
 }
 
 /** Yields each directory whose entries it needs next, and returns the paths. */

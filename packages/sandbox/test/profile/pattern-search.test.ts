@@ -48,6 +48,27 @@ describe("a search for patterns", () => {
     expect(reads).toHaveLength(6);
   });
 
+  it("reads a directory ahead on each level, and no more than that where one does not answer", async () => {
+    const answers = new Map<string, () => void>();
+    const files = createHostFiles();
+    const listLater = async (directory: string) => {
+      reads.push(directory);
+      if (directory.startsWith(join(base, "a"))) await new Promise<void>((resolve) => answers.set(directory, resolve));
+      return files.listLater(directory);
+    };
+    const found = denied(open({ listLater }));
+    await expect.poll(() => [...reads].sort()).toEqual([base, join(base, "a"), join(base, "d")]);
+    answers.get(join(base, "a"))?.();
+    await expect.poll(() => reads.includes(join(base, "a/b"))).toBe(true);
+    expect(reads).toHaveLength(4);
+    await expect.poll(() => answers.get(join(base, "a/b"))).toBeDefined();
+    answers.get(join(base, "a/b"))?.();
+    await expect.poll(() => answers.get(join(base, "a/b/c"))).toBeDefined();
+    answers.get(join(base, "a/b/c"))?.();
+    expect((await found).sort()).toEqual(["a/.env", "a/b/c/.env"]);
+    expect(reads).toHaveLength(6);
+  });
+
   it("takes brackets as glob(7) has them, in any order of a range", async () => {
     for (const name of ["]a", "ba", "a]", "b]"]) writeFileSync(join(base, "e", name), "");
     const closing = (text: string) =>
