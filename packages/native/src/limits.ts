@@ -21,3 +21,6 @@ export const MAX_UNSENT_BYTES = 64 * 1024;
 
 /** Milliseconds after which the list of mounts is read again before a path is looked up. */
 export const MAX_MOUNTS_AGE_MS = 1_000;
+
+/** Symbolic links on the way to a path; the figure is the kernel's. */
+export const MAX_LINKS_FOLLOWED = 40;

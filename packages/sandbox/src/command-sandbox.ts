@@ -9,7 +9,7 @@ import { MAX_RESOLVE_TRIES } from "./limits.js";
 import { createHostFiles, type HostFiles } from "./profile/host-files.js";
 import { createPatternSearch } from "./profile/pattern-search.js";
 import { isUnlimited, type SandboxProfile } from "./profile/profile.js";
-import { type FoundPatterns, listNamed, resolveProfile } from "./profile/resolve-profile.js";
+import { type FoundPatterns, reachNamed, resolveProfile } from "./profile/resolve-profile.js";
 import { wrapWithSeatbelt } from "./seatbelt/wrap-command.js";
 import type { SandboxableCommand, WrappedCommand } from "./wrapped-command.js";
 
@@ -62,8 +62,11 @@ export function createCommandSandbox({
   const findPatterns = createPatternSearch(files);
   const search = async (sandbox: Sandbox) => {
     // What resolves the paths is synchronous.
-    await mounts.reach(listNamed(sandbox, files));
-    return findPatterns(sandbox);
+    await reachNamed(sandbox, files, mounts);
+    const found = await findPatterns(sandbox);
+    const matches = () => [...found.values()].flatMap((paths) => (paths instanceof Error ? [] : paths));
+    await mounts.reach({ [Symbol.iterator]: () => matches()[Symbol.iterator]() });
+    return found;
   };
   return {
     async getSupport() {
@@ -88,7 +91,7 @@ export function createCommandSandbox({
         try {
           const current = tries === 1 ? profile : resolveProfile(sandbox, files, await search(sandbox));
           const held = command.rechecked ? current : mirrorClosed(current, files);
-          return await wrapWithBubblewrap(command, held, { native, files, ...found });
+          return await wrapWithBubblewrap(command, held, { native, files, mounts, ...found });
         } catch (error) {
           if (!(error instanceof PathsChangedError) || tries >= MAX_RESOLVE_TRIES) throw error;
         }

@@ -39,3 +39,6 @@ export const MAX_MIRRORED = 256;
 
 /** Protected paths of one sandbox that are watched for replacement; the host limits all watches (fs.inotify.max_user_watches). */
 export const MAX_WATCHED = 128;
+
+/** Milliseconds that the end of a sandboxed command waits for what is removed on a network or FUSE mount. */
+export const MAX_RELEASE_MS = 1_000;

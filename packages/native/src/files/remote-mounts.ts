@@ -1,13 +1,14 @@
-import { readFileSync, stat } from "node:fs";
-import { isAbsolute, normalize } from "node:path";
-import { MAX_MOUNTS_AGE_MS } from "../limits.js";
+import { lstatSync, readFileSync, readlinkSync, stat } from "node:fs";
+import { dirname, isAbsolute, join } from "node:path";
+import { MAX_LINKS_FOLLOWED, MAX_MOUNTS_AGE_MS } from "../limits.js";
 
 /** Mounts that may not answer: of network file systems, and of programs (FUSE). A synchronous access would block this thread. */
 export interface RemoteMounts {
   /**
-   * Looks the paths that are below such mounts up on the thread pool, so that synchronous accesses afterwards find mounts that
-   * answer; one at a time of each mount, as the pool has few threads. Undefined if there are none, without accessing any. The
-   * promise never rejects, and never settles for a mount that does not answer.
+   * Looks the paths that are below such mounts, or that links lead there, up on the thread pool, so that synchronous accesses
+   * afterwards find mounts that answer; one at a time of each mount, as the pool has few threads. Undefined if there are none,
+   * without accessing any, and without iterating if the host has no such mount. The promise never rejects, and never settles
+   * for a mount that does not answer.
    */
   reach(paths: Iterable<string>): Promise<void> | undefined;
 }
@@ -18,6 +19,8 @@ export interface RemoteMountsOptions {
   readMounts?: () => string;
   /** Accesses a path on the thread pool. Never rejects. */
   lookUp?: (path: string) => Promise<void>;
+  /** Target of a symbolic link; undefined for anything else. Asked only of what is not below such a mount. */
+  readLink?: (path: string) => string | undefined;
   /** Milliseconds of a monotonic clock. */
   now?: () => number;
 }
@@ -26,12 +29,13 @@ export interface RemoteMountsOptions {
 export function createRemoteMounts({
   readMounts = () => readFileSync("/proc/self/mountinfo", "utf8"),
   lookUp = (path) => new Promise<void>((resolve) => stat(path, () => resolve())),
+  readLink = readLinkNow,
   now = () => performance.now(),
 }: RemoteMountsOptions = {}): RemoteMounts {
-  let known: { points: readonly string[]; at: number } | undefined;
-  const list = (): readonly string[] => {
+  let known: { points: ReadonlySet<string>; at: number } | undefined;
+  const list = (): ReadonlySet<string> => {
     const at = now();
-    if (known === undefined || at - known.at > MAX_MOUNTS_AGE_MS) known = { points: attempt(readMounts), at };
+    if (known === undefined || at - known.at > MAX_MOUNTS_AGE_MS) known = { points: new Set(attempt(readMounts)), at };
     return known.points;
   };
   /** The last look-up of each mount with one in progress. */
@@ -47,12 +51,12 @@ export function createRemoteMounts({
   return {
     reach(paths) {
       const points = list();
-      if (points.length === 0) return undefined;
+      if (points.size === 0) return undefined;
+      const follow = createFollower(points, readLink);
       const wanted = new Map<string, string>();
       for (const path of paths) {
-        const plain = normalize(path);
-        const point = isAbsolute(plain) ? points.find((each) => isBelow(plain, each)) : undefined;
-        if (point !== undefined) wanted.set(plain, point);
+        const found = isAbsolute(path) ? follow(path) : undefined;
+        if (found !== undefined) wanted.set(found.path, found.point);
       }
       if (wanted.size === 0) return undefined;
       return Promise.all([...wanted].map(([path, point]) => lookUpNext(path, point))).then(() => {});
@@ -60,7 +64,42 @@ export function createRemoteMounts({
   };
 }
 
-const isBelow = (path: string, point: string): boolean => path === point || path.startsWith(`${point}/`);
+/** Finds the first remote mount on the way to a path, as the kernel goes it, and the path without the links before it. */
+function createFollower(points: ReadonlySet<string>, readLink: (path: string) => string | undefined) {
+  const targets = new Map<string, string | undefined>();
+  const readOnce = (path: string) => {
+    if (!targets.has(path)) targets.set(path, readLink(path));
+    return targets.get(path);
+  };
+  return (path: string): { point: string; path: string } | undefined => {
+    const rest = path.split("/").reverse();
+    let at = "/";
+    for (let links = 0; rest.length > 0; ) {
+      const name = rest.pop()!;
+      if (name === "" || name === ".") continue;
+      const next = name === ".." ? dirname(at) : join(at, name);
+      if (points.has(next)) return { point: next, path: [next, ...rest.reverse()].join("/") };
+      const target = name === ".." ? undefined : readOnce(next);
+      if (target === undefined) {
+        at = next;
+        continue;
+      }
+      links += 1;
+      if (links > MAX_LINKS_FOLLOWED) return undefined;
+      if (target.startsWith("/")) at = "/";
+      rest.push(...target.split("/").reverse());
+    }
+    return undefined;
+  };
+}
+
+function readLinkNow(path: string): string | undefined {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() ? readlinkSync(path) : undefined;
+  } catch {
+    return undefined;
+  }
+}
 
 function attempt(readMounts: () => string): string[] {
   try {

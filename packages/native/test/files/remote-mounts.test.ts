@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { createRemoteMounts } from "../../src/files/remote-mounts.js";
-import { MAX_MOUNTS_AGE_MS } from "../../src/limits.js";
+import { MAX_LINKS_FOLLOWED, MAX_MOUNTS_AGE_MS } from "../../src/limits.js";
 
 const LINES = [
   "22 1 8:1 / / rw,relatime shared:1 - ext4 /dev/sda1 rw",
@@ -10,7 +10,7 @@ const LINES = [
   "33 22 0:43 / /proc/fs rw - fusectl fusectl rw",
 ];
 
-function open(text: () => string) {
+function open(text: () => string, links: Readonly<Record<string, string>> = {}) {
   const asked: string[] = [];
   let answer = () => {};
   const answered = new Promise<void>((resolve) => {
@@ -22,6 +22,10 @@ function open(text: () => string) {
     lookUp(path) {
       asked.push(path);
       return answered;
+    },
+    readLink(path) {
+      expect(path).not.toMatch(/^\/srv\/(far|my drive)(\/|$)/);
+      return links[path];
     },
     now: () => clock.now,
   });
@@ -46,6 +50,31 @@ it("looks up paths on remote mounts, once each, and no others", async () => {
   await reached;
   await later;
   expect(asked).toEqual(["/srv/far", "/srv/my drive/y", "/srv/far/x", "/srv/far/z"]);
+});
+
+it("follows links to such a mount without touching it", async () => {
+  const links = {
+    "/home/me/far": "/srv/far/me",
+    "/home/me/near": "../you",
+    "/home/you/deep": "../me/far/x/",
+    "/usr": "/srv/disk",
+    "/loop": "/loop",
+  };
+  const { mounts, asked, answer } = open(() => LINES.join("\n"), links);
+  answer();
+  expect(mounts.reach(["/home/me/near/x", "/usr/bin", "/loop/x", "/home/me/../me"])).toBeUndefined();
+  await mounts.reach(["/home/me/far", "/home/me/near/deep/y", "/usr/../far/z"]);
+  expect(asked).toEqual(["/srv/far/me", "/srv/far/me/x//y", "/srv/far/z"]);
+  expect(MAX_LINKS_FOLLOWED).toBe(40);
+});
+
+it("does not ask for the paths where there is no such mount", () => {
+  const paths = {
+    [Symbol.iterator]: () => {
+      throw new Error("iterated");
+    },
+  };
+  expect(open(() => LINES[0]!).mounts.reach(paths)).toBeUndefined();
 });
 
 it("has none where this process itself depends on the mount, and none on systems without a list", () => {

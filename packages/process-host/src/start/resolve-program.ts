@@ -9,7 +9,7 @@ import { checkStrings, errnoOf, StartError } from "@codex/exec-backend";
 export function listAccessed({ argv, cwd, env }: ProcessSpec): string[] {
   const name = argv[0] ?? "";
   if (name.includes("/")) return [cwd, resolve(cwd, name)];
-  return [cwd, ...searchPath(env).map((directory) => resolve(cwd, directory))];
+  return [cwd, ...searchPath(env).map((directory) => resolve(cwd, directory, name))];
 }
 
 const searchPath = (env: ProcessSpec["env"]): string[] => (env.PATH ?? process.env.PATH ?? "/usr/bin:/bin").split(":");

@@ -38,7 +38,7 @@ it("a start on a mount that does not answer waits for it, and no other start doe
   expect(await outputOf(await waiting)).toBe("/usr/lib\n");
 });
 
-it("the directories that a program is searched in count as well", async () => {
+it("the places where a program is searched count as well", async () => {
   const { mounts, asked, answer } = hang();
   answer();
   await using backend = createLocalBackend({ mounts });
@@ -48,7 +48,7 @@ it("the directories that a program is searched in count as well", async () => {
     env: { PATH: "/usr/lib:lib:/bin" },
   });
   expect(await outputOf(started)).toBe("found\n");
-  expect(asked).toEqual([["/", "/usr/lib", "/lib", "/bin"]]);
+  expect(asked).toEqual([["/", "/usr/lib/sh", "/lib/sh", "/bin/sh"]]);
 });
 
 it("closing does not wait for a mount that does not answer, and nothing is started afterwards", async () => {

@@ -93,8 +93,9 @@ function tryHold(at: string, path: string, native: Native): Held | undefined {
     const directory = isGitCommonFile(at) ? 0 : constants.O_DIRECTORY;
     fd = openSync(at, constants.O_RDONLY | directory | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   } catch (cause) {
-    if (errnoOf(cause) === "ENOENT") return undefined;
-    throw unprotected(path, isGitCommonFile(at) ? "it cannot be read" : "it is not a directory", cause);
+    const code = errnoOf(cause);
+    if (code === "ENOENT") return undefined;
+    throw unprotected(path, code === "ENOTDIR" || code === "ELOOP" ? "it is not a directory" : String(code), cause);
   }
   try {
     if (!native.lock(fd, "shared") || !isSame(fd, at)) {

@@ -37,8 +37,9 @@ export async function checkBubblewrap(native: Native): Promise<Preflight> {
   if (path === undefined) return missing([INSTALL, ...refused].join("; "));
   // Concurrently: a command waits for both.
   const trial = tryOut(path, native);
-  const { text: help, shortage } = await readHelp(path);
+  const { text: help, shortage, failure: refusal } = await readHelp(path);
   if (shortage !== undefined) return missing(`${path} could not be tried: ${shortage}`, true);
+  if (refusal !== undefined) return missing(explainFailure(path, refusal));
   const lacking = NEEDED_OPTIONS.filter((option) => !help.includes(option));
   if (lacking.length > 0) {
     return missing(`${path} is too old: it does not support ${lacking.join(", ")}; install bubblewrap 0.5 or newer`);
@@ -66,12 +67,18 @@ interface Help {
   text: string;
   /** The resource that was short; undefined when the program ran, whatever it printed. */
   shortage: string | undefined;
+  /** Why there is no help; undefined when there is. */
+  failure: string | undefined;
 }
 
 const readHelp = (path: string): Promise<Help> =>
   new Promise((resolve) => {
     const tell = (error: Error | null, text: string) =>
-      resolve({ text, shortage: error === null ? undefined : findShortage(error) });
+      resolve({
+        text,
+        shortage: error === null ? undefined : findShortage(error),
+        failure: error === null ? undefined : text.trim() || error.message,
+      });
     try {
       execFile(path, ["--help"], { env: {}, timeout: TRIAL_DEADLINE_MS }, (error, stdout, stderr) => {
         tell(error, stdout + stderr);
@@ -132,6 +139,7 @@ export function explainFailure(path: string, failure: string, read: (file: strin
   if (/proc/i.test(failure) && /mount|permitted/i.test(failure) && /newroot\/proc|proc on/.test(failure)) {
     return `${text}: this host does not let a new /proc be mounted, as in a container whose /proc is masked or read-only; ${CONTAINER}`;
   }
+  if (/can't (read|open) \/proc/i.test(failure)) return `${text}: this process has no /proc, or may not read it`;
   const setting = SETTINGS.find(({ file, refuses }) => refuses(read(file)));
   if (setting !== undefined) return `${text}: ${setting.text}`;
   if (/seccomp|prctl/i.test(failure)) return `${text}: this kernel has no seccomp filters (CONFIG_SECCOMP_FILTER)`;

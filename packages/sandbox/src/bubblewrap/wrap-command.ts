@@ -1,9 +1,11 @@
 import { closeSync, constants } from "node:fs";
+import { setTimeout } from "node:timers/promises";
 import type { SandboxDenial } from "@codex/exec-backend";
 import { StartError } from "@codex/exec-backend";
-import type { Native } from "@codex/native";
+import type { Native, RemoteMounts } from "@codex/native";
 import { isWithin } from "@codex/permissions";
 import { type EndedCommand, findDenial } from "../find-denial.js";
+import { MAX_RELEASE_MS } from "../limits.js";
 import { removeGitLinks } from "../profile/git-directory.js";
 import { type HostFiles, isAllowed } from "../profile/host-files.js";
 import { isGitCommonFile, OWN_COMMON_DIRECTORY } from "../profile/placeholder-mark.js";
@@ -21,6 +23,7 @@ import { readWrapperStatus, untilNamespaceEnds } from "./wrapper-status.js";
 export interface BubblewrapHost {
   native: Native;
   files: HostFiles;
+  mounts: RemoteMounts;
   bubblewrap: string;
   /** It can give a program another argv[0]. */
   argv0: boolean;
@@ -37,7 +40,7 @@ export async function wrapWithBubblewrap(
   checkWrapper(host.bubblewrap, profile);
   checkVisible(command, profile, host.files);
   const { reserved, placeholders } = await reservePaths(profile, host);
-  const free = () => releaseAll(placeholders);
+  const free = () => releaseAll(placeholders, host.mounts);
   try {
     return {
       ...openWrapper(command, reserved, host, free),
@@ -51,9 +54,21 @@ export async function wrapWithBubblewrap(
   }
 }
 
-const releaseAll = async (placeholders: readonly Placeholder[]): Promise<void> => {
-  await Promise.all(placeholders.map((placeholder) => placeholder.release()));
-};
+/** The end of a command does not wait for a mount that does not answer: then they are removed once it does. */
+async function releaseAll(placeholders: readonly Placeholder[], mounts: RemoteMounts): Promise<void> {
+  const release = (placeholder: Placeholder) => {
+    const reached = mounts.reach([placeholder.path]);
+    if (reached === undefined) return placeholder.release();
+    return waitAtMost(reached.then(() => placeholder.release()));
+  };
+  await Promise.all(placeholders.map(release));
+}
+
+async function waitAtMost(work: Promise<void>): Promise<void> {
+  const abort = new AbortController();
+  await Promise.race([work, setTimeout(MAX_RELEASE_MS, undefined, abort).catch(() => {})]);
+  abort.abort();
+}
 
 function openWrapper(
   command: SandboxableCommand,
@@ -95,7 +110,7 @@ function openWrapper(
       closedWatch?.close();
       if (status.init !== undefined) await untilNamespaceEnds(status.init);
       await gate?.passed;
-      if (commits.length > 0) await removeGitLinks(commits, began, files);
+      if (commits.length > 0) await waitAtMost(removeGitLinks(commits, began, files));
       await free();
     };
     return {
@@ -187,7 +202,7 @@ function toInner({ argv, file, arg0, env, session }: SandboxableCommand, { argv0
  * Puts placeholders where the command must not create anything; an empty directory may be the placeholder of another
  * sandbox, and is then shared with it.
  */
-async function reservePaths(profile: SandboxProfile, { native, files }: BubblewrapHost) {
+async function reservePaths(profile: SandboxProfile, { native, files, mounts }: BubblewrapHost) {
   const placeholders: Placeholder[] = [];
   const { fileSystem } = profile;
   if (fileSystem === "unrestricted") return { reserved: profile, placeholders };
@@ -200,7 +215,7 @@ async function reservePaths(profile: SandboxProfile, { native, files }: Bubblewr
       if (placeholder !== undefined || !entry.missing) entries.push(entry);
     }
   } catch (error) {
-    await releaseAll(placeholders);
+    await releaseAll(placeholders, mounts);
     throw error;
   }
   return { reserved: { ...profile, fileSystem: { ...fileSystem, entries } }, placeholders };

@@ -74,13 +74,41 @@ const isInsideProtected = (path: string, roots: readonly ProfileEntry[]): boolea
 
 /** What a `.git` file refers to: the git directory of a worktree or submodule, and the one it shares with others. */
 function listGitDirectories(dotGit: string, files: HostFiles): string[] {
-  if (files.kind(dotGit) !== "file") return [];
-  const named = /^gitdir:\s*(.*\S)\s*$/.exec(files.firstLine(dotGit) ?? "")?.[1];
-  if (named === undefined) return [];
-  const directory = resolve(dirname(dotGit), named);
-  const common = files.firstLine(join(directory, "commondir"))?.trim();
-  const shared = common === undefined ? undefined : resolve(directory, common);
+  const directory = readGitFile(dotGit, files);
+  if (directory === undefined) return [];
   // `.git/worktrees/NAME`: without the file, the directory above is the shared one.
   const above = basename(dirname(directory)) === "worktrees" ? dirname(dirname(directory)) : undefined;
-  return [directory, shared, above].filter((path): path is string => path !== undefined && path !== "/");
+  const found = [directory, readCommonDirectory(directory, files), above];
+  return found.filter((path): path is string => path !== undefined && path !== "/");
 }
+
+function readGitFile(dotGit: string, files: HostFiles): string | undefined {
+  if (files.kind(dotGit) !== "file") return undefined;
+  const named = /^gitdir:\s*(.*\S)\s*$/.exec(files.firstLine(dotGit) ?? "")?.[1];
+  return named === undefined ? undefined : resolve(dirname(dotGit), named);
+}
+
+function readCommonDirectory(directory: string, files: HostFiles): string | undefined {
+  const common = files.firstLine(join(directory, "commondir"))?.trim();
+  return common === undefined ? undefined : resolve(directory, common);
+}
+
+/**
+ * What protecting writable roots accesses besides the roots, each list accessing only what earlier ones name: links and git
+ * files may lead to mounts that do not answer.
+ */
+export const ACCESSED_FOR_ROOTS: readonly ((roots: readonly string[], files: HostFiles) => Iterable<string>)[] = [
+  function* (roots, { codexHome }) {
+    for (const root of roots) for (const name of PROTECTED_NAMES) yield join(root, name);
+    if (codexHome !== undefined) for (const name of TRUSTED_NAMES) yield join(codexHome, name);
+  },
+  function* (roots, files) {
+    for (const root of roots) {
+      const directory = readGitFile(join(root, ".git"), files);
+      if (directory !== undefined) yield join(directory, "commondir");
+    }
+  },
+  function* (roots, files) {
+    for (const root of roots) yield* listGitDirectories(join(root, ".git"), files);
+  },
+];

@@ -1,6 +1,7 @@
 import { isAbsolute, join, normalize } from "node:path/posix";
 import { StartError } from "@codex/exec-backend";
 import type { Sandbox } from "@codex/executor-protocol";
+import type { RemoteMounts } from "@codex/native";
 import { isWithin } from "@codex/permissions";
 import { MAX_MOUNTS } from "../limits.js";
 import { createPatternBudget, expandPattern, expandPatternLater } from "./expand-pattern.js";
@@ -8,7 +9,7 @@ import { listClosedInGit, listCommitDirectories, listGitPins } from "./git-direc
 import type { HostFiles } from "./host-files.js";
 import { isGitCommonFile } from "./placeholder-mark.js";
 import { byDepth, type PathAccess, type ProfileEntry, type RestrictedFiles, type SandboxProfile } from "./profile.js";
-import { listCodexHome, listProtected } from "./protected-paths.js";
+import { ACCESSED_FOR_ROOTS, listCodexHome, listProtected } from "./protected-paths.js";
 
 type Files = Extract<Extract<Sandbox["permissions"], { type: "managed" }>["file_system"], { type: "restricted" }>;
 type SandboxPath = Files["entries"][number]["path"];
@@ -74,15 +75,23 @@ function toPaths(
   });
 }
 
-/** The absolute paths that a sandbox names, as they were requested. @throws StartError `sandbox_invalid` */
-export function listNamed(sandbox: Sandbox, files: HostFiles): string[] {
+/**
+ * Waits until the remote mounts answer that resolving a sandbox accesses.
+ * @throws StartError `sandbox_invalid`
+ */
+export async function reachNamed(sandbox: Sandbox, files: HostFiles, mounts: RemoteMounts): Promise<void> {
   const { permissions } = sandbox;
-  if (permissions.type !== "managed" || permissions.file_system.type === "unrestricted") return [];
-  return permissions.file_system.entries.flatMap(({ path, access }) =>
-    path.type === "glob_pattern"
-      ? listPatterns(path.pattern, sandbox).map(({ base }) => base)
-      : namedPaths(path, access === "none" ? "deny" : access, sandbox, files),
-  );
+  if (permissions.type !== "managed" || permissions.file_system.type === "unrestricted") return;
+  const { entries } = permissions.file_system;
+  const listNamed = (some: Files["entries"]) =>
+    some.flatMap(({ path, access }) =>
+      path.type === "glob_pattern"
+        ? listPatterns(path.pattern, sandbox).map(({ base }) => base)
+        : namedPaths(path, access === "none" ? "deny" : access, sandbox, files),
+    );
+  await mounts.reach(listNamed(entries));
+  const roots = listNamed(entries.filter(({ access }) => access === "write"));
+  for (const list of ACCESSED_FOR_ROOTS) await mounts.reach(list(roots, files));
 }
 
 /** The matches, or why they are not reliable, by `keyOf`. */

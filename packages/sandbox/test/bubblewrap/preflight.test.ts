@@ -64,6 +64,7 @@ describe("a host that cannot sandbox", () => {
     ],
     [{}, "Creating new namespace failed: Operation not permitted", "CAP_SYS_ADMIN"],
     [{}, "Can't mount proc on /newroot/proc: Operation not permitted", "new /proc"],
+    [{}, "Can't read /proc/sys/kernel/overflowuid: No such file or directory", "has no /proc"],
     [{}, "prctl(PR_SET_SECCOMP): Invalid argument", "CONFIG_SECCOMP_FILTER"],
   ])("with settings %j names what mends %j", (settings: Record<string, string>, failure, text) => {
     const problem = explainFailure("/usr/bin/bwrap", `bwrap: ${failure}`, (file) => settings[file] ?? "");
@@ -71,6 +72,19 @@ describe("a host that cannot sandbox", () => {
     expect(problem).toContain(failure);
   });
 });
+
+it.skipIf(NO_BUBBLEWRAP !== undefined || process.getuid?.() !== 0)(
+  `without /proc says so, and not that bubblewrap is too old (${NO_BUBBLEWRAP ?? "bubblewrap, as root"})`,
+  () => {
+    const program = fileURLToPath(new URL("../programs/tell-support.mjs", import.meta.url));
+    const script = 'mount -t tmpfs none /proc && exec "$0" "$@"';
+    const argv = ["--mount", "/bin/sh", "-c", script, process.execPath, program];
+    expect(JSON.parse(execFileSync("unshare", argv, { encoding: "utf8" }))).toEqual({
+      kind: "none",
+      problem: expect.stringContaining("has no /proc"),
+    });
+  },
+);
 
 describe("a host that is short of something", () => {
   const missing = (isTransient: boolean) => ({ kind: "missing" as const, problem: "some reason", isTransient });

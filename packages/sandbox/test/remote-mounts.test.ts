@@ -1,0 +1,81 @@
+import { mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createNative, type RemoteMounts } from "@codex/native";
+import { createLocalBackend } from "@codex/process-host";
+import { beforeEach, describe, expect, it, onTestFinished } from "vitest";
+import { ENV, outputOf } from "../../process-host/test/support.js";
+import { createCommandSandbox } from "../src/command-sandbox.js";
+import { MAX_RELEASE_MS } from "../src/limits.js";
+import { createHostFiles } from "../src/profile/host-files.js";
+import { entry, NO_BUBBLEWRAP, pattern, READ_ALL, restrict } from "./support.js";
+
+let base: string;
+beforeEach(() => {
+  base = realpathSync(mkdtempSync(join(tmpdir(), "codex-mounts-")));
+  mkdirSync(join(base, "work"));
+  onTestFinished(() => rmSync(base, { recursive: true, force: true }));
+});
+
+it("what a sandbox reaches by links and by git files is waited for before it is accessed", async () => {
+  const [git, shared] = [join(base, "main/worktrees/w"), join(base, "main")];
+  mkdirSync(git, { recursive: true });
+  writeFileSync(join(git, "commondir"), "../..\n");
+  writeFileSync(join(base, "work/.git"), `gitdir: ${git}\n`);
+  symlinkSync("/far/key", join(base, "work/x.key"));
+  const codexHome = join(base, "codex");
+  const reached: string[] = [];
+  const mounts: RemoteMounts = {
+    async reach(paths) {
+      reached.push(...paths);
+    },
+  };
+  const read: string[] = [];
+  const files = createHostFiles({ CODEX_HOME: codexHome });
+  const sandbox = createCommandSandbox({
+    mounts,
+    files: {
+      ...files,
+      firstLine(path) {
+        read.push(path);
+        if (path !== join(base, "work/.git")) expect(reached).toContain(path);
+        return files.firstLine(path);
+      },
+    },
+  });
+  await sandbox.search(restrict([READ_ALL, entry(join(base, "work"), "write"), pattern(`${base}/work/*.key`)]));
+  expect(new Set(read)).toEqual(new Set([join(base, "work/.git"), join(git, "commondir")]));
+  for (const path of [join(base, "work/.git"), git, shared, join(base, "work/x.key"), join(codexHome, "rules")]) {
+    expect(reached).toContain(path);
+  }
+});
+
+describe.skipIf(NO_BUBBLEWRAP !== undefined)(`a mount that hangs (${NO_BUBBLEWRAP ?? "bubblewrap"})`, () => {
+  it("while a command runs does not hold up its end, and its placeholders are removed later", async () => {
+    const work = join(base, "work");
+    let answer = () => {};
+    const answered = new Promise<void>((resolve) => {
+      answer = resolve;
+    });
+    let hangs = false;
+    const mounts: RemoteMounts = { reach: () => (hangs ? answered : undefined) };
+    const native = createNative();
+    const sandbox = createCommandSandbox({ native, mounts });
+    await using backend = createLocalBackend({ native, mounts, sandbox });
+    const process = await backend.start({
+      argv: ["sh", "-c", "read line; exit 3"],
+      cwd: work,
+      env: ENV,
+      stdio: { kind: "pipe", stdin: "open" },
+      sandbox: restrict([READ_ALL, entry(work, "write")]),
+    });
+    hangs = true;
+    await process.write(Buffer.from("\n"));
+    await outputOf(process);
+    expect(process.outcome).toEqual({ kind: "exited", code: 3 });
+    expect(readdirSync(work)).toContain(".git");
+    answer();
+    await expect.poll(() => readdirSync(work)).toEqual([]);
+    expect(MAX_RELEASE_MS).toBe(1_000);
+  });
+});
