@@ -23,8 +23,8 @@ export const MAX_BODY_BYTES = 4 * 1024 * 1024;
 /** HTTP requests of all clients at once, open streams included; further ones get 503. */
 export const MAX_HTTP_REQUESTS = 1_024;
 /**
- * MCP sessions of one HTTP client; for one more, the longest unused one ends, one without running programs first, and if all are
- * in use it gets 503.
+ * MCP sessions of one HTTP client; for one more, the longest unused one without running programs ends, or with some if all have
+ * some, and if those are all in use it gets 503.
  */
 export const MAX_HTTP_SESSIONS = 64;
 /** For finding out whether a client has running programs, milliseconds. */

@@ -75,19 +75,23 @@ export class LegacySessions {
     return session;
   }
 
-  /** Whether the client may have another session, perhaps after its longest unused one has ended: one without running programs first. */
+  /**
+   * Whether the client may have another session, perhaps after its longest unused one has ended. One with running programs ends
+   * only if all of them have some.
+   */
   async #makeRoom(owner: string): Promise<boolean> {
     const own = [...this.#sessions.values()].filter((session) => session.owner === owner);
     if (own.length < MAX_HTTP_SESSIONS) return true;
-    const longestUnused = () =>
-      own.filter(({ id, exchanges }) => exchanges === 0 && this.#sessions.has(id)).sort((a, b) => a.usedAt - b.usedAt);
-    const states = await Promise.all(
-      longestUnused().map(async ({ id }) => ((await this.#servers.isBusy(`${owner}/${id}`)) ? undefined : id)),
-    );
+    const asked = own.map(async (session) => ({
+      session,
+      isBusy: await this.#servers.isBusy(`${owner}/${session.id}`),
+    }));
+    const states = (await Promise.all(asked)).sort((a, b) => a.session.usedAt - b.session.usedAt);
     // Requests may have come in the meantime.
-    const unused = longestUnused();
-    const found = unused.find(({ id }) => states.includes(id)) ?? unused[0];
-    await found?.transport.close();
+    const open = states.filter(({ session }) => this.#sessions.has(session.id));
+    const idle = open.filter(({ isBusy }) => !isBusy);
+    const found = (idle.length > 0 ? idle : open).find(({ session }) => session.exchanges === 0);
+    await found?.session.transport.close();
     return found !== undefined;
   }
 

@@ -109,6 +109,16 @@ describe("an HTTP listener", () => {
     expect(await listRunning(orchestrator, "executor")).toHaveLength(1);
   });
 
+  it("ends no program for sessions that are in use but run nothing", async () => {
+    const { url, connect, orchestrator } = await listen();
+    const { client } = await connect("legacy");
+    await exec(client, "exec cat", { stdin: "open", yield_time_ms: 250 });
+    await client.close();
+    for (let count = 1; count < MAX_HTTP_SESSIONS; count += 1) await (await connect("legacy")).client.ping();
+    expect(await send(url, {})).toBe(503);
+    expect(await listRunning(orchestrator, "executor")).toHaveLength(1);
+  });
+
   it("serves names that are allowed, and no other path", async () => {
     const { url } = await listen({ allowedHosts: ["build-1.example"] });
     expect(await send(url, { host: "build-1.example:8080" })).toBe(200);
