@@ -1,6 +1,7 @@
 import type { Channel } from "@codex/channel";
 import type { ExecBackend } from "@codex/exec-backend";
 import { createFileSystem, createSandboxedFiles, type FileSystem } from "@codex/host-files";
+import { createRemoteMounts } from "@codex/native";
 import { createShellSnapshots } from "@codex/shell-snapshot";
 import type { Telemetry } from "@codex/telemetry";
 import { ByteBudget } from "./connection/byte-budget.js";
@@ -42,7 +43,7 @@ export function createExecServer(options: ExecServerOptions): ExecServer {
   const {
     backend,
     environment,
-    fileSystem = createFileSystem({ sandboxed: createSandboxedFiles() }),
+    fileSystem = createFileSystem({ sandboxed: createSandboxedFiles(), mounts: createRemoteMounts() }),
     http = createHttpClient(),
   } = options;
   const telemetry = createServerTelemetry(options.telemetry ?? {});

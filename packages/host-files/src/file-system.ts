@@ -1,7 +1,7 @@
 import { RpcError } from "@codex/channel";
 import type { OpenParams, ReadFileParams, Sandbox } from "@codex/exec-server-protocol";
-import { ERROR_CODES, METHODS, refuseSandbox } from "@codex/exec-server-protocol";
-import type { EntryReader } from "@codex/native";
+import { displayPath, ERROR_CODES, type HostPath, METHODS, refuseSandbox } from "@codex/exec-server-protocol";
+import type { EntryReader, RemoteMounts } from "@codex/native";
 import type { ConnectionFileSystem, ConnectionFileSystemOptions, FileSystem } from "./connection-file-system.js";
 import { FileHandles } from "./handles/file-handles.js";
 import { DEFAULT_FILE_SYSTEM_LIMITS, type FileSystemLimits, MAX_CONCURRENT_READS } from "./limits.js";
@@ -28,6 +28,16 @@ export interface FileSystemOptions {
   pageCache?: PageCacheReader;
   /** Reads directories natively where supported; without it Node does. */
   entries?: EntryReader;
+  /** Keeps calls on a mount that does not answer from taking all threads of the pool; without it each takes one. */
+  mounts?: RemoteMounts;
+}
+
+/** Parameters of a call that may carry a sandbox. */
+interface SandboxableParams {
+  sandbox?: Sandbox | undefined;
+  path?: HostPath;
+  sourcePath?: HostPath;
+  destinationPath?: HostPath;
 }
 
 /** Creates the file calls of this host. Nothing is opened until a connection makes its first call. */
@@ -37,7 +47,7 @@ export function createFileSystem({ limits, ...places }: FileSystemOptions = {}):
 }
 
 function createConnectionFileSystem(
-  { limits, sandboxed, pageCache, entries }: Omit<FileSystemOptions, "limits"> & { limits: FileSystemLimits },
+  { limits, sandboxed, pageCache, entries, mounts }: Omit<FileSystemOptions, "limits"> & { limits: FileSystemLimits },
   { onMissingChanged }: ConnectionFileSystemOptions,
 ): ConnectionFileSystem {
   const sandboxes = sandboxed?.connect(limits);
@@ -55,6 +65,14 @@ function createConnectionFileSystem(
     };
   const shared = <T>(work: () => Promise<T>): Promise<T> => lock.shared(alive(work));
   const exclusive = <T>(work: () => Promise<T>): Promise<T> => lock.exclusive(alive(work));
+  const untilGone = new Promise<void>((resolve) => {
+    gone.signal.addEventListener("abort", () => resolve(), { once: true });
+  });
+  /** Undefined where nothing is on a remote mount. The promise rejects when the connection is gone. */
+  const reach = (...paths: readonly (HostPath | undefined)[]): Promise<void> | undefined => {
+    const reached = mounts?.reach(paths.filter((path) => path !== undefined).map(displayPath));
+    return reached && Promise.race([reached, untilGone]).then(() => gone.signal.throwIfAborted());
+  };
   const acquire = async (method: string, sandbox: Sandbox | undefined): Promise<SandboxLease | undefined> => {
     if (sandbox === undefined) return undefined;
     if (sandboxes !== undefined) return sandboxes.acquire(method, sandbox);
@@ -63,7 +81,7 @@ function createConnectionFileSystem(
   };
   /** Runs a call in this process, or unchanged in the helper of the sandbox it carries. */
   const call =
-    <Params extends { sandbox?: Sandbox | undefined }, Result>(
+    <Params extends SandboxableParams, Result>(
       withLock: typeof shared,
       name: FileMethod,
       run: (params: Params) => Promise<Result>,
@@ -71,7 +89,10 @@ function createConnectionFileSystem(
     (params: Params): Promise<Result> =>
       withLock(async () => {
         const lease = await acquire(`fs/${name}`, params.sandbox);
-        if (lease === undefined) return run(params);
+        if (lease === undefined) {
+          await reach(params.path, params.sourcePath, params.destinationPath);
+          return run(params);
+        }
         // The helper implements the same interface, so the result has the same type.
         return (lease.call(name, params) as Promise<Result>).finally(lease.release);
       });
@@ -89,6 +110,7 @@ function createConnectionFileSystem(
   const open = async (params: OpenParams): Promise<void> => {
     const lease = await acquire(METHODS.fsOpen, params.sandbox);
     try {
+      if (lease === undefined) await reach(params.path);
       await handles.open(params, lease);
     } catch (error) {
       lease?.release();
@@ -126,15 +148,31 @@ function createConnectionFileSystem(
       readDirectory(params, limits.maxDirectoryEntries, entries),
     ),
     walk: call(shared, "walk", (params) => walk(params, limits.maxWalkEntries, gone.signal)),
-    readBlock: (params) => shared(() => handles.readBlock(params)),
-    watchMissing: (params) => shared(async () => ({ watching: await missingWatch.watch(params) })),
+    readBlock: (params) =>
+      shared(async () => {
+        await reach(handles.pathOf(params.handleId));
+        return handles.readBlock(params);
+      }),
+    watchMissing: (params) =>
+      shared(async () => {
+        await reach(...params.missing, params.present);
+        return { watching: await missingWatch.watch(params) };
+      }),
     writeFile: call(exclusive, "writeFile", writeWholeFile),
     createDirectory: call(exclusive, "createDirectory", createDirectory),
     remove: call(exclusive, "remove", (params) => remove(params, gone.signal)),
     copy: call(exclusive, "copy", (params) => copy(params, gone.signal)),
     open: (params) => exclusive(() => open(params)),
-    writeBlock: (params) => exclusive(() => handles.writeBlock(params)),
-    close: ({ handleId }) => exclusive(() => handles.close(handleId)),
+    writeBlock: (params) =>
+      exclusive(async () => {
+        await reach(handles.pathOf(params.handleId));
+        return handles.writeBlock(params);
+      }),
+    close: ({ handleId }) =>
+      exclusive(async () => {
+        await reach(handles.pathOf(handleId));
+        return handles.close(handleId);
+      }),
     dispose: () => {
       gone.abort(new RpcError(ERROR_CODES.internal, "the connection is gone"));
       missingWatch.dispose();

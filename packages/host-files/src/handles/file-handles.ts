@@ -103,6 +103,12 @@ export class FileHandles {
     return replacements.findLast((one) => isSamePath(one.target, target))?.contentPath ?? path;
   }
 
+  /** Where an open file is in this process; undefined for others. */
+  pathOf(handleId: string): HostPath | undefined {
+    const opened = this.#open.get(handleId);
+    return opened?.kind === "sandboxed" ? undefined : opened?.path;
+  }
+
   /** False when `contentPath` returns every path unchanged. */
   get isReplacing(): boolean {
     for (const { kind } of this.#open.values()) if (kind === "replace") return true;

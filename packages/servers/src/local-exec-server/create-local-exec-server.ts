@@ -9,7 +9,7 @@ import {
   type ExecServerOptions,
 } from "@codex/exec-server";
 import { createFileSystem, createPageCacheReader, createSandboxedFiles } from "@codex/host-files";
-import { createEntryReader, createNative, NO_LIBRARY } from "@codex/native";
+import { createEntryReader, createNative, createRemoteMounts, NO_LIBRARY } from "@codex/native";
 import { createLocalBackend } from "@codex/process-host";
 import { type CommandSandbox, createCommandSandbox } from "@codex/sandbox";
 import type { Telemetry } from "@codex/telemetry";
@@ -33,12 +33,14 @@ export async function createLocalExecServer(
   if (!hasNative)
     telemetry.log?.warn?.("no native code for this host: programs run on pipes only, and can read this process");
   const native = createNative(hasNative ? undefined : NO_LIBRARY, { closeInheritedOnExec: hasNative });
-  const sandbox = shared ?? createCommandSandbox({ native });
+  const mounts = createRemoteMounts();
+  const sandbox = shared ?? createCommandSandbox({ native, mounts });
   const backend = createLocalBackend({
     shielded: hasNative,
     native,
     telemetry,
     sandbox,
+    mounts,
     onFirstStart: keepHeapSmall,
     collectGarbage: () => collectGarbage(),
   });
@@ -49,7 +51,7 @@ export async function createLocalExecServer(
   });
   const sandboxed = createSandboxedFiles({ sandbox, getHelper: getFileHelper });
   const pageCache = createPageCacheReader();
-  const fileSystem = createFileSystem({ sandboxed, pageCache, entries: createEntryReader() });
+  const fileSystem = createFileSystem({ sandboxed, pageCache, entries: createEntryReader(), mounts });
   const environment = { info, config: createLazyConfigReader() };
   const server = createExecServer({ backend, environment, fileSystem, telemetry, sessions });
   return {
