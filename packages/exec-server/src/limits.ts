@@ -78,11 +78,14 @@ export const MAX_REQUEST_BYTES = 64 * 1024 * 1024;
 /** Largest message to a client, bytes: a file of 512 MiB in base64. */
 export const MAX_SENT_MESSAGE_BYTES = 720 * 1024 * 1024;
 
-/** Bytes of files in unsent responses of one connection, and of all connections; a larger file is read alone. */
+/**
+ * Bytes of files in unsent responses of one connection, and of all connections; a larger file is read alone. The same again for
+ * bodies of HTTP responses that are not streamed.
+ */
 export const MAX_RESPONSE_BYTES = 64 * 1024 * 1024;
 export const MAX_TOTAL_RESPONSE_BYTES = 512 * 1024 * 1024;
 
-/** Milliseconds that a file waits for the total budget, and the size up to which a file needs no budget, bytes. */
+/** Milliseconds that a file waits for the total budget, and the size up to which a response needs no budget, bytes. */
 export const BUDGET_WAIT_MS = 10_000;
 export const UNBUDGETED_BYTES = 256 * 1024;
 

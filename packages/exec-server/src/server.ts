@@ -56,6 +56,7 @@ export function createExecServer(options: ExecServerOptions): ExecServer {
     http,
     environment: { ...environment, infoJson: Buffer.from(JSON.stringify(environment.info)) },
     responseBudget: new ByteBudget(MAX_TOTAL_RESPONSE_BYTES),
+    bodyBudget: new ByteBudget(MAX_TOTAL_RESPONSE_BYTES),
     telemetry,
     defaults: { env, shell: environment.info.shell.path, snapshots },
   };

@@ -16,6 +16,7 @@ import { messageOf } from "@codex/telemetry";
 import type { HostEnvironment } from "../environment/methods.js";
 import type { HttpClient } from "../http/http-client.js";
 import {
+  BUDGET_WAIT_MS,
   DRAIN_MS,
   LIVENESS_MS,
   MAX_FILE_CALLS,
@@ -36,6 +37,7 @@ import { PacedChannel } from "./paced-channel.js";
 import { PacedQueue } from "./paced-queue.js";
 import type { SpecDefaults } from "./process-spec.js";
 import { createRequests } from "./requests.js";
+import { ResponseMemory } from "./response-memory.js";
 
 export interface ConnectionContext {
   sessions: SessionTable;
@@ -45,6 +47,7 @@ export interface ConnectionContext {
   defaults: SpecDefaults;
   /** Memory for the responses of all connections. */
   responseBudget: ByteBudget;
+  bodyBudget: ByteBudget;
   telemetry: ServerTelemetry;
 }
 
@@ -86,9 +89,18 @@ export class Connection implements Holder {
       ...context,
       handshake: this.#handshake,
       reads: new PacedQueue(this.#channel, 1),
-      fileQueue: new PacedQueue(this.#channel, MAX_FILE_CALLS, {
+      fileQueue: new PacedQueue(
+        this.#channel,
+        MAX_FILE_CALLS,
+        new ResponseMemory(this.#channel, {
+          connection: new ByteBudget(MAX_RESPONSE_BYTES),
+          total: context.responseBudget,
+          totalWaitMs: BUDGET_WAIT_MS,
+        }),
+      ),
+      bodyMemory: new ResponseMemory(this.#channel, {
         connection: new ByteBudget(MAX_RESPONSE_BYTES),
-        total: context.responseBudget,
+        total: context.bodyBudget,
       }),
       ended: this.#ended.signal,
       files,

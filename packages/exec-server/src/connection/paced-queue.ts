@@ -1,20 +1,6 @@
-import { EncodedResponse, RpcError } from "@codex/channel";
-import { ERROR_CODES } from "@codex/exec-server-protocol";
-import { BUDGET_WAIT_MS, UNBUDGETED_BYTES } from "../limits.js";
-import type { ByteBudget } from "./byte-budget.js";
+import { EncodedResponse } from "@codex/channel";
 import type { PacedChannel } from "./paced-channel.js";
-
-/** Memory for responses: of one connection, and of the whole server. */
-export interface ResponseBudgets {
-  connection: ByteBudget;
-  total: ByteBudget;
-}
-
-/**
- * Reserves memory for a response of this size; resolves when the budgets and the channel have room.
- * @throws RpcError -32603 when the total budget stays exhausted
- */
-export type Reserve = (bytes: number) => Promise<void>;
+import { onceEncoded, type Reserve, type ResponseMemory } from "./response-memory.js";
 
 /**
  * A queue of requests whose responses may be large. They start in order, at most `width` run concurrently, and none starts
@@ -23,55 +9,32 @@ export type Reserve = (bytes: number) => Promise<void>;
 export class PacedQueue {
   readonly #channel: PacedChannel;
   readonly #width: number;
-  readonly #budgets: ResponseBudgets | undefined;
+  readonly #memory: ResponseMemory | undefined;
   #running = 0;
   #onFree: (() => void) | undefined;
   /** Resolves when the latest request has started. Never rejects. */
   #started: Promise<void> = Promise.resolve();
 
-  constructor(channel: PacedChannel, width: number, budgets?: ResponseBudgets) {
+  constructor(channel: PacedChannel, width: number, memory?: ResponseMemory) {
     this.#channel = channel;
     this.#width = width;
-    this.#budgets = budgets;
+    this.#memory = memory;
   }
 
   /** Rejects as `work` does, or when the channel has closed. */
   async run(work: (reserve: Reserve) => Promise<unknown>): Promise<unknown> {
-    const releases: (() => void)[] = [];
     const start = this.#started.then(() => this.#enter()).then(() => this.#channel.waitForRoom());
     this.#started = start.catch(ignore);
     try {
       await start;
-      const result = await work((bytes) => this.#reserve(bytes, releases));
-      if (result instanceof EncodedResponse) return this.#leaveWhenSent(result, releases);
-      this.#leave(releases);
+      const result = await (this.#memory === undefined ? work(reserveNothing) : this.#memory.run(work));
+      if (result instanceof EncodedResponse) return onceEncoded(result, () => this.#leave());
+      this.#leave();
       return result;
     } catch (error) {
-      this.#leave(releases);
+      this.#leave();
       throw error;
     }
-  }
-
-  async #reserve(bytes: number, releases: (() => void)[]): Promise<void> {
-    if (this.#budgets === undefined || bytes <= UNBUDGETED_BYTES) return;
-    const { connection, total } = this.#budgets;
-    const release = await connection.take(bytes);
-    if (release !== undefined) releases.push(release);
-    await this.#channel.waitForRoom();
-    const releaseTotal = await total.take(bytes, BUDGET_WAIT_MS);
-    if (releaseTotal === undefined) {
-      const message = `a response of ${bytes} bytes was not created: responses to other requests use all memory that this server has for responses; try again`;
-      throw new RpcError(ERROR_CODES.internal, message);
-    }
-    releases.push(releaseTotal);
-  }
-
-  #leaveWhenSent({ encode }: EncodedResponse, releases: (() => void)[]): EncodedResponse {
-    return new EncodedResponse((id) => {
-      // The peer sends the result in the same turn, so the next request sees how full the channel is then.
-      queueMicrotask(() => this.#leave(releases));
-      return encode(id);
-    });
   }
 
   /** At most one caller waits here: the others wait for it to start. */
@@ -85,19 +48,14 @@ export class PacedQueue {
     });
   }
 
-  #leave(releases: readonly (() => void)[]): void {
-    // The response stays in memory until it was sent.
-    if (releases.length > 0) {
-      const releaseAll = () => {
-        for (const release of releases) release();
-      };
-      void this.#channel.waitForRoom().then(releaseAll, releaseAll);
-    }
+  #leave(): void {
     const next = this.#onFree;
     this.#onFree = undefined;
     if (next === undefined) this.#running -= 1;
     else next();
   }
 }
+
+const reserveNothing: Reserve = async () => {};
 
 const ignore = (): void => {};

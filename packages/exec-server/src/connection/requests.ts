@@ -7,6 +7,7 @@ import { HTTP_REQUESTS } from "../http/methods.js";
 import type { Handshake, MethodFamily } from "./handshake.js";
 import type { PacedQueue } from "./paced-queue.js";
 import { PROCESS_REQUESTS, type ProcessHost } from "./process-requests.js";
+import type { ResponseMemory } from "./response-memory.js";
 
 /** Collaborators of the requests of one connection. */
 export interface RequestHost extends Omit<ProcessHost, "session" | "trace"> {
@@ -15,12 +16,14 @@ export interface RequestHost extends Omit<ProcessHost, "session" | "trace"> {
   /** Queue of the file calls. */
   fileQueue: PacedQueue;
   http: ConnectionHttp;
+  /** Memory for bodies of HTTP responses. */
+  bodyMemory: ResponseMemory;
   environment: HostEnvironment;
 }
 
 /** The handlers of all requests except `initialize`. Params are decoded before the state of the connection is checked. */
 export function createRequests(host: RequestHost): Map<string, RequestHandler> {
-  const { handshake, files, fileQueue, http, environment, reads, defaults, ended } = host;
+  const { handshake, files, fileQueue, http, bodyMemory, environment, reads, defaults, ended } = host;
   const handlers = new Map<string, RequestHandler>();
   const add = <Run>(
     requests: ReadonlyMap<string, (params: unknown) => Run>,
@@ -48,7 +51,7 @@ export function createRequests(host: RequestHost): Map<string, RequestHandler> {
   add(
     HTTP_REQUESTS,
     () => "http",
-    (run) => run(http),
+    (run) => bodyMemory.run((reserve) => run(http, { reserve })),
   );
   add(ENVIRONMENT_REQUESTS, nameEnvironmentFamily, (run) => run(environment));
   return handlers;

@@ -29,6 +29,11 @@ export class Exchange {
     else this.#timer = setTimeout(expire, timeoutMs);
   }
 
+  /** Aborts when the exchange is cancelled or its time is up. */
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
   /** Aborts the exchange: pending calls reject with the first reason. */
   cancel(reason: string): void {
     this.#controller.abort(new Cancelled(reason));

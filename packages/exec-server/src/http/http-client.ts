@@ -2,9 +2,11 @@ import { RpcError } from "@codex/channel";
 import type { BodyDelta, HttpHeader, HttpRequestParams } from "@codex/exec-server-protocol";
 import { ERROR_CODES } from "@codex/exec-server-protocol";
 import { messageOf } from "@codex/telemetry";
-import { Exchange } from "./exchange.js";
+import { UNBUDGETED_BYTES } from "../limits.js";
+import { Exchange, type ResponseHead } from "./exchange.js";
 import { DEFAULT_HTTP_LIMITS, type HttpLimits } from "./limits.js";
 import { prepareRequest } from "./prepare.js";
+import { findHeader } from "./redirect.js";
 import { loadSenders, type Senders } from "./send.js";
 
 /** HTTP requests from this host, shared by all connections. */
@@ -30,14 +32,24 @@ export interface HttpResponse {
   body: Buffer;
 }
 
+/** Options of one request. */
+export interface HttpRequestOptions {
+  /** Cancels the exchange including a streamed body, which then ends with an error. */
+  signal?: AbortSignal;
+  /**
+   * Awaited before more of a body that is not streamed is read than UNBUDGETED_BYTES, with the bytes that it may have in all.
+   * Resolves when its signal aborts.
+   */
+  reserve?: (bytes: number, signal: AbortSignal) => Promise<void>;
+}
+
 /** The HTTP calls of one connection. */
 export interface ConnectionHttp {
   /**
    * Sends a request. With `streamResponse` it resolves at the headers, and the body follows through `onBodyDelta`.
-   * `signal` cancels the exchange including a streamed body, which then ends with an error.
    * @throws RpcError -32602 for an invalid request, -32603 for a failed exchange
    */
-  request(params: HttpRequestParams, signal?: AbortSignal): Promise<HttpResponse>;
+  request(params: HttpRequestParams, options?: HttpRequestOptions): Promise<HttpResponse>;
   /** Ends the exchanges of this id: their requests reject, and their streamed bodies end with an error. False if there is none. */
   cancel(requestId: string): boolean;
   /** Ends every exchange; `onBodyDelta` is not called any more. Idempotent. */
@@ -84,7 +96,7 @@ class Connection implements ConnectionHttp {
     this.#with = collaborators;
   }
 
-  async request(params: HttpRequestParams, signal?: AbortSignal): Promise<HttpResponse> {
+  async request(params: HttpRequestParams, { signal, reserve }: HttpRequestOptions = {}): Promise<HttpResponse> {
     const prepared = prepareRequest(params, this.#with.env);
     const { exchange, end } = this.#begin(params, signal);
     try {
@@ -94,7 +106,7 @@ class Connection implements ConnectionHttp {
         setImmediate(() => void this.#stream(exchange, params.requestId).finally(end));
         return { ...head, body: Buffer.alloc(0) };
       }
-      const body = await this.#readWhole(exchange);
+      const body = await this.#readWhole(exchange, head, reserve);
       end();
       return { ...head, body };
     } catch (error) {
@@ -142,10 +154,15 @@ class Connection implements ConnectionHttp {
     return { exchange, end };
   }
 
-  async #readWhole(exchange: Exchange): Promise<Buffer> {
+  async #readWhole(
+    exchange: Exchange,
+    { headers }: ResponseHead,
+    reserve: HttpRequestOptions["reserve"],
+  ): Promise<Buffer> {
     const { maxBufferedBodyBytes } = this.#with.limits;
     const chunks: Buffer[] = [];
     let bytes = 0;
+    let isReserved = false;
     for await (const chunk of exchange.readBody()) {
       bytes += chunk.length;
       if (bytes > maxBufferedBodyBytes) {
@@ -153,6 +170,12 @@ class Connection implements ConnectionHttp {
         throw new RpcError(ERROR_CODES.internal, `failed to read http/request response body: ${problem}`);
       }
       chunks.push(chunk);
+      if (bytes > UNBUDGETED_BYTES && !isReserved) {
+        isReserved = true;
+        const announced = Number(findHeader(headers, "content-length"));
+        const isKnown = announced >= bytes && announced < maxBufferedBodyBytes;
+        await reserve?.(isKnown ? announced : maxBufferedBodyBytes, exchange.signal);
+      }
     }
     return Buffer.concat(chunks, bytes);
   }

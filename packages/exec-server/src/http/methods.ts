@@ -6,10 +6,10 @@ import {
   type HttpCancelResult,
   METHODS,
 } from "@codex/exec-server-protocol";
-import type { ConnectionHttp } from "./http-client.js";
+import type { ConnectionHttp, HttpRequestOptions } from "./http-client.js";
 
 /** A request with decoded params: uses the HTTP client of the connection, and resolves with the result. */
-export type HttpRequest = (http: ConnectionHttp, signal?: AbortSignal) => Promise<unknown>;
+export type HttpRequest = (http: ConnectionHttp, options?: HttpRequestOptions) => Promise<unknown>;
 
 /** Decoders of the `http/*` requests by method. Each throws RpcError for bad params; the returned request rejects with RpcError. */
 export const HTTP_REQUESTS: ReadonlyMap<string, (params: unknown) => HttpRequest> = new Map<
@@ -20,8 +20,8 @@ export const HTTP_REQUESTS: ReadonlyMap<string, (params: unknown) => HttpRequest
     METHODS.httpRequest,
     (params) => {
       const decoded = decodeHttpRequest(params);
-      return async (http, signal) => {
-        const { status, headers, body } = await http.request(decoded, signal);
+      return async (http, options) => {
+        const { status, headers, body } = await http.request(decoded, options);
         return new EncodedResponse((id) => encodeBytesResult(id, "bodyBase64", body, { status, headers }));
       };
     },

@@ -1,7 +1,10 @@
+import { once } from "node:events";
+import { createServer, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { createMemoryChannelPair } from "@codex/channel";
 import { createFileSystem, type FileSystem } from "@codex/host-files";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { ByteBudget } from "../../src/connection/byte-budget.js";
 import { MAX_RESPONSE_BYTES } from "../../src/limits.js";
 import { useServer } from "../support.js";
@@ -18,7 +21,7 @@ describe("a budget of bytes", () => {
     };
     const second = take(6, "second");
     const third = take(1, "third");
-    expect(await budget.take(1, 1)).toBeUndefined();
+    expect(await budget.take(1, { waitMs: 1 })).toBeUndefined();
     expect(order).toEqual([]);
     first?.();
     first?.(); // a second time changes nothing
@@ -26,9 +29,14 @@ describe("a budget of bytes", () => {
     (await third)?.();
     expect(order).toEqual(["second", "third"]);
     const large = await budget.take(100);
-    expect(await budget.take(1, 1)).toBeUndefined();
+    expect(await budget.take(1, { waitMs: 1 })).toBeUndefined();
+    const giveUp = new AbortController();
+    const given = budget.take(1, { signal: giveUp.signal });
+    giveUp.abort();
+    expect(await given).toBeUndefined();
+    expect(await budget.take(1, { signal: giveUp.signal })).toBeUndefined();
     large?.();
-    expect(await budget.take(10, 1)).toBeDefined();
+    expect(await budget.take(10, { waitMs: 1 })).toBeDefined();
   });
 });
 
@@ -68,5 +76,53 @@ describe("answers with large files", () => {
     expect(reads.most).toBe(1);
     await near.close();
     await served;
+  });
+});
+
+describe("answers with large bodies of HTTP responses", () => {
+  const server = useServer();
+  const BODY = Buffer.alloc(8 * 1024 * 1024, "x");
+  const FIT = MAX_RESPONSE_BYTES / BODY.length;
+
+  /** A web server that holds back the last byte of every body; those of which it has sent the rest. */
+  async function serve(): Promise<{ url: string; waiting: ServerResponse[] }> {
+    const waiting: ServerResponse[] = [];
+    const http = createServer((_request, response) => {
+      response.setHeader("content-length", BODY.length);
+      response.write(BODY.subarray(1), () => {
+        if (response.socket?.destroyed === false) waiting.push(response);
+      });
+    });
+    http.listen(0, "127.0.0.1");
+    await once(http, "listening");
+    onTestFinished(() => {
+      http.close();
+      http.closeAllConnections();
+    });
+    return { url: `http://127.0.0.1:${(http.address() as AddressInfo).port}/`, waiting };
+  }
+
+  it("are read as far as there is memory for them, and the next when one was sent or given up", async () => {
+    const { url, waiting } = await serve();
+    const client = await server.ready();
+    const get = (requestId: string) => ({ requestId, method: "GET", url });
+    const answers = Array.from({ length: FIT }, (_, index) =>
+      client.ask<{ bodyBase64: string }>("http/request", get(`r${index}`)),
+    );
+    await expect.poll(() => waiting.length).toBe(FIT);
+    const refused = client.refusal("http/request", get("given up"));
+    answers.push(client.ask("http/request", get("last")));
+    for (let turn = 0; turn < 50; turn += 1) await nextTurn();
+    expect(waiting).toHaveLength(FIT);
+    expect(await client.ask("http/cancel", { requestId: "given up" })).toEqual({ cancelled: true });
+    expect(await refused).toContain("the request was cancelled");
+    expect(waiting).toHaveLength(FIT);
+    for (let ended = 0; ended < answers.length; ended += 1) {
+      await expect.poll(() => waiting.length).toBeGreaterThan(ended);
+      waiting[ended]?.end("x");
+    }
+    for (const answer of answers) {
+      expect((await answer).bodyBase64.length).toBe(4 * Math.ceil(BODY.length / 3));
+    }
   });
 });

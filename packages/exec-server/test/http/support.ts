@@ -92,7 +92,9 @@ function createConnection(onBodyDelta: Options["onBodyDelta"], options: Omit<Opt
     nextId += 1;
     try {
       const decode = HTTP_REQUESTS.get("http/request");
-      const result = await decode?.({ method: "GET", requestId: `r${nextId}`, ...params })(http, signal);
+      const result = await decode?.({ method: "GET", requestId: `r${nextId}`, ...params })(http, {
+        ...(signal === undefined ? {} : { signal }),
+      });
       if (!(result instanceof EncodedResponse)) throw new Error("no answer");
       return JSON.parse(Buffer.from(result.encode(1)).toString()).result;
     } catch (error) {
