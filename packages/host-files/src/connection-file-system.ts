@@ -43,8 +43,8 @@ export interface ConnectionFileSystem {
   createDirectory(params: CreateDirectoryParams): Promise<void>;
   getMetadata(params: GetMetadataParams): Promise<Metadata>;
   canonicalize(params: CanonicalizeParams): Promise<CanonicalizeResult>;
-  /** The JSON of a ReadDirectoryResult. */
-  readDirectory(params: ReadDirectoryParams): Promise<Buffer>;
+  /** The JSON of a ReadDirectoryResult. `reserve` is awaited before a large directory is listed further. */
+  readDirectory(params: ReadDirectoryParams, reserve?: ReserveBytes): Promise<Buffer>;
   walk(params: WalkParams): Promise<WalkResult>;
   remove(params: RemoveParams): Promise<void>;
   copy(params: CopyParams): Promise<void>;

@@ -1,5 +1,5 @@
 import { RpcError } from "@codex/channel";
-import type { OpenParams, ReadFileParams, Sandbox } from "@codex/exec-server-protocol";
+import type { OpenParams, ReadDirectoryParams, ReadFileParams, Sandbox } from "@codex/exec-server-protocol";
 import { displayPath, ERROR_CODES, type HostPath, METHODS, refuseSandbox } from "@codex/exec-server-protocol";
 import type { EntryReader, RemoteMounts } from "@codex/native";
 import type { ConnectionFileSystem, ConnectionFileSystemOptions, FileSystem } from "./connection-file-system.js";
@@ -144,9 +144,10 @@ function createConnectionFileSystem(
     readFile,
     getMetadata: cachedFirst((files, params) => files.getMetadata(params), call(shared, "getMetadata", getMetadata)),
     canonicalize: call(shared, "canonicalize", canonicalize),
-    readDirectory: call(shared, "readDirectory", (params) =>
-      readDirectory(params, limits.maxDirectoryEntries, entries),
-    ),
+    readDirectory: (asked, reserve) =>
+      call<ReadDirectoryParams, Buffer>(shared, "readDirectory", (params) =>
+        readDirectory(params, { maxEntries: limits.maxDirectoryEntries, reader: entries, reserve }),
+      )(asked),
     walk: call(shared, "walk", (params) => walk(params, limits.maxWalkEntries, gone.signal)),
     readBlock: (params) =>
       shared(async () => {

@@ -36,6 +36,10 @@ export const MAX_CONCURRENT_READS = 8;
 /** Unreadable directories that one `fs/walk` reports individually. */
 export const MAX_WALK_ERRORS = 1000;
 
+/** Entries of a directory up to which listing it needs no memory budget, and what listing more of them takes, bytes. */
+export const LARGE_LISTING_ENTRIES = 2_048;
+export const LARGE_LISTING_BYTES = 32 * 1024 * 1024;
+
 /** Buffer for one `getdents64` call, bytes: about two thousand entries. */
 export const DIRECTORY_RECORDS_BYTES = 64 * 1024;
 

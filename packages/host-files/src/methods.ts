@@ -23,7 +23,9 @@ export const FS_REQUESTS: ReadonlyMap<string, (params: unknown) => FileRequest> 
   [METHODS.fsCanonicalize, request(fsDecoders.canonicalize, (files, params) => files.canonicalize(params))],
   [
     METHODS.fsReadDirectory,
-    request(fsDecoders.readDirectory, async (files, params) => jsonResult(await files.readDirectory(params))),
+    request(fsDecoders.readDirectory, async (files, params, reserve) =>
+      jsonResult(await files.readDirectory(params, reserve)),
+    ),
   ],
   [METHODS.fsWalk, request(fsDecoders.walk, (files, params) => files.walk(params))],
   [METHODS.fsRemove, request(fsDecoders.remove, (files, params) => done(files.remove(params)))],

@@ -5,10 +5,11 @@ import type { ReadDirectoryParams } from "@codex/exec-server-protocol";
 import { type HostPath, joinPath } from "@codex/exec-server-protocol";
 import type { EntryReader } from "@codex/native";
 import { invalidRequest, withErrorPath } from "../errors.js";
-import { DIRECTORY_RECORDS_BYTES } from "../limits.js";
+import { DIRECTORY_RECORDS_BYTES, LARGE_LISTING_BYTES, LARGE_LISTING_ENTRIES } from "../limits.js";
 import { refuseOwnDirectory } from "../paths/own-process.js";
 import { EntryListEncoder, encodeFacts } from "./entry-list-encoder.js";
 import { type ListedEntry, listBatches } from "./list-directory.js";
+import type { ReserveBytes } from "./read-file.js";
 
 /**
  * Lists a directory in directory order, as the JSON of a ReadDirectoryResult. Links are reported as their target; dangling
@@ -16,19 +17,35 @@ import { type ListedEntry, listBatches } from "./list-directory.js";
  */
 export function readDirectory(
   { path, extended }: ReadDirectoryParams,
-  maxEntries: number,
-  reader?: EntryReader,
+  { maxEntries, reader, reserve }: ReadDirectoryOptions,
 ): Promise<Buffer> {
   return withErrorPath(path, async () => {
     const createListing = () => new Listing(path, extended, maxEntries);
-    const text = reader?.isReady() ? await readRecords(reader, path, createListing()) : undefined;
-    return text ?? (await readBatches(path, createListing()));
+    let reserved: Promise<void> | undefined;
+    const makeRoom = ({ count }: Listing) => {
+      if (count > LARGE_LISTING_ENTRIES) reserved ??= reserve?.(LARGE_LISTING_BYTES);
+      return reserved;
+    };
+    const text = reader?.isReady() ? await readRecords(reader, path, createListing(), makeRoom) : undefined;
+    return text ?? (await readBatches(path, createListing(), makeRoom));
   });
 }
 
-async function readBatches(path: HostPath, listing: Listing): Promise<Buffer> {
+/** How a directory is listed. */
+export interface ReadDirectoryOptions {
+  maxEntries: number;
+  reader?: EntryReader | undefined;
+  /** Called once for a listing that becomes large. */
+  reserve?: ReserveBytes | undefined;
+}
+
+/** Waits until there is memory for the rest of a large listing. */
+type MakeRoom = (listing: Listing) => Promise<void> | undefined;
+
+async function readBatches(path: HostPath, listing: Listing, makeRoom: MakeRoom): Promise<Buffer> {
   await refuseOwnDirectory(path, await stat(path));
   for await (const batch of listBatches(path)) {
+    await makeRoom(listing);
     for (const { name, kind } of batch) {
       const added = listing.add(name, 0, name.length, kind);
       if (added !== undefined) await added;
@@ -38,7 +55,12 @@ async function readBatches(path: HostPath, listing: Listing): Promise<Buffer> {
 }
 
 /** Undefined where that fails: the regular way then reports the error. */
-async function readRecords(reader: EntryReader, path: HostPath, listing: Listing): Promise<Buffer | undefined> {
+async function readRecords(
+  reader: EntryReader,
+  path: HostPath,
+  listing: Listing,
+  makeRoom: MakeRoom,
+): Promise<Buffer | undefined> {
   const directory = await openLater(path, constants.O_RDONLY | constants.O_DIRECTORY).catch(() => undefined);
   if (directory === undefined) return undefined;
   try {
@@ -49,6 +71,7 @@ async function readRecords(reader: EntryReader, path: HostPath, listing: Listing
       if (bytes < 0) return undefined;
       if (bytes === 0) return listing.end();
       if (!(await addRecords(records.subarray(0, bytes), listing))) return undefined;
+      await makeRoom(listing);
     }
   } finally {
     closeSync(directory);
@@ -116,6 +139,11 @@ class Listing {
     this.#count();
     this.#encoder.add(names, from, to, this.#facts[kind]);
     return undefined;
+  }
+
+  /** Entries so far. */
+  get count(): number {
+    return this.#encoder.count;
   }
 
   end(): Buffer {

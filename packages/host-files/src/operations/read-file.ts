@@ -5,7 +5,7 @@ import { invalidRequest, withErrorPath } from "../errors.js";
 import { READ_STEP_BYTES, UNKNOWN_SIZE_BYTES } from "../limits.js";
 import { openDescriptor } from "../paths/open-file.js";
 
-/** Reserves memory for a file of this size before it is read; resolves when there is room. */
+/** Reserves memory for a response of this size before it is created; resolves when there is room. */
 export type ReserveBytes = (bytes: number) => Promise<void>;
 
 /** All bytes of a regular file. @throws RpcError, also for a file that is larger than `maxBytes` */

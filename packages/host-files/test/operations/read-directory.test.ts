@@ -2,11 +2,12 @@ import { execFileSync } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
+import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import type { DirectoryEntry } from "@codex/exec-server-protocol";
 import { createEntryReader, type EntryReader } from "@codex/native";
 import { describe, expect, it } from "vitest";
-import { DIRECTORY_RECORDS_BYTES } from "../../src/limits.js";
+import { DIRECTORY_RECORDS_BYTES, LARGE_LISTING_BYTES, LARGE_LISTING_ENTRIES } from "../../src/limits.js";
 import { EntryListEncoder, encodeFacts } from "../../src/operations/entry-list-encoder.js";
 import { readDirectory } from "../../src/operations/read-directory.js";
 import { useFiles } from "../support.js";
@@ -38,7 +39,7 @@ const isSupported = (await createReader()).isReady();
 
 async function list(path: string | Buffer, reader: EntryReader | undefined, extended: boolean, most = 100_000) {
   try {
-    const json = await readDirectory({ path, sandbox: undefined, extended }, most, reader);
+    const json = await readDirectory({ path, sandbox: undefined, extended }, { maxEntries: most, reader });
     return (JSON.parse(json.toString()) as { entries: DirectoryEntry[] }).entries;
   } catch (error) {
     return String(error);
@@ -139,4 +140,23 @@ it("the encoder has room for names longer than Linux allows", () => {
   const entries = names.map((fileName) => ({ fileName, isDirectory: false, isFile: true }));
   expect(JSON.parse(text.end().toString())).toEqual({ entries });
   expect(text.count).toBe(names.length);
+});
+
+it.each(["the native reader", "Node"])("waits once for memory where a directory is large, with %s", async (by) => {
+  const reader = by === "Node" ? undefined : await createReader();
+  const listed = async (count: number) => {
+    const path = files.path(`with-${count}`);
+    mkdirSync(path);
+    for (let index = 0; index < count; index += 1) writeFileSync(join(path, `${index}`), "");
+    const reserved: number[] = [];
+    const reserve = async (bytes: number) => void reserved.push(bytes);
+    const json = await readDirectory(
+      { path, sandbox: undefined, extended: false },
+      { maxEntries: 1e6, reader, reserve },
+    );
+    expect(JSON.parse(json.toString()).entries).toHaveLength(count);
+    return reserved;
+  };
+  expect(await listed(10)).toEqual([]);
+  expect(await listed(3 * LARGE_LISTING_ENTRIES)).toEqual([LARGE_LISTING_BYTES]);
 });
