@@ -45,12 +45,22 @@ function checkDirectory(cwd: string): void {
     if (errnoOf(cause) === "ENOENT") {
       throw new StartError("cwd_not_found", `working directory \`${cwd}\` does not exist`, { cause });
     }
-    throw new StartError("os_error", `working directory \`${cwd}\`: ${errnoOf(cause) ?? String(cause)}`, { cause });
+    throw notEntered(cwd, cause);
   }
   if (!info.isDirectory()) {
     throw new StartError("cwd_not_directory", `working directory \`${cwd}\` is not a directory`);
   }
+  try {
+    accessSync(cwd, constants.X_OK);
+  } catch (cause) {
+    throw notEntered(cwd, cause);
+  }
 }
+
+const notEntered = (cwd: string, cause: unknown): StartError =>
+  new StartError("os_error", `working directory \`${cwd}\` cannot be entered (${errnoOf(cause) ?? String(cause)})`, {
+    cause,
+  });
 
 function checkExecutable(path: string, name: string): string {
   const state = executableState(path);

@@ -1,6 +1,8 @@
-import { readlinkSync } from "node:fs";
+import { chmodSync, mkdtempSync, readlinkSync, rmdirSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { StartError } from "@codex/exec-backend";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { ENV, outputOf, STDIO, untilOutput, useBackend } from "../support.js";
 
 describe.each(STDIO)("a process on $kind", (stdio) => {
@@ -87,10 +89,19 @@ describe.each(STDIO)("a process on $kind", (stdio) => {
     [["true"], { cwd: "relative" }, "cwd_not_absolute", "`relative`"],
     [["true"], { cwd: "/no/such/dir" }, "cwd_not_found", "`/no/such/dir`"],
     [["true"], { cwd: "/etc/passwd" }, "cwd_not_directory", "`/etc/passwd`"],
+    [["true"], { cwd: "/etc/passwd/x" }, "os_error", "working directory `/etc/passwd/x` cannot be entered (ENOTDIR)"],
   ])("refuses to start %j %j: %s", async (argv, spec, code, named) => {
     const error = await host.run(argv, { stdio, ...spec }).catch((reason: unknown) => reason);
     expect(error).toBeInstanceOf(StartError);
     expect(error).toMatchObject({ code, message: expect.stringContaining(named) });
+  });
+
+  it.skipIf(process.getuid?.() === 0)("names a working directory that this user cannot enter", async () => {
+    const closed = mkdtempSync(join(tmpdir(), "codex closed-"));
+    onTestFinished(() => rmdirSync(closed));
+    chmodSync(closed, 0o600);
+    const start = host.run(["true"], { stdio, cwd: closed });
+    await expect(start).rejects.toThrow(`working directory \`${closed}\` cannot be entered (EACCES)`);
   });
 
   it.runIf(process.platform === "linux")("names the limit of an argument that is too long", async () => {
