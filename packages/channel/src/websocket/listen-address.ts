@@ -1,3 +1,4 @@
+import { statSync } from "node:fs";
 import { createServer, type RequestListener, type Server } from "node:http";
 import { createServer as createTlsServer } from "node:https";
 import { messageOf } from "../error-message.js";
@@ -53,7 +54,11 @@ export async function bindAddress(server: Server, address: ListenAddress): Promi
   }
   const problem = findPathProblem(socketPath);
   if (problem !== undefined) throw failed(socketPath, problem);
-  await removeDeadSocket(socketPath);
+  try {
+    await removeDeadSocket(socketPath);
+  } catch (cause) {
+    throw failed(socketPath, messageOf(cause), cause);
+  }
   return bind(server, socketPath, () => listenPrivately(server, socketPath));
 }
 
@@ -76,7 +81,7 @@ function findPathProblem(path: string): string | undefined {
 function bind(server: Server, name: string, listen: () => void): Promise<void> {
   return new Promise((resolve, reject) => {
     const onError = (cause: Error) => {
-      const reason = errnoOf(cause) === "EADDRINUSE" ? "the address is in use" : cause.message;
+      const reason = errnoOf(cause) === "EADDRINUSE" ? describeUse(name) : cause.message;
       reject(failed(name, reason, cause));
     };
     server.once("error", onError);
@@ -89,6 +94,12 @@ function bind(server: Server, name: string, listen: () => void): Promise<void> {
     listen();
   });
 }
+
+/** Why an address is in use: a socket listens there, or something else has the path. */
+const describeUse = (name: string): string =>
+  name.startsWith("/") && statSync(name, { throwIfNoEntry: false })?.isSocket() === false
+    ? "it exists and is not a socket"
+    : "the address is in use";
 
 const failed = (name: string, reason: string, cause?: unknown): ChannelError =>
   new ChannelError("listen_failed", `cannot listen on ${name}: ${reason}`, { cause });

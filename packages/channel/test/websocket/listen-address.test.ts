@@ -34,6 +34,14 @@ async function exchange(url: string, accepted: Channel[], options: Parameters<ty
 }
 
 describe("a unix socket", () => {
+  it.each([
+    ["a directory", () => base, /cannot listen on .*: it exists and is not a socket$/],
+    ["a path below a file", () => join("/etc/passwd", "x"), /cannot listen on \/etc\/passwd\/x: .*ENOTDIR/],
+  ])("at %s is an error that names it", async (_what, path, message) => {
+    const opened = createWebSocketListener({ socketPath: path(), onChannel: () => {} });
+    await expect(opened).rejects.toMatchObject({ code: "listen_failed", message: expect.stringMatching(message) });
+  });
+
   it("carries channels, has mode 600, and is removed after", async () => {
     const socketPath = join(base, "a socket ö#?%41");
     const { listener, accepted } = await listen({ socketPath });

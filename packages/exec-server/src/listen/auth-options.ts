@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { errnoOf } from "@codex/exec-backend";
+import { messageOf } from "@codex/telemetry";
 import type { BearerAuth } from "./bearer-token.js";
 
 /** The `--ws-…` options as given on the command line. */
@@ -84,13 +85,20 @@ const unlessBlank = (text: string | undefined): string | undefined => text?.trim
 
 const hash = (text: string): Uint8Array => createHash("sha256").update(text).digest();
 
+/** As Codex prints them. */
+const OS_ERRORS: Readonly<Record<string, string>> = {
+  ENOENT: "No such file or directory (os error 2)",
+  EACCES: "Permission denied (os error 13)",
+  EISDIR: "Is a directory (os error 21)",
+};
+
 /** Reads a secret, trimmed. */
 function readSecret(file: string): string {
   let text: string;
   try {
     text = readFileSync(file, "utf8").trim();
   } catch (cause) {
-    const reason = errnoOf(cause) === "ENOENT" ? "No such file or directory (os error 2)" : String(cause);
+    const reason = OS_ERRORS[errnoOf(cause) ?? ""] ?? messageOf(cause);
     throw new Error(`failed to read websocket auth secret ${file}: ${reason}`, { cause });
   }
   if (text === "") throw new Error(`websocket auth secret ${file} must not be empty`);

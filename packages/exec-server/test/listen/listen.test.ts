@@ -169,6 +169,7 @@ describe("options", () => {
     [{ wsAuth: "capability-token", wsTokenSha256: "ab" }, "must be a 64-character hex SHA-256 digest"],
     [{ wsAuth: "capability-token", wsTokenSha256: "ab", wsAudience: "a" }, "require `--ws-auth signed-bearer-token`"],
     [{ wsAuth: "capability-token", wsTokenFile: "/no/file" }, "failed to read websocket auth secret /no/file: No such"],
+    [{ wsAuth: "capability-token", wsTokenFile: "/" }, "failed to read websocket auth secret /: Is a directory (os"],
     [{ wsAuth: "signed-bearer-token" }, "`--ws-shared-secret-file` is required when"],
     [{ wsAuth: "signed-bearer-token", wsTokenSha256: "ab" }, "require `--ws-auth capability-token`, not"],
     [{ wsAuth: "signed-bearer-token", wsSharedSecretFile: "short" }, "must be at least 32 bytes"],
