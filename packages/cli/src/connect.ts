@@ -51,6 +51,9 @@ export async function choosePlace(
   if (executor !== undefined && environment !== undefined) {
     throw new CommandError("--executor and --environment exclude each other", EXIT.usage);
   }
+  if (executor !== undefined && registry !== undefined) {
+    throw new CommandError("--executor and --registry exclude each other", EXIT.usage);
+  }
   if (registry !== undefined) {
     const { token = process.env.CODEX_EXEC_SERVER_NOISE_AUTH_TOKEN ?? "", ca } = readCredentials(credentials);
     const { chooseRegistered } = await import("./environments.js");

@@ -93,6 +93,7 @@ export async function chooseRegistered(
   if (environmentId === "" && label.length === 0) {
     throw new CommandError("--registry needs --environment ID or --label NAME=VALUE beside it", EXIT.usage);
   }
+  (await import("./registry-url.js")).checkRegistryUrl("--registry", address.registryUrl);
   const labels = await readLabels(label);
   const known = openKnownExecutors(knownExecutorsFile());
   const link = createNoiseLink({ ...address, environmentId, labels, known });

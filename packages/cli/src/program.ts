@@ -1,6 +1,7 @@
 import { Command, CommanderError } from "commander";
 import { EXIT } from "./exit-codes.js";
 import { addAgent } from "./program/agent.js";
+import { checkOptions } from "./program/check-options.js";
 import { addEnvironments } from "./program/environment.js";
 import { nameHelpAfterErrors, styleHelp } from "./program/help.js";
 import { addHostCommands } from "./program/host.js";
@@ -36,7 +37,8 @@ export function createProgram(): Command {
     .description("Run an agent's commands here or elsewhere: lossless output, truthful outcomes, nothing unapproved")
     .version(VERSION_LINE, "-V, --version", "Print the version")
     .exitOverride()
-    .enablePositionalOptions();
+    .enablePositionalOptions()
+    .hook("preAction", (_program, command) => checkOptions(command));
   addInteractive(program);
   addRunning(program);
   addTools(program);

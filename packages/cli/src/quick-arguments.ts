@@ -24,6 +24,8 @@ export interface QuickFlag {
   negates?: true;
   /** The allowed values. */
   choices?: readonly string[];
+  /** Flags one of which has to be given as well. */
+  needs?: readonly string[];
 }
 
 export interface QuickArguments {
@@ -53,12 +55,17 @@ export function parseQuickly(command: QuickCommand, line: readonly string[]): Qu
   const options = JSON.parse(command.defaults) as Record<string, unknown>;
   const words: string[] = [];
   const seen = new Set<string>();
+  const flags = new Set<string>();
+  const finish = (rest: string[]): QuickArguments | undefined =>
+    [...flags].every((flag) => command.flags[flag]?.needs?.some((needed) => flags.has(needed)) ?? true)
+      ? { options, words: rest }
+      : undefined;
   for (let at = 0; at < line.length; at += 1) {
     const word = line[at]!;
     if (command.operands === "program") {
-      if (word === "--") return withWords(options, line.slice(at + 1));
+      if (word === "--") return at + 1 < line.length ? finish(line.slice(at + 1)) : undefined;
       // The first word of a program ends the options.
-      if (/^[^-]/.test(word)) return withWords(options, line.slice(at));
+      if (/^[^-]/.test(word)) return finish(line.slice(at));
     }
     if (command.operands === "one" && /^[^-]/.test(word)) {
       if (words.length > 0 || command.commands.includes(word)) return undefined;
@@ -70,6 +77,7 @@ export function parseQuickly(command: QuickCommand, line: readonly string[]): Qu
     const option = Object.hasOwn(command.flags, flag) ? command.flags[flag]! : undefined;
     if (option === undefined || (seen.has(option.name) && !option.collects)) return undefined;
     seen.add(option.name);
+    flags.add(flag);
     const inline = rest.length > 0 ? rest.join("=") : undefined;
     if (!option.takesValue) {
       if (inline !== undefined) return undefined;
@@ -82,8 +90,5 @@ export function parseQuickly(command: QuickCommand, line: readonly string[]): Qu
     const before = options[option.name];
     options[option.name] = option.collects ? [...(Array.isArray(before) ? before : []), value] : value;
   }
-  return command.operands === "program" ? undefined : { options, words };
+  return command.operands === "program" ? undefined : finish(words);
 }
-
-const withWords = (options: Record<string, unknown>, words: string[]): QuickArguments | undefined =>
-  words.length === 0 ? undefined : { options, words };

@@ -1,4 +1,5 @@
 import type { Command, Option } from "commander";
+import { DependentOption } from "./program/check-options.js";
 import { append } from "./program/options.js";
 import type { QuickCommand, QuickFlag } from "./quick-arguments.js";
 
@@ -37,7 +38,8 @@ function describe(command: Command, part: string): QuickCommand {
 /** Undefined for options whose values commander checks, other than against a list. */
 function describeFlag(option: Option): QuickFlag | undefined {
   if (option.optional) return undefined;
-  const flag = { name: option.attributeName(), takesValue: option.required };
+  const needs = option instanceof DependentOption ? { needs: [option.needs, ...option.substitutes] } : {};
+  const flag = { name: option.attributeName(), takesValue: option.required, ...needs };
   if (option.negate) return { ...flag, negates: true };
   if (option.argChoices !== undefined) return { ...flag, choices: option.argChoices };
   if (option.parseArg === undefined) return flag;

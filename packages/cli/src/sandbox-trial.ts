@@ -64,11 +64,11 @@ function readProfile(file: string, cwd: string, { sandbox, writableRoot, network
     value = JSON.parse(readFileSync(file, "utf8"));
   } catch (cause) {
     const detail = messageOf(cause);
-    throw new CommandError(`--profile-json ${JSON.stringify(file)}: ${detail}`, EXIT.failure, { cause });
+    throw new CommandError(`--profile-json ${JSON.stringify(file)}: ${detail}`, EXIT.usage, { cause });
   }
   const parsed = safeParse(sandboxSchema, value, PARSE_CONTEXT);
   if (!parsed.success) {
-    throw new CommandError(`--profile-json ${JSON.stringify(file)}: ${formatProblem(parsed.error, value)}`);
+    throw new CommandError(`--profile-json ${JSON.stringify(file)}: ${formatProblem(parsed.error, value)}`, EXIT.usage);
   }
   return { cwd, workspaceRoots: [cwd], ...parsed.data };
 }

@@ -21,6 +21,7 @@ describe.each(["executor", "exec-server"])("the quick arguments of %s", (name) =
     [["--listen=ws://127.0.0.1:0"]],
     [["--listen", "a=b", "--allow-insecure-listen"]],
     [["--allow-insecure-listen", "--listen=x=y=z"]],
+    [["--status", "--attach"]],
   ])("are those of commander: %j", (words) => {
     const parsed = parseQuickly(quick[name]!, words);
     expect(parsed).toEqual({ options: parseWithCommander(name, words), words: [] });
@@ -34,6 +35,8 @@ describe.each(["executor", "exec-server"])("the quick arguments of %s", (name) =
     [["--"]],
     [["--listen"]],
     [["--listen="]],
+    [["--status"]],
+    [["--listen", "stdio", "--environment-id", "x"]],
     [["--listen", "--allow-insecure-listen"]],
     [["--listen", "a", "--listen", "b"]],
     [["--allow-insecure-listen=yes"]],

@@ -4,8 +4,8 @@ export {
   type CredentialArguments,
   type Credentials,
   readCredentials,
+  readListenToken,
   readTlsIdentity,
-  readToken,
   type TlsArguments,
 } from "./process/credentials.js";
 export { onStopSignal } from "./process/host-process.js";

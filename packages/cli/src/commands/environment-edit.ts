@@ -1,6 +1,12 @@
 import { resolve } from "node:path";
 import { codexHome } from "@codex/config";
-import { addEnvironment, removeEnvironment, trustConfigured } from "@codex/environments";
+import {
+  addEnvironment,
+  EnvironmentsConfigError,
+  type NewEnvironment,
+  removeEnvironment,
+  trustConfigured,
+} from "@codex/environments";
 import { loadConfigured } from "../configured-environments.js";
 import { knownExecutorsFile } from "../environments.js";
 import { CommandError, EXIT } from "../exit-codes.js";
@@ -31,8 +37,7 @@ export async function runEnvironmentAdd(
     );
   const { tokenFile, tokenEnv, caFile, cwd, env, fallback, eager } = options;
   const variables = Object.fromEntries(env.map(splitPair));
-  const file = await addEnvironment(
-    codexHome(),
+  const file = await add(
     {
       id,
       ...(isUrl ? { url: first } : { program: first, ...(args.length === 0 ? {} : { args }) }),
@@ -47,6 +52,20 @@ export async function runEnvironmentAdd(
     options.default,
   );
   process.stdout.write(`added \`${id}\` to ${file}; \`codex environment check ${id}\` connects it\n`);
+}
+
+/** @throws CommandError for an invalid argument, whose line in a file was not written; EnvironmentsConfigError for an invalid file */
+async function add(added: NewEnvironment, isDefault: boolean): Promise<string> {
+  try {
+    return await addEnvironment(codexHome(), added, isDefault);
+  } catch (error) {
+    if (!(error instanceof EnvironmentsConfigError)) throw error;
+    await loadConfigured();
+    const { file: _, line: _1, ...problem } = error.problem;
+    throw new CommandError(`nothing was added: ${new EnvironmentsConfigError(problem).message}`, EXIT.usage, {
+      cause: error,
+    });
+  }
 }
 
 /** Removes an environment from the files. @throws CommandError, EnvironmentsConfigError: nothing was written */

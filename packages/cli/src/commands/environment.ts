@@ -12,6 +12,7 @@ import { type CredentialArguments, readCredentials } from "@codex/servers";
 import { loadConfigured } from "../configured-environments.js";
 import { openEnvironments } from "../environments.js";
 import { CommandError, EXIT } from "../exit-codes.js";
+import { checkRegistryUrl } from "../registry-url.js";
 
 interface OutputOptions {
   json: boolean;
@@ -24,6 +25,7 @@ interface ListOptions extends OutputOptions, CredentialArguments {
 
 /** Prints the executors that are registered at a registry. @throws LinkError */
 async function listRegistry(registryUrl: string, json: boolean, credentials: CredentialArguments): Promise<void> {
+  checkRegistryUrl("--registry", registryUrl);
   const { token = process.env.CODEX_EXEC_SERVER_NOISE_AUTH_TOKEN ?? "", ca } = readCredentials(credentials);
   const executors = await listRegistered({ registryUrl, token, ca });
   if (json) return printJson({ executors });

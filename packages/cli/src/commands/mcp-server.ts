@@ -7,8 +7,8 @@ import {
   isStdio,
   onStopSignal,
   parseHttpListenUrl,
+  readListenToken,
   readTlsIdentity,
-  readToken,
   type TlsArguments,
   VERSION,
 } from "@codex/servers";
@@ -102,13 +102,13 @@ function createOpening(options: McpServerCommandOptions, onToolsChanged: () => v
 
 /** Where HTTP is served. @throws CommandError */
 function readAddress({ listen, listenTokenFile, allowedHost = [], ...tlsOptions }: McpServerCommandOptions) {
-  const { host, port, isTls } = parseHttpListenUrl(listen);
+  const { host, port, isTls } = parseHttpListenUrl(listen, "stdio://, ");
   const tls = readTlsIdentity(tlsOptions);
   if (isTls !== (tls !== undefined)) {
     throw new CommandError("--listen https:// and --tls-cert with --tls-key need each other", EXIT.usage);
   }
   const tokens = listenTokenFile?.map((path, index) => ({
-    token: readToken(path, "--listen-token-file") ?? "",
+    token: readListenToken(path, "--listen-token-file") ?? "",
     client: `token-${index + 1}`,
   }));
   if (tokens === undefined && !isLoopback(host)) {

@@ -1,4 +1,3 @@
-import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Channel } from "@codex/channel";
 import { codexHome } from "@codex/config";
@@ -11,12 +10,21 @@ import {
   serveDirectExecutor,
   serveExecutorRelay,
 } from "@codex/relay";
-import { type OpenedTelemetry, onStopSignal, openTelemetry, type TelemetryArguments, VERSION } from "@codex/servers";
+import {
+  type OpenedTelemetry,
+  onStopSignal,
+  openTelemetry,
+  readCredentials,
+  type TelemetryArguments,
+  VERSION,
+} from "@codex/servers";
 import { reportAsCodex } from "@codex/servers/exec-server";
 import type { ExecutorCommandOptions } from "@codex/servers/executor";
 import { createLocalExecServer } from "@codex/servers/local-exec-server";
+import { messageOf } from "@codex/telemetry";
 import { CommandError, EXIT } from "../exit-codes.js";
 import { say } from "../notice.js";
+import { checkRegistryUrl } from "../registry-url.js";
 import { runExecutor } from "./executor.js";
 
 export interface RemoteArguments extends CredentialChoice, TelemetryArguments {
@@ -75,7 +83,8 @@ async function serveRemotely(
   serve: (channel: Channel, peer: string) => void,
   isEager = false,
 ): Promise<void> {
-  const { environmentId, labels } = parseRegistration(options);
+  checkRegistryUrl("--remote", options.remote);
+  const { environmentId, labels } = readRegistration(options);
   const isDirect = options.remoteTransport === "direct";
   if (isDirect !== (options.awsSigv4 === true)) {
     throw new CommandError("--remote-transport direct and --aws-sigv4 need each other", EXIT.usage);
@@ -88,7 +97,7 @@ async function serveRemotely(
   const address = { url: options.remote, environmentId };
   const sources = { env: process.env, authFile: join(codexHome(), "auth.json"), stdin: process.stdin, onEnd: stop };
   const { authorize, authorizeSocket } = await openCredential(options, address, sources);
-  const ca = options.caFile === undefined ? undefined : await readFile(options.caFile);
+  const { ca } = readCredentials({ ...(options.caFile === undefined ? {} : { caFile: options.caFile }) });
   const common = { registry: { ...address, authorize, ca }, log: telemetry.log };
   const relay = isDirect
     ? serveDirectExecutor({ ...common, authorizeSocket, onStream: (channel) => serve(channel, "direct") })
@@ -97,7 +106,7 @@ async function serveRemotely(
         isEager,
         name: options.name,
         version: VERSION,
-        ...(options.keyFile === undefined ? {} : { identity: await openIdentityFile(options.keyFile) }),
+        ...(options.keyFile === undefined ? {} : { identity: await openIdentity(options.keyFile) }),
         labels,
         onStream: (channel, { harness }) => serve(channel, harness),
       });
@@ -107,4 +116,22 @@ async function serveRemotely(
   // A credential may have been read from stdin, which would keep this process alive.
   process.stdin.destroy();
   if (reason !== undefined) throw reason;
+}
+
+/** @throws CommandError naming the invalid option */
+function readRegistration(options: RemoteArguments) {
+  try {
+    return parseRegistration(options);
+  } catch (cause) {
+    throw new CommandError(messageOf(cause), EXIT.usage, { cause });
+  }
+}
+
+/** @throws CommandError naming the option */
+async function openIdentity(file: string) {
+  try {
+    return await openIdentityFile(file);
+  } catch (cause) {
+    throw new CommandError(`--key-file ${file} cannot be used: ${messageOf(cause)}`, EXIT.failure, { cause });
+  }
 }

@@ -1,6 +1,7 @@
 import { type Command, Option } from "commander";
 import type { ExecOptions, ThreadChoice } from "../agent/agent-options.js";
 import { CommandError, EXIT } from "../exit-codes.js";
+import { DependentOption } from "./check-options.js";
 import { addNotes } from "./help.js";
 import { addAgentOptions, parseCount, parseSeconds } from "./options.js";
 
@@ -106,14 +107,14 @@ const addExecOptions = (command: Command): Command =>
   addAgentOptions(command)
     .option("--json", "Print events as lines of JSON")
     .addOption(new Option("--experimental-json").hideHelp())
-    .option("--json-deltas", "With --json: text and output as they come")
+    .addOption(new DependentOption("--json-deltas", "--json", "text and output as they come", ["--experimental-json"]))
     .option("-o, --output-last-message <file>", "Write the last message to this file")
     .option("--output-schema <file>", "JSON schema that the last message has to fit")
     .addOption(new Option("--color <when>", "Colours on stderr").choices(["always", "never", "auto"]))
     .addOption(new Option("--approvals <how>", "Who decides what needs approval").choices(["never", "ask"]))
     .option("--max-turns <number>", "Fail after this many responses of the model", parseCount)
     .option("--timeout <seconds>", "Fail after this time", parseSeconds)
-    .option("--once", "With --view: the page ends with the run, also while somebody looks at it")
+    .addOption(new DependentOption("--once", "--view", "the page ends with the run, also while somebody looks at it"))
     .option("--no-stdin", "Do not read stdin beside a prompt")
     .option("--skip-git-repo-check", "Work outside of a git repository")
     .option(

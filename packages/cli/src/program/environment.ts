@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import { DependentOption } from "./check-options.js";
 import { addNotes } from "./help.js";
 import { append } from "./options.js";
 
@@ -13,8 +14,10 @@ export function addEnvironments(program: Command): void {
       .command("list")
       .description("List the environments, or the executors at a registry; connects none")
       .option("--registry <url>", "List the executors of this registry: labels, versions, load, since when")
-      .option("--token-file <path>", "With --registry: file with the bearer token")
-      .option("--ca-file <path>", "With --registry: trust certificates of these issuers as well (PEM)")
+      .addOption(new DependentOption("--token-file <path>", "--registry", "file with the bearer token"))
+      .addOption(
+        new DependentOption("--ca-file <path>", "--registry", "trust certificates of these issuers as well (PEM)"),
+      )
       .option("--json", "Print JSON", false),
     {
       text: [

@@ -33,7 +33,17 @@ export function nameHelpAfterErrors(command: Command, path = command.name()): vo
     outputError: (text, write) =>
       outputError(text, (shown) => write(`${shown}${explainPlace(text, command, path)}${explainWords(text, command)}`)),
   });
+  if (command.commands.length > 0) command.addHelpText("before", () => explainTopic(command));
   for (const child of command.commands) nameHelpAfterErrors(child, `${path} ${child.name()}`);
+}
+
+/** For `help WORD` where WORD is no command: commander would print the help of the group as an error. */
+function explainTopic(command: Command): string {
+  const [word, topic] = command.args;
+  if (word !== "help" || topic === undefined) return "";
+  command.args = [];
+  if (["help", "-h", "--help"].includes(topic)) return command.help();
+  return command.error(`error: unknown command '${topic}'`, { exitCode: 2 });
 }
 
 export const addNotes = (command: Command, notes: Notes): Command =>

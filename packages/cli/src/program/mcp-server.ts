@@ -1,13 +1,14 @@
 import { type Command, Option } from "commander";
+import { DependentOption } from "./check-options.js";
 import { addNotes } from "./help.js";
 import {
   addConfigOptions,
   addExecutorOptions,
   append,
   listenOption,
-  parseSeconds,
-  parseWhole,
+  parseHold,
   rulesOption,
+  viewPortOption,
 } from "./options.js";
 
 /** `codex mcp-server`. */
@@ -22,25 +23,23 @@ export function addMcpServer(program: Command): void {
       ),
     )
     .addOption(
-      new Option(
+      withListen(
         "--listen-token-file <path>",
-        "HTTP: only clients with the bearer token in this file may connect; repeatable, each file is one client",
+        "only HTTP clients with the bearer token in this file may connect; repeatable, each file is one client",
       ).argParser(append),
     )
     .addOption(
-      new Option("--allowed-host <name>", "HTTP: a name by which clients reach this host, repeatable").argParser(
-        append,
-      ),
+      withListen("--allowed-host <name>", "a name by which HTTP clients reach this host, repeatable").argParser(append),
     )
-    .option("--tls-cert <path>", "https: certificate (PEM, with its chain)")
-    .option("--tls-key <path>", "https: key of the certificate (PEM)")
+    .addOption(withListen("--tls-cert <path>", "certificate for https: (PEM, with its chain)"))
+    .addOption(withListen("--tls-key <path>", "key of the certificate (PEM)"))
     .option("-C, --cd <dir>", "Directory of the commands, absolute on their host")
     .addOption(
       new Option(
         "--max-hold <seconds>",
         "Longest that one call is held, 0.25 to 300; its program continues as a session",
       )
-        .argParser(parseSeconds)
+        .argParser(parseHold)
         .default(50),
     )
     .addOption(
@@ -49,7 +48,7 @@ export function addMcpServer(program: Command): void {
         .default("keep"),
     )
     .option("--view", "Serve a page that shows what happens and answers approvals; its links go to stderr")
-    .option("--view-port <number>", "With --view: port of the page (default: a free one)", parseWhole)
+    .addOption(viewPortOption())
     .option("--structured", "Give structuredContent beside the text", false)
     .addOption(
       new Option("--print-config <host>", "Print the entry for a host and exit").choices([
@@ -73,3 +72,6 @@ export function addMcpServer(program: Command): void {
     examples: ["codex mcp-server --executor wss://build-1.example", "codex mcp-server --print-config claude"],
   }).action(async (options) => (await import("../commands/mcp-server.js")).runMcpServer(options));
 }
+
+/** An option of the HTTP listener. */
+const withListen = (flags: string, description: string) => new DependentOption(flags, "--listen", description);

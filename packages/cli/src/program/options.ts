@@ -1,4 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
+import { DependentOption } from "./check-options.js";
 
 const SANDBOX_MODES = ["read-only", "workspace-write", "danger-full-access"];
 const APPROVAL_POLICIES = ["never", "on-request", "on-failure", "untrusted"];
@@ -28,12 +29,17 @@ export const addLogOptions = (command: Command) =>
 export const addBackgroundOptions = (command: Command) =>
   command
     .option("--attach", "Join this user's background server, or start it, and bridge stdin and stdout to it")
-    .option("--status", "With --attach: show the background server instead")
-    .option("--stop", "With --attach: end the background server, its sessions and their processes instead")
-    .option(
-      "--idle-timeout <seconds>",
-      "With --attach: how long a new background server waits without sessions and connections (default: 600)",
-      parseSeconds,
+    .addOption(new DependentOption("--status", "--attach", "show the background server instead"))
+    .addOption(
+      new DependentOption("--stop", "--attach", "end the background server, its sessions and their processes instead"),
+    )
+    .addOption(
+      new DependentOption(
+        "--idle-timeout <seconds>",
+        "--attach",
+        "how long a new background server waits without sessions and connections (default: 600)",
+        ["--serve-socket"],
+      ).argParser(parseSeconds),
     )
     .addOption(new Option("--serve-socket <path>").hideHelp());
 
@@ -41,23 +47,33 @@ export const addBackgroundOptions = (command: Command) =>
 export const addRemoteOptions = (command: Command) =>
   command
     // An option with a parser is left to the full command tree, which alone has what a remote host needs.
-    .option("--remote <url>", "Listen nowhere: register with this registry, and serve those whom it admits", String)
-    .option("--environment-id <id>", "With --remote: the id under which this host is found")
-    .option("--name <name>", "With --remote: a name for people")
-    .option("--label <name=value>", "With --remote: label by which it can be chosen, repeatable", append, [])
-    .option("--key-file <path>", "With --remote: keep the key in this file, so that it stays after a restart")
     .addOption(
-      new Option("--remote-transport <transport>", "With --remote: how its harnesses are reached")
+      new Option("--remote <url>", "Listen nowhere: register with this registry, and serve those whom it admits")
+        .argParser(String)
+        .conflicts(["listen", "attach"]),
+    )
+    .addOption(withRemote("--environment-id <id>", "the id under which this host is found"))
+    .addOption(withRemote("--name <name>", "a name for people"))
+    .addOption(
+      withRemote("--label <name=value>", "label by which it can be chosen, repeatable").argParser(append).default([]),
+    )
+    .addOption(withRemote("--key-file <path>", "keep the key in this file, so that it stays after a restart"))
+    .addOption(
+      withRemote("--remote-transport <transport>", "how its harnesses are reached")
         .choices(["noise", "direct"])
         .default("noise"),
     )
-    .option("--registration-bearer-stdin", "With --remote: the token for the registry is the first line of stdin")
-    .option("--executor-credential-stdin", "With --remote: tokens for the registry come as lines of JSON on stdin")
-    .option("--chatgpt-token-stdin", "With --remote: a token of ChatGPT is the first line of stdin")
-    .option("--aws-sigv4", "With --remote-transport direct: sign requests with the AWS keys of the environment")
-    .option("--aws-region <region>", "With --aws-sigv4: region (default: $AWS_REGION)")
-    .option("--aws-service <service>", "With --aws-sigv4: service (default: execute-api)")
-    .option("--ca-file <path>", "With --remote: trust certificates of these issuers as well (PEM)");
+    .addOption(withRemote("--registration-bearer-stdin", "the token for the registry is the first line of stdin"))
+    .addOption(withRemote("--executor-credential-stdin", "tokens for the registry come as lines of JSON on stdin"))
+    .addOption(withRemote("--chatgpt-token-stdin", "a token of ChatGPT is the first line of stdin"))
+    .addOption(
+      withRemote("--aws-sigv4", "sign requests of --remote-transport direct with the AWS keys of the environment"),
+    )
+    .addOption(new DependentOption("--aws-region <region>", "--aws-sigv4", "region (default: $AWS_REGION)"))
+    .addOption(new DependentOption("--aws-service <service>", "--aws-sigv4", "service (default: execute-api)"))
+    .addOption(withRemote("--ca-file <path>", "trust certificates of these issuers as well (PEM)"));
+
+const withRemote = (flags: string, description: string) => new DependentOption(flags, "--remote", description);
 
 export const addEnvironmentOption = (command: Command) =>
   command.option(
@@ -70,7 +86,11 @@ export const addExecutorOptions = (command: Command) =>
   addCredentialOptions(
     addEnvironmentOption(command)
       .option("--registry <url>", "Registry that knows the environment, which need not be configured then")
-      .option("--label <name=value>", "With --registry: a label that the executor must have, repeatable", append, [])
+      .addOption(
+        new DependentOption("--label <name=value>", "--registry", "a label that the executor must have, repeatable")
+          .argParser(append)
+          .default([]),
+      )
       .option(
         "--executor <address>",
         "HOST:PORT, ws://, wss:// or unix:///PATH of an executor or exec-server, or a command that speaks the protocol on its stdin and stdout (default: the default environment, else an executor of its own on this host)",
@@ -128,15 +148,41 @@ export function parseWhole(value: string): number {
   return number;
 }
 
-export const parseGrace = (value: string): number => (/^0+(\.0+)?$/.test(value) ? 0 : parseSeconds(value));
-
-export function parseSeconds(value: string): number {
-  const number = Number(value);
-  if (!(number > 0) || number > 2_000_000) {
-    throw new InvalidArgumentError(`Expected seconds, more than 0 and at most 2000000, got ${JSON.stringify(value)}.`);
-  }
-  return number;
+/** Port of a listener; 0 is a free one. */
+export function parsePort(value: string): number {
+  if (/^\d{1,5}$/.test(value) && Number(value) <= 65_535) return Number(value);
+  throw new InvalidArgumentError(`Expected a whole number from 0 to 65535, got ${JSON.stringify(value)}.`);
 }
+
+/** Port of the page that `--view` serves. */
+export const viewPortOption = () =>
+  new DependentOption("--view-port <number>", "--view", "port of the page (default: a free one)").argParser(parsePort);
+
+/** Seconds, or 0. */
+export function parseGrace(value: string): number {
+  if (/^0+(\.0+)?$/.test(value)) return 0;
+  return parseNumber(value, (number) => number > 0 && number <= MAX_SECONDS, `seconds, from 0 to ${MAX_SECONDS}`);
+}
+
+/** Seconds that one call of an MCP host may be held. */
+export const parseHold = (value: string): number =>
+  parseNumber(value, (number) => number >= 0.25 && number <= 300, "seconds, from 0.25 to 300");
+
+export const parseSeconds = (value: string): number =>
+  parseNumber(
+    value,
+    (number) => number > 0 && number <= MAX_SECONDS,
+    `seconds, more than 0 and at most ${MAX_SECONDS}`,
+  );
+
+function parseNumber(value: string, isValid: (number: number) => boolean, expected: string): number {
+  const number = value.trim() === "" ? Number.NaN : Number(value);
+  if (isValid(number)) return number;
+  throw new InvalidArgumentError(`Expected ${expected}, got ${JSON.stringify(value)}.`);
+}
+
+/** Timers of Node wait at most 2^31 - 1 milliseconds. */
+const MAX_SECONDS = 2_000_000;
 
 /** Options of the commands that run an agent. */
 export const addAgentOptions = (command: Command) =>
@@ -157,7 +203,7 @@ export const addAgentOptions = (command: Command) =>
     .option("--dangerously-bypass-approvals-and-sandbox", "Refuse nothing, and run commands without a sandbox")
     .addOption(new Option("--yolo").hideHelp())
     .option("--view", "Serve a page that shows what happens and answers approvals; its links go to stderr")
-    .option("--view-port <number>", "With --view: port of the page (default: a free one)", parseWhole);
+    .addOption(viewPortOption());
 
 /** When a person at a terminal is asked. */
 export const addAskingOption = (command: Command) =>

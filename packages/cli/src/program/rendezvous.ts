@@ -1,4 +1,5 @@
 import { type Command, Option } from "commander";
+import { DependentOption } from "./check-options.js";
 import { addNotes } from "./help.js";
 import { addLogOptions, listenOption, parseSeconds } from "./options.js";
 
@@ -25,7 +26,9 @@ export function addRendezvous(program: Command): void {
       "--nats <url>",
       "Be one of several nodes, which meet at this NATS: nats://[USER:PASSWORD@]HOST[:PORT][/NAME]",
     )
-    .option("--node-url <url>", "With --nats: URL under which harnesses reach this node alone, if another")
+    .addOption(
+      new DependentOption("--node-url <url>", "--nats", "URL under which harnesses reach this node alone, if another"),
+    )
     .option("--noise-only", "Refuse executors and harnesses in clear text: direct and legacy ones", false)
     .option("--drain <seconds>", "On a signal, refuse new work for so long before connections are closed", parseSeconds)
     .addOption(new Option("--metrics").hideHelp());

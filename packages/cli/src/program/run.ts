@@ -76,6 +76,7 @@ export function addRunning(program: Command): void {
     .passThroughOptions();
   addNotes(addConfigOptions(sandbox), {
     text: [
+      "Options come before the program; -- may separate them.",
       "The mode is that of --sandbox, else of the configuration: by default workspace-write in a trusted project and read-only elsewhere. What the sandbox refused is reported on stderr.",
     ],
     exitCodes: [

@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import { addNotes } from "./help.js";
-import { addCredentialOptions, addEnvironmentOption, parseWhole } from "./options.js";
+import { addCredentialOptions, addEnvironmentOption, parsePort } from "./options.js";
 
 /** `codex view`. */
 export function addView(program: Command): void {
@@ -10,7 +10,7 @@ export function addView(program: Command): void {
     ).option("--executor <address>", "HOST:PORT, ws://, wss:// or unix:///PATH of the executor"),
   )
     .argument("[file]", "A recording (.cast), an audit log, or a thread: its file or its id")
-    .option("--port <number>", "Port of the page (default: a free one)", parseWhole)
+    .option("--port <number>", "Port of the page (default: a free one)", parsePort)
     .option("--once", "End when the last page is closed");
   addNotes(view, {
     text: [

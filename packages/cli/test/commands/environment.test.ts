@@ -88,7 +88,7 @@ describe("codex environment", () => {
     const url = await listen("exec-server");
     expect(await run("environment", "add", "--default", "far", url)).toMatchObject({ code: 0, stderr: "" });
     expect(await run("environment", "add", "down", "ws://127.0.0.1:1")).toMatchObject({ code: 0 });
-    expect(await run("environment", "add", "down", "ws://127.0.0.1:1")).toMatchObject({ code: 1, stdout: "" });
+    expect(await run("environment", "add", "down", "ws://127.0.0.1:1")).toMatchObject({ code: 2, stdout: "" });
     expect(await run("environment", "check", "far")).toMatchObject({
       code: 0,
       stdout: expect.stringMatching(/^ok +far .*round trip/),

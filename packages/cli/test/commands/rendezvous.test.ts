@@ -91,7 +91,7 @@ describe("codex rendezvous", () => {
       "it needs tokens (--token-file, --jwks-file, RENDEZVOUS_EXECUTOR_TOKEN and RENDEZVOUS_HARNESS_TOKEN) and TLS (--tls-cert",
     ],
     [["--behind-proxy"], "it needs tokens"],
-    [["--listen", "ws://127.0.0.1:0"], "expected http://HOST:PORT with a port from 0 to 65535"],
+    [["--listen", "ws://127.0.0.1:0"], "expected http://HOST:PORT or https://HOST:PORT with a port from 0 to 65535"],
     [["--listen", "http://127.0.0.1:65536"], "expected http://HOST:PORT"],
     [["--listen", "https://127.0.0.1:0"], "--listen https:// needs --tls-cert and --tls-key"],
     [["--tls-cert", "x"], "--tls-cert also needs --tls-key"],

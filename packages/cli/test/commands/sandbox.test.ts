@@ -84,7 +84,7 @@ describe.skipIf(kind === "none")(`codex sandbox (${problem ?? kind})`, () => {
   it.each([
     [["--network", "--", "true"], 2, "--network needs mode workspace-write; the mode is read-only"],
     [["--writable-root", "/", "-s", "workspace-write", "--", "true"], 1, "`/` is everything"],
-    [["--profile-json", "nowhere.json", "--", "true"], 1, 'codex: --profile-json "nowhere.json": ENOENT'],
+    [["--profile-json", "nowhere.json", "--", "true"], 2, 'codex: --profile-json "nowhere.json": ENOENT'],
     [["--profile-json", "prod.env", "--deny", "x", "--", "true"], 2, "it excludes the other sandbox options"],
     [["--", "no-such-program"], 127, "`no-such-program` was not found"],
     [["--explain", "--", "no-such-program"], 127, "`no-such-program` was not found"],

@@ -99,7 +99,7 @@ describe("codex mcp-server --print-config", () => {
 it.each([
   [["http://0.0.0.0:0"], /0\.0\.0\.0 can be reached from other machines.*give --listen-token-file/],
   [["https://127.0.0.1:0"], /--listen https:\/\/ and --tls-cert with --tls-key need each other/],
-  [["ws://127.0.0.1:0"], /expected http:\/\/HOST:PORT/],
+  [["ws://127.0.0.1:0"], /expected stdio:\/\/, http:\/\/HOST:PORT or https:/],
   [["http://127.0.0.1:0", "--listen-token-file", "/nowhere"], /--listen-token-file cannot be read: ENOENT/],
 ])("codex mcp-server --listen %j is refused", async (args, message) => {
   const { code, stderr } = await command.run(["mcp-server", "--listen", ...args]);
@@ -117,5 +117,5 @@ it("codex mcp-server reports a configuration that cannot be used after the hands
 
 it("codex mcp-server refuses a hold out of its bounds", async () => {
   const { code, stderr } = await command.run(["mcp-server", "--max-hold", "301"]);
-  expect([code, stderr]).toEqual([1, expect.stringMatching(/maxHoldMs is 301000; expected/)]);
+  expect([code, stderr]).toEqual([2, expect.stringMatching(/expected seconds, from 0.25 to 300, got "301"/)]);
 });

@@ -17,7 +17,7 @@ import {
   withBackgroundLog,
 } from "../process/background.js";
 import { CommandError, SERVER_EXIT } from "../process/command-error.js";
-import { readTlsIdentity, readToken, type TlsArguments } from "../process/credentials.js";
+import { readListenToken, readTlsIdentity, type TlsArguments } from "../process/credentials.js";
 import { onStopSignal, openStdout } from "../process/host-process.js";
 import { collectGarbage, keepHeapSmall } from "../process/keep-heap-small.js";
 import { isLoopback, type ListenPlace, parseListenUrl } from "../process/listen-url.js";
@@ -155,7 +155,7 @@ async function serveWebSocket(
   options: ExecutorCommandOptions,
   { log, pages }: OpenedTelemetry,
 ): Promise<void> {
-  const token = readToken(options.tokenFile);
+  const token = readListenToken(options.tokenFile);
   if (options.tlsCert !== undefined && place.kind === "unix") {
     throw new CommandError("--tls-cert is for ws://; a unix socket does not leave this host", SERVER_EXIT.usage);
   }

@@ -25,6 +25,8 @@ const TOKEN_VARIABLE = "CODEX_EXECUTOR_TOKEN";
 /** @throws CommandError naming the file that cannot be read */
 export function readCredentials({ tokenFile, caFile }: CredentialArguments): Credentials {
   const token = readToken(tokenFile) ?? (process.env[TOKEN_VARIABLE]?.trim() || undefined);
+  if (token !== undefined)
+    checkToken(token, tokenFile === undefined ? TOKEN_VARIABLE : `the token file ${tokenFile}`, IN_HEADER);
   const ca = caFile === undefined ? undefined : readText(caFile, "--ca-file");
   if (ca !== undefined && !ca.includes("-----BEGIN CERTIFICATE-----")) {
     throw new CommandError(`--ca-file ${caFile} contains no certificate in PEM form`, SERVER_EXIT.usage);
@@ -33,11 +35,33 @@ export function readCredentials({ tokenFile, caFile }: CredentialArguments): Cre
 }
 
 /** The token in a file, trimmed; undefined without a file. @throws CommandError */
-export function readToken(path: string | undefined, option = "--token-file"): string | undefined {
+function readToken(path: string | undefined, option = "--token-file"): string | undefined {
   if (path === undefined) return undefined;
   const text = readText(path, option).trim();
   if (text === "") throw new CommandError(`the token file ${path} is empty`, SERVER_EXIT.usage);
   return text;
+}
+
+/** The token of a listener's clients in a file, trimmed; undefined without a file. @throws CommandError */
+export function readListenToken(path: string | undefined, option = "--token-file"): string | undefined {
+  const token = readToken(path, option);
+  if (token !== undefined) checkToken(token, `the token file ${path}`, IN_BEARER);
+  return token;
+}
+
+/** What a header can carry. */
+const IN_HEADER = /^[\t -~]+$/;
+
+/** What is read of `Authorization: Bearer …` by the listeners that compare whole tokens. */
+const IN_BEARER = /^[!-~]+$/;
+
+/** Without this, every client would be refused, for another reason. */
+function checkToken(token: string, name: string, allowed: RegExp): void {
+  if (allowed.test(token)) return;
+  throw new CommandError(
+    `${name} has a blank, a line break or a character outside ASCII; such a token cannot be sent`,
+    SERVER_EXIT.usage,
+  );
 }
 
 /** Paths of the certificate and the key of a listener, PEM; both or neither. */

@@ -39,15 +39,19 @@ export interface HttpListenPlace {
   isTls: boolean;
 }
 
-/** `http://HOST:PORT` or `https://HOST:PORT`; an IPv6 host is in brackets, port 0 is a free one. @throws CommandError */
-export function parseHttpListenUrl(text: string): HttpListenPlace {
+/**
+ * `http://HOST:PORT` or `https://HOST:PORT`; an IPv6 host is in brackets, port 0 is a free one.
+ * @param others what else the caller accepts, for the error
+ * @throws CommandError
+ */
+export function parseHttpListenUrl(text: string, others = ""): HttpListenPlace {
   const [, scheme, name, digits] = /^(https?):\/\/(\[[0-9a-fA-F:.]+\]|[^/:[\]@]+):(\d{1,5})\/?$/.exec(text) ?? [];
   const port = Number(digits);
   if (scheme !== undefined && name !== undefined && port <= 65_535) {
     return { host: name.replace(/^\[|\]$/g, ""), port, isTls: scheme === "https" };
   }
   throw new CommandError(
-    `--listen ${JSON.stringify(text)} is not an address; expected http://HOST:PORT with a port from 0 to 65535`,
+    `--listen ${JSON.stringify(text)} is not an address; expected ${others}http://HOST:PORT or https://HOST:PORT with a port from 0 to 65535`,
     SERVER_EXIT.usage,
   );
 }

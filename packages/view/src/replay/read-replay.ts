@@ -24,7 +24,9 @@ export interface Replay {
 export async function readReplay(file: string, home: string): Promise<Replay> {
   const found = await stat(file).catch(() => undefined);
   const path = found === undefined ? await findThread(file, home) : file;
-  const { size } = await stat(path);
+  const info = await stat(path);
+  if (info.isDirectory()) throw new Error(`${path} is a directory; expected a recording, an audit log or a thread`);
+  const { size } = info;
   if (size > MAX_REPLAY_BYTES) throw new Error(`${path}: ${size} bytes are too many (limit ${MAX_REPLAY_BYTES} bytes)`);
   const text = await readFile(path, "utf8");
   const first = parseLine(text.slice(0, text.indexOf("\n") === -1 ? undefined : text.indexOf("\n")));
