@@ -16,7 +16,7 @@ install_dependencies() {
     # Caches included, all of it stays in the checkout.
     npm_config_cache=$root/.cache/npm npm_config_update_notifier=false \
       npx --yes "$PNPM" install --frozen-lockfile --prefer-offline --store-dir "$root/.cache/pnpm/store" \
-      --config.cache-dir="$root/.cache/pnpm/cache" --config.state-dir="$root/.cache/pnpm/state" >&2
+      --config.confirm-modules-purge=false --config.cache-dir="$root/.cache/pnpm/cache" --config.state-dir="$root/.cache/pnpm/state" >&2
     touch "$stamp"
   fi
 }
