@@ -107,13 +107,8 @@ const FORBIDDEN: Record<string, string[]> = {
       "scp -S rm a h:b",
     ],
     ...["ssh -oLocalCommand='rm x' h", "tar --checkpoint-action=exec='rm x' -cf a b", "tar -I 'rm x' -cf a b"],
-    ...[
-      "tar --to-command 'rm x' -xf a",
-      "rsync -e 'rm x' a h:b",
-      "make SHELL=/bin/rm",
-      "vim -c ':!rm x'",
-      "less +'!rm x' f",
-    ],
+    ...["tar --to-command 'rm x' -xf a", "rsync -e 'rm x' a h:b", "make SHELL=/bin/rm", "less +'!rm x' f"],
+    ...["vim -c ':!rm x'"],
     ...["man -P 'rm x' ls", "GIT_SSH_COMMAND='rm x' git fetch", "GIT_PAGER='rm x' git log", "EDITOR='rm x' git commit"],
     ...["PROMPT_COMMAND='rm x' bash -i", "gdb -ex '!rm x'", "make --eval='$(shell rm x)'", "read x <<< rm; $x y"],
     ...[
@@ -246,6 +241,14 @@ const ASKED: readonly string[] = [
     "foo --pager rm",
     "cmake -E chdir / rm x",
   ],
+  ...["ln -s /bin/rm l; ./l x", "cp /bin/rm l; ./l x", "curl -o f u; chmod +x f; ./f", "wget u/f; chmod +x ./f; ./f"],
+  ...["mosh --ssh=rm h", "mosh --client=rm h", "watchexec --shell=rm -- ls", "firejail --shell=rm ls"],
+  ...["podman --runtime rm run i", "buildah --runtime=rm run c ls", "busybox sendmail -H 'rm x' a"],
+  ...["kubectl create job j --image=i -- rm x", 'kubectl run p --overrides=\'{"command":["rm","x"]}\''],
+  ...['kubectl patch d -p \'{"command":["rm","x"]}\'', "az vm create --custom-data '#!/bin/sh\nrm x'"],
+  ...["gcloud compute instances create h --metadata=startup-script='rm x'", "docker import --change 'CMD rm x' t i"],
+  ...["aws ssm send-command --parameters 'commands=[\"rm x\"]'", 'mkdir \'rm x\'; eval "$(basename "$PWD")"'],
+  ...["printf '[a]\\nx: \"!rm x\"' > ~/.config/gh/config.yml; gh x", "echo 'x = !rm x' > ~/.aws/cli/alias; aws x"],
   ...["/bin/r* x", "/usr/bin/r? x", "env ./[r]m x", "find . -name 'r?' -exec {} x \\;"],
   ...["npm exec -- rm x", "poetry run rm x", "own-wrapper --flag rm x", "own-wrapper 'rm x'", "kubectl exec p -- rm x"],
 ];
@@ -268,7 +271,7 @@ const SANDBOX_ONLY: Record<string, string[]> = {
   "text piped into a program with commands of its own": ["cat f | psql", "psql < f", "sqlite3 db < f"],
   "another program under this name, or this one under another": [
     ...["PATH=.:$PATH ls", "export PATH=.; ls", "enable -f ./x.so ls; ls"],
-    ...["ln -s /bin/rm l; ./l x", "cp /bin/rm l; ./l x", "RM x"],
+    ...["RM x"],
   ],
   "run by somebody else": ["echo rm x > Makefile"],
 };

@@ -20,16 +20,28 @@ import { createEffectiveRules } from "../src/rule-book.js";
 import { parseRulePolicy } from "../src/rules/load-policy.js";
 import { BY_CODE } from "./variants/by-code.js";
 import { BY_COMPUTING } from "./variants/by-computing.js";
+import { BY_COPIES } from "./variants/by-copies.js";
 import { BY_MADE_FILES } from "./variants/by-made-files.js";
 import { BY_PROGRAMS } from "./variants/by-programs.js";
 import { BY_RUN_TIME } from "./variants/by-run-time.js";
 import { BY_SETTINGS } from "./variants/by-settings.js";
+import { BY_SPELLING } from "./variants/by-spelling.js";
+import { BY_TOOLS } from "./variants/by-tools.js";
 import { IN_BASH } from "./variants/in-bash.js";
 import { IN_OTHER_SHELLS } from "./variants/in-other-shells.js";
 import type { Variant } from "./variants/variant.js";
 
 const SPELLED: readonly Variant[] = [...IN_BASH, ...BY_COMPUTING, ...BY_PROGRAMS, ...IN_OTHER_SHELLS];
-const VARIANTS: readonly Variant[] = [...SPELLED, ...BY_RUN_TIME, ...BY_CODE, ...BY_MADE_FILES, ...BY_SETTINGS];
+const VARIANTS: readonly Variant[] = [
+  ...SPELLED,
+  ...BY_RUN_TIME,
+  ...BY_CODE,
+  ...BY_MADE_FILES,
+  ...BY_SETTINGS,
+  ...BY_COPIES,
+  ...BY_SPELLING,
+  ...BY_TOOLS,
+];
 
 // Each way to run `zap` is shown to run it in the real shell, where that is installed, and is judged under rules about it.
 

@@ -2,34 +2,18 @@ import { posix } from "node:path";
 import { isGitFile } from "./git-settings.js";
 import { BUILD_TOOLS, HOST_TOOLS } from "./plain-programs.js";
 import { plainName } from "./program-name.js";
-import { mayTakeCode } from "./wrappers.js";
+import { mayTakeCode, startsShell } from "./wrappers.js";
 
 /**
- * Candidates for commands in a text of any language: the pieces between its quotes, brackets and operators, also without their
- * first words (`run-shell zap`).
+ * Values of options, attached or not, and arguments of more than one word; all arguments of code that another one, the input or
+ * one of the `files` is.
  */
-export function listPieces(text: string): string[][] {
-  return text.split(PIECE_ENDS).flatMap((piece) => {
-    // In a crontab, the time before a command has no letters.
-    const words = piece
-      .replace(/^(?:\s*[\d*?/,-]+(?=\s))+/, "")
-      .trim()
-      .split(/\s+/, MAX_PIECE_WORDS);
-    if (words[0] === "") return [];
-    return words.slice(0, MAX_PIECE_STARTS).map((_, at) => words.slice(at));
-  });
-}
-
-const PIECE_ENDS = /(?:\\+(?=["'`]))+|["'`(){}[\]=!:;|&,@$<>\r\n]+|(?<=\b(?:qx|%x))\//;
-
-const MAX_PIECE_WORDS = 16;
-const MAX_PIECE_STARTS = 4;
-
-/** Values of options, attached or not, and arguments of more than one word; all arguments of code that another one is. */
-export function listValues([program = "", ...args]: readonly string[]): string[] {
+export function listValues([program = "", ...args]: readonly string[], files: ReadonlyMap<string, string>): string[] {
   const name = plainName(program);
-  const isCode = (INTERPRETERS.test(name) || /awk$/.test(name)) && args.some((arg) => /[({;\s@]/.test(arg));
-  const all = isCode ? args : [];
+  const isRead = (arg: string) => arg === "-" || files.has(posix.normalize(arg));
+  const isCode =
+    (INTERPRETERS.test(name) || /awk$/.test(name)) && args.some((arg) => /[({;\s@]/.test(arg) || isRead(arg));
+  const all = isCode ? [...args, args.join(" ")] : [];
   const values = args.flatMap((arg, at) => {
     const isOption = /^[-+]./s.test(arg);
     const attached = isOption ? [arg.slice(1), arg.slice(2)] : [];
@@ -58,8 +42,9 @@ function mayUse(path: string, argv: readonly string[]): boolean {
   const [program = "", ...args] = argv;
   const name = basename(path);
   // A subcommand that it does not have is looked up as a program: `kubectl-y` for `kubectl y`.
-  if (basename(program) === name || args.some((arg) => name === `${plainName(program)}-${arg}`)) return true;
-  if (plainName(program) === "git") return isGitFile(path);
+  if (basename(program) === name || name.startsWith(`${plainName(program)}-`)) return true;
+  if (plainName(program) === "git") return isGitFile(path) || (args.includes("rebase") && !PROSE.test(path));
+  if (startsShell(program) && START_FILES.test(path)) return true;
   if (!mayUseFiles(program, args) && !(HOST_TOOLS.has(plainName(program)) && SETTINGS.test(path))) return false;
   return !PROSE.test(path) || args.some((arg) => arg.includes(name));
 }
@@ -68,7 +53,8 @@ const mayUseFiles = (program: string, args: readonly string[]): boolean =>
   BUILD_TOOLS.has(plainName(program)) || mayTakeCode(program, args) || /(?:^|\/)(?:\.|source|\w*sh|bun)$/.test(program);
 
 /** Settings of a user or a host. */
-const SETTINGS = /(?:rc|conf|config|\.cfg|\.ini|\.toml|credentials)$/i;
+const SETTINGS =
+  /(?:(?:rc|conf|config|credentials|\balias(?:es)?|\bplugins?|settings)(?:\.(?:ya?ml|json))?|conf\.d\/[^/]*|\.cfg|\.ini|\.toml)$/i;
 
 /** Files that programs load by default, by name. */
 const LOADED = /(?:^|\/)(?:sitecustomize|usercustomize|conftest)\.py$|\.(?:pth|so|pm|jar)$/;
@@ -97,4 +83,7 @@ const basename = (path: string): string => path.slice(path.lastIndexOf("/") + 1)
 
 /** Whether it is a shell script, or a file that a shell reads at startup. */
 const isShellText = (path: string, text: string): boolean =>
-  /^#!.*sh\b/.test(text) || /(?:rc|profile|login|env|\.sh)$|hooks\/[\w-]+$|gitconfig$/.test(path);
+  /^#!.*sh\b/.test(text) || START_FILES.test(path) || /\.sh$|hooks\/[\w-]+$|gitconfig$/.test(path);
+
+/** Files that a shell reads at startup. */
+const START_FILES = /(?:rc|profile|login|env)$/;

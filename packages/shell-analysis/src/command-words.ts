@@ -1,7 +1,7 @@
 import { MAX_VARIABLE_VALUES } from "./limits.js";
 import { isDescriptorAt, isRedirect } from "./redirects.js";
 import { getText, joinAdjacent, type SyntaxNode, type SyntaxTree } from "./syntax-tree.js";
-import { type Expansions, getWordTexts, readWords } from "./words.js";
+import { type Expansions, getWordTexts, readValue, readWords, SEPARATING } from "./words.js";
 
 /** The nodes of a command that are its words. */
 export function listWordNodes(tree: SyntaxTree, parts: readonly SyntaxNode[]): SyntaxNode[] {
@@ -39,7 +39,10 @@ export function readVariants(
       add(getWordTexts(words.filter(({ isOptional }) => !isOptional)));
       const blank = { ...expansions, isBlank: true };
       add(getWordTexts(nodes.flatMap((node) => readWords(tree, node, blank))));
-      if (/[\w\\\]^-]/.test(expansions.getVariable("IFS") ?? "")) {
+      // zsh and fish do not split the value of a variable: `sh -c $script`.
+      if (nodes.some((node) => /^-\w*c$/.test(getText(tree, node))))
+        add(nodes.map((node) => readValue(tree, node, expansions)));
+      if (SEPARATING.test(expansions.getVariable("IFS") ?? "")) {
         const split = { ...expansions, splitsAtLetters: true };
         add(getWordTexts(nodes.flatMap((node) => readWords(tree, node, split))));
       }

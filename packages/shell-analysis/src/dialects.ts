@@ -2,10 +2,11 @@
 export const CONTINUATION = /[^ \t\n]\\\n[^ \t\n]/;
 export const CONTINUATIONS = /\\\n/g;
 
-/** Rewrites syntax that is different in zsh and fish: `=(…)`, `${=name}`, `(… | psub)`. */
+/** Rewrites syntax that is different in zsh, ksh and fish: `=(…)`, `${=name}`, `${ …; }`, `(… | psub)`. */
 export function translateDialect(script: string): string {
   return script
     .replace(/(^|[\s;(])=\(/g, "$1<(")
+    .replace(/\$\{[\s|]((?:[^{}]|\$?\{[^{}]{0,200}\}){0,2000})\}/g, "$($1)")
     .replace(/\$(\{?)[=~^]+(?=\w)/g, "$$$1")
     .replace(/\$\{\([^()]*\)/g, "$${")
     .replace(/\$\{\$\{([^{}]*)\}/g, "$${$1")
@@ -16,7 +17,10 @@ export function translateDialect(script: string): string {
     .replace(/\}\s*always\s*\{/g, "; }; {")
     .replace(/\bfor (\w+) in ([^;\n]*)[;\n]\s*\{([\s\S]{0,2000})\}(?=\s*(?:$|[;&|)\n]))/g, "for $1 in $2; do $3\ndone")
     .replace(/\bfor (\w+) in ([^;\n]*)[;\n](?!\s*do\b)([\s\S]{0,2000}?)[;\n]\s*end\b/g, "for $1 in $2; do $3; done")
-    .replace(/\b(eval|source|command|exec|set|echo|string)((?: [\w-]+){0,4}) \(/g, "$1$2 $$(");
+    .replace(
+      /((?<!\S)\[|\b(?:eval|source|command|exec|set|echo|string|test|count|printf|contains|math|cat|cd|ls))((?: [\w-]+){0,4}) \(/g,
+      "$1$2 $$(",
+    );
 }
 
 /** An escape outside of quotes, as fish reads it; other characters than those of names stay as they are written. */

@@ -78,6 +78,7 @@ function listVerb(verb: string, args: readonly string[]): NestedCommand[] {
     const script = args.slice(foreach + 1).filter((arg) => !/^(?:--.*|-q)$/s.test(arg));
     return [toScript(script.join(" "))];
   }
+  if (verb === "remote-ext") return args.slice(1).map((command) => toScript(command));
   if (verb === "for-each-repo") {
     const at = args.findIndex((arg) => !arg.startsWith("-"));
     return at === -1 ? [] : [toCommand(["git", ...args.slice(at)]), toCommand(["git", ...args.slice(at + 1)])];

@@ -1,4 +1,5 @@
-import { type NestedCommand, type NestedCommands, toScript } from "./nested-commands.js";
+import { type NestedCommand, type NestedCommands, toCommand, toScript } from "./nested-commands.js";
+import { listPieces } from "./pieces.js";
 
 /** Settings that are run, by their last part or as a whole. */
 const RUN_SETTINGS =
@@ -18,6 +19,8 @@ export function judgeSetting(name: string, value: string, isKept = false): Neste
   const isAlias = /^alias\./i.test(name);
   if (isAlias ? value.startsWith("!") : RUN_SETTINGS.test(name)) inner.push(toScript(value.replace(/^!/, "")));
   else if (!isAlias) guesses.push(toScript(value.replace(/^!/, "")));
+  // What an editor writes into the list of a rebase is run: `echo exec zap >>`.
+  if (/editor$/i.test(name)) guesses.push(...listPieces(value).map(toCommand));
   const isLoading = LOADING_SETTINGS.test(name) && !HARMLESS_VALUES.test(value);
   // A project with its hooks in its tree saves this setting once.
   const isUsual = isKept && /^core\.(?:hookspath|worktree|attributesfile)$|^extensions\./i.test(name);
@@ -42,4 +45,6 @@ const HOOKS =
 
 /** Whether `git` may take settings, hooks or attributes from a file of this name. */
 export const isGitFile = (path: string): boolean =>
-  /(?:^|[/.])git(?:\/|config|attributes|modules)|hooks\/|(?:^|\/)config(?:\.worktree)?$/.test(path) || HOOKS.test(path);
+  /(?:^|[/.])(?:ssh\/|git(?:\/|config|attributes|modules|-[\w-]+$))|hooks\/|(?:^|\/)config(?:\.worktree)?$/.test(
+    path,
+  ) || HOOKS.test(path);

@@ -57,3 +57,6 @@ export const MAX_TEXTS = 64;
 
 /** Reading a character of a script costs about as much as visiting half a word of a command. */
 export const EFFORT_PER_CHARACTER = 0.5;
+
+/** Programs that are copied under other names, with arguments, that are guessed. */
+export const MAX_COPY_GUESSES = 256;

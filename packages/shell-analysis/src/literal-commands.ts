@@ -1,6 +1,7 @@
 import { posix } from "node:path";
-import { judgeWrittenFile, listPieces, listValues, readsProgram } from "./code-texts.js";
+import { judgeWrittenFile, listValues, readsProgram } from "./code-texts.js";
 import { ComputedPrograms, isEvaluated } from "./computed-programs.js";
+import { listCopies, listNames, WRITERS } from "./copied-programs.js";
 import { CONTINUATION, CONTINUATIONS, readZsh, translateDialect } from "./dialects.js";
 import type { LiteralCommands } from "./found-commands.js";
 import { judgeSetting } from "./git-settings.js";
@@ -16,10 +17,11 @@ import {
   MAX_TEXTS,
 } from "./limits.js";
 import { getLiteralOutput } from "./literal-output.js";
-import { classifyVariable, listAssignments } from "./loading-variables.js";
+import { classifyVariable, listAssignments, VARIABLE_BUILTINS } from "./loading-variables.js";
 import type { NestedCommand } from "./nested-commands.js";
 import type { ShellParser } from "./parser.js";
 import { parseChecked } from "./parser-check.js";
+import { listPieces } from "./pieces.js";
 import { QUIET_PROGRAMS } from "./plain-programs.js";
 import { lookupName, plainName } from "./program-name.js";
 import { judgeRanFiles, listPatches } from "./ran-files.js";
@@ -83,11 +85,6 @@ const INITIAL_VARIABLES: Variables = new Map([["IFS", [" "]]]);
 
 /** A pattern in the name of a program, or the placeholder of a found file: `find -exec {} +`. `[` alone is a program. */
 const GLOB = /[*?]|\[.*\]|\{\}/s;
-
-const VARIABLE_BUILTINS = /^(?:export|readonly|local|declare|typeset|set|setenv)$/;
-
-/** Programs that write what they read to a file that an argument names. */
-const WRITERS: ReadonlySet<string> = new Set("cp install dd tee sponge ln mv xxd".split(" "));
 
 class CommandCollector implements ScriptVisitor {
   /** By their text, so that each is listed once. */
@@ -191,9 +188,10 @@ class CommandCollector implements ScriptVisitor {
     this.isPatched ||= patches.some(isUnknown);
     const isInteractive = SHELLS.has(plainName(program)) && args.some((arg) => /^-\w*i/.test(arg));
     if (isInteractive && variables.has("ENV")) this.setUnclear("a shell reads the file that `ENV` names at its start");
+    for (const text of listNames(argv)) this.visitText(text);
     if (!mayTakeCode(program, args)) return;
     const held = args.flatMap((arg) => [...files].flatMap(([name, text]) => (arg.endsWith(name) ? [text] : [])));
-    for (const text of [...listValues(argv), input ?? "", ...held]) this.visitText(text);
+    for (const text of [...listValues(argv, files), input ?? "", ...held]) this.visitText(text);
   }
 
   /** Settings among the arguments, and in files that these name. */
@@ -218,6 +216,7 @@ class CommandCollector implements ScriptVisitor {
     this.isGuessing = false;
     for (const [key, words] of this.textGuesses) if (!this.commands.has(key)) this.guesses.set(key, words);
     this.visitTexts();
+    for (const argv of listCopies([...this.commands.values()])) this.guesses.set(JSON.stringify(argv), argv);
     for (const argv of this.computed.list([text, ...this.texts])) this.guesses.set(JSON.stringify(argv), argv);
     if (this.computed.isOver) this.complete = false;
   }
@@ -265,8 +264,9 @@ class CommandCollector implements ScriptVisitor {
     if (GLOB.test(argv[0] ?? "")) this.setUnclear(`which program \`${argv[0]}\` matches is known only at run time`);
     if (isEvaluated(argv)) for (const arg of argv) this.visitDeferred(arg);
     if (!this.isGuessing) this.visitCode(command);
-    if (input !== undefined && WRITERS.has(argv[0] ?? ""))
-      for (const path of argv.slice(1)) this.visitWritten(path, input);
+    const copied = argv.flatMap((arg) => files.get(arg) ?? []).join("") || input;
+    if (copied !== undefined && WRITERS.has(argv[0] ?? ""))
+      for (const path of argv.slice(1)) this.visitWritten(path, copied);
     const runs = findNestedCommands(argv);
     const printed = [...runs.inner, ...this.listScripts(command)].map((inner) => this.visitInner(inner, command) ?? "");
     // `xargs echo` runs `echo` with and without what it reads.
@@ -289,7 +289,7 @@ class CommandCollector implements ScriptVisitor {
 
   visitScript(text: string, variables: Variables, input?: string): string | undefined {
     if (isUnknown(text)) this.setUnclear("a shell runs a text that is known only at run time");
-    const script = withoutUnknown(text);
+    const script = withoutUnknown(text).replaceAll("\0", "");
     if (!/\S/.test(script) || !this.enter()) return undefined;
     this.effort += script.length * EFFORT_PER_CHARACTER;
     const tree = this.effort > MAX_EFFORT ? undefined : parseChecked(this.parser, script);

@@ -1,7 +1,7 @@
 import { posix } from "node:path";
+import { decodeEscapes, decodePrinted } from "./escapes.js";
 import { MAX_LITERAL_OUTPUT } from "./limits.js";
 import { isUnknown, toUnknown, withoutUnknown } from "./unknown.js";
-import { decodeEscapes } from "./words.js";
 
 /**
  * What a command is known to print, given its input and the contents of files; undefined if its words do not determine that. What
@@ -61,27 +61,37 @@ const PRINTERS: ReadonlyMap<string, Printer> = new Map(
 function printEcho(args: readonly string[]): string {
   const first = args.findIndex((arg) => !/^-[neErR]+$/.test(arg));
   const options = first === -1 ? args : args.slice(0, first);
-  const text = first === -1 ? "" : args.slice(first).join(" ");
-  return `${options.some((option) => option.includes("e")) ? decodeEscapes(text) : text}\n`;
+  const whole = first === -1 ? "" : args.slice(first).join(" ");
+  if (!options.some((option) => option.includes("e"))) return `${whole}\n`;
+  const { text, isEnd } = decodePrinted(whole);
+  return isEnd ? text : `${text}\n`;
 }
 
 /** %s and %b take an argument each, other conversions print theirs as it is; the format repeats while there are any. */
 function printFormat([format = "", ...rest]: readonly string[]): string {
   let text = "";
+  let isOver = false;
   do {
     const before = rest.length;
-    text += decodeEscapes(format).replace(/%(?:%|[-+ #0-9.]*[a-zA-Z])/g, (part) =>
-      part === "%%" ? "%" : convert(part, rest.shift() ?? ""),
-    );
+    const pieces = decodeEscapes(format).split(/(%(?:%|[-+ #0-9.]*[a-zA-Z]))/);
+    for (const [at, piece] of pieces.entries()) {
+      if (isOver) break;
+      if (at % 2 === 0 || piece === "%%") text += at % 2 === 0 ? piece : "%";
+      else {
+        const value = rest.shift() ?? "";
+        isOver = piece.endsWith("b") && decodePrinted(value).isEnd;
+        text += convert(piece, value);
+      }
+    }
     if (rest.length === before) break;
-  } while (rest.length > 0 && text.length < MAX_LITERAL_OUTPUT);
+  } while (rest.length > 0 && !isOver && text.length < MAX_LITERAL_OUTPUT);
   return text;
 }
 
 /** `%c`, `%.2s` and `%b`; all others print what they are given. */
 function convert(conversion: string, text: string): string {
   const length = conversion.endsWith("c") ? "1" : /\.(\d+)[sb]$/.exec(conversion)?.[1];
-  const value = conversion.endsWith("b") ? decodeEscapes(text) : text;
+  const value = conversion.endsWith("b") ? decodePrinted(text).text : text;
   return length === undefined ? value : value.slice(0, Number(length));
 }
 

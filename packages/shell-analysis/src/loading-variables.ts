@@ -44,7 +44,7 @@ const LOADING_OPTIONS: readonly { names: RegExp; options: RegExp }[] = [
 
 /** Search paths of languages and loaders, homes, and settings of any program. */
 const PLACES =
-  /^(?:PYTHONPATH|PERL5?LIB|RUBYLIB|NODE_PATH|CLASSPATH|LUA_C?PATH\w*|(?:LD|DYLD)_\w*PATH|GEM_(?:HOME|PATH)|R_LIBS\w*|GUILE_\w+PATH|HOME|XDG_\w+|BUNDLE_GEMFILE|GIT_\w+|\w*_?(?:CONFIG|CONF|SETTINGS|PROFILE|RC|HOME)(?:_?(?:FILE|FILENAME|PATH|DIR|HOME))?|\w+OPTS?|\w+OPTIONS|\w+FLAGS)$/i;
+  /^(?:PYTHONPATH|PERL5?LIB|RUBYLIB|NODE_PATH|CLASSPATH|LUA_C?PATH\w*|(?:LD|DYLD)_\w*PATH|GEM_(?:HOME|PATH)|R_LIBS\w*|GUILE_\w+PATH|HOME|XDG_\w+|BUNDLE_GEMFILE|GIT_\w+|\w*_?(?:CONFIG|CONF|SETTINGS|PROFILE|RC|HOME)(?:_?(?:FILE|FILENAME|PATH|DIR|HOME))?|PATH|\w+_(?:LIB|LIBEXEC|BIN|BINDIR|DIR|ROOT|PREFIX|PLUGINS?|MODULES?|EXTENSIONS?|PATH)|\w+OPTS?|\w+OPTIONS|\w+FLAGS)$/i;
 
 /** How a variable with this value makes a program run something that is not in the command; undefined if it does not. */
 export function classifyVariable(name: string, value: string): Loading | undefined {
@@ -53,6 +53,9 @@ export function classifyVariable(name: string, value: string): Loading | undefin
   if (LOADING_OPTIONS.some(({ names, options }) => names.test(name) && options.test(value))) return "unseen";
   return PLACES.test(name) ? "places" : undefined;
 }
+
+/** Builtins whose arguments are assignments to variables. */
+export const VARIABLE_BUILTINS = /^(?:export|readonly|local|declare|typeset|set|setenv)$/;
 
 /** The assignments in an argument: `NAME=value`, `-ENAME=value`, `--setenv=NAME=value`. */
 export function listAssignments(arg: string): [name: string, value: string][] {

@@ -25,9 +25,10 @@ export function judgeRanFiles(
   const relative = [...all].find((path) => !path.startsWith("/") && !/^[<(-]/.test(path));
   if (relative !== undefined && users.some(entersDevices))
     return `a shell runs \`${relative}\` in a directory of devices`;
+  const loaded = [...startedBy(users)].find((path) => users.some((argv) => mayDownload(path, argv)));
+  if (loaded !== undefined) return `\`${loaded}\` is a program that another command downloads`;
   const editors = users.filter(([program = ""]) => MAKERS.test(plainName(program)));
-  const paths = users.flatMap(([path = ""]) => (path.includes("/") ? [path] : []));
-  const started = new Set(paths.map((path) => posix.normalize(path)));
+  const started = startedBy(users);
   if (all.size * countWords(users) + started.size * countWords(editors) > MAX_FILE_COMPARISONS) {
     return "too many files are run to compare them with what other commands may make";
   }
@@ -55,17 +56,32 @@ export function judgeRanFiles(
   return program === undefined ? undefined : `\`${program}\` is a program which another command may make`;
 }
 
+/** Programs that are started by a path. */
+const startedBy = (users: readonly (readonly string[])[]): ReadonlySet<string> =>
+  new Set(users.flatMap(([path = ""]) => (path.includes("/") ? [posix.normalize(path)] : [])));
+
 /** Whether relative paths mean descriptors after the command. */
 const entersDevices = ([program = "", ...args]: readonly string[]): boolean =>
-  /^(?:cd|chdir|pushd|env)$/.test(plainName(program)) && args.some((arg) => /(?:^|=)\/+(?:dev|proc)(?:\/|$)/.test(arg));
+  /^(?:cd|chdir|pushd|env|ln)$/.test(plainName(program)) &&
+  args.some((arg) => /(?:^|=)\/+(?:dev|proc)(?:\/|$)/.test(arg));
 
 const READERS =
   /^(?:cat|ls|head|tail|grep|wc|stat|file|less|more|diff|cmp|echo|printf|nl|shellcheck|shfmt|git|\.|source|\w*sh|env|sudo|timeout|nohup|time|command|exec|nice|g?make|powershell)$/;
 
+/** Whether one of these programs writes to a file that it names. */
+const hasOutput = ([program = "", ...args]: readonly string[]): boolean =>
+  /^(?:time|git|less)$/.test(plainName(program)) &&
+  args.some((arg) => /^(?:-[a-zA-Z]*[oO].*|--output.*|--log-file.*|mailinfo|mailsplit|checkout-index)$/s.test(arg));
+
 /** Whether a program that is started with these words may change the file that it names. */
 function mayChange(path: string, argv: readonly string[]): boolean {
   const [program = "", ...args] = argv;
-  if (READERS.test(plainName(program)) || hasHarmlessOutput(argv) || posix.normalize(program) === path) return false;
+  if (
+    (READERS.test(plainName(program)) && !hasOutput(argv)) ||
+    hasHarmlessOutput(argv) ||
+    posix.normalize(program) === path
+  )
+    return false;
   const isPacked =
     /^(?:g?unzip|uncompress|un(?:xz|zstd|lzma|lz4|brotli)|bunzip2|gzip|bzip2|xz|zstd|lz4|brotli|gpg)$/.test(
       plainName(program),
@@ -101,7 +117,7 @@ export function listPatches(
   files: ReadonlyMap<string, string>,
 ): string[] {
   const name = plainName(program);
-  if (name !== "patch" && !(name === "git" && args.some((arg) => /^(?:apply|am)$/.test(arg)))) return [];
+  if (name !== "patch" && !(name === "git" && args.some((arg) => /^(?:apply|am|fast-import)$/.test(arg)))) return [];
   const patches = [input ?? "", ...args.flatMap((arg) => files.get(posix.normalize(arg)) ?? [])];
   return patches.map((patch) => patch.replace(/^\+/gm, ""));
 }

@@ -29,8 +29,14 @@ export function isMisreadInput(tree: SyntaxTree, node: SyntaxNode): boolean {
 
 /** The text of a here-document, without the tabs that `<<-` removes. */
 export function getHereDocument(tree: SyntaxTree, redirect: SyntaxNode, body: SyntaxNode): string {
-  // Its range starts after an expansion that the body begins with.
-  const start = tree.script.lastIndexOf("\n", body.start - 1) + 1;
-  const text = tree.script.slice(Math.min(start, body.start), body.end);
-  return redirect.children.some(({ type }) => type === "<<-") ? text.replace(/^\t+/gm, "") : text;
+  // Its range starts after an expansion that the body begins with; a body that begins with a backslash is read as words.
+  const misread = redirect.children.find((child) => getText(tree, child).startsWith("\n"));
+  const start = misread === undefined ? tree.script.lastIndexOf("\n", body.start - 1) : misread.start;
+  const text = tree.script.slice(Math.min(start + 1, body.start), body.end);
+  const lines = redirect.children.some(({ type }) => type === "<<-") ? text.replace(/^\t+/gm, "") : text;
+  return isQuoted(tree, redirect) ? lines : lines.replace(/\\([$`\\]|\n)/g, (_, each) => each.trim());
 }
+
+/** Whether the text of a here-document is taken as it is written. */
+export const isQuoted = (tree: SyntaxTree, redirect: SyntaxNode): boolean =>
+  redirect.children.some((child) => child.type === "heredoc_start" && /['"\\]/.test(getText(tree, child)));

@@ -2,10 +2,10 @@ import { posix } from "node:path";
 
 /** Variables whose value other programs run. */
 const RUN_VARIABLES =
-  /^(?:\w*PAGER|\w*EDITOR|VISUAL|BROWSER|GIT_SSH|GIT_SSH_COMMAND|GIT_PROXY_COMMAND|GIT_EXTERNAL_DIFF|GIT_CONFIG_VALUE_\d+|\w*ASKPASS|PROMPT_COMMAND|RSYNC_RSH|RSYNC_CONNECT_PROG|CVS_RSH|SVN_SSH|LESSOPEN|LESSCLOSE|MANOPT|TAR_OPTIONS|FCEDIT|SHELL|CONFIG_SHELL|MAKEFLAGS|BASH_FUNC_.+%%|(?:BASH_(?:ALIASES|CMDS)|(?:dis_)?(?:functions|[gs]?aliases)|commands|nameddirs)\[.*|VIMINIT|EXINIT|command_not_found_handle)$/i;
+  /^(?:\w*PAGER|\w*EDITOR|VISUAL|BROWSER|GIT_SSH|GIT_SSH_COMMAND|GIT_PROXY_COMMAND|GIT_EXTERNAL_DIFF|GIT_CONFIG_VALUE_\d+|\w*ASKPASS|PROMPT_COMMAND|RSYNC_RSH|RSYNC_CONNECT_PROG|CVS_RSH|SVN_SSH|LESSOPEN|LESSCLOSE|MANOPT|TAR_OPTIONS|FCEDIT|SHELL|CONFIG_SHELL|MAKEFLAGS|BASH_FUNC_.+%%|(?:BASH_(?:ALIASES|CMDS)|(?:dis_)?(?:functions|[gs]?aliases)|commands|nameddirs)\[.*|VIMINIT|EXINIT|command_not_found_handler?|(?:READ)?NULLCMD|HGMERGE|SVN_MERGE)$/i;
 
 /** Variables whose value is expanded like text between double quotes. */
-const EXPANDED_VARIABLES = /^(?:PS[0-4]|PROMPT|RPROMPT|R?PS1|MAILPATH)$/;
+const EXPANDED_VARIABLES = /^(?:PS[0-4]|[RS]?PROMPT\d?|RPS\d|YASH_PS\d\w*|MAILPATH)$/;
 
 /** Scripts that some program runs, now or later, because a variable has this value. */
 export function listVariableScripts(name: string, value: string): string[] {

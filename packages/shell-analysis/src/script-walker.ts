@@ -7,6 +7,7 @@ import {
   getTarget,
   isDescriptorAt,
   isMisreadInput,
+  isQuoted,
   isRedirect,
   listRedirects,
 } from "./redirects.js";
@@ -44,7 +45,8 @@ export function walkScript(
 }
 
 /** Arrays of zsh that define commands or files, or name functions that it calls by itself. */
-const HOOKS = /^(?:\w+_functions|(?:dis_)?(?:functions|[gs]?aliases)|mapfile)$/;
+const HOOKS =
+  /^(?:COMMAND_NOT_FOUND_HANDLER|YASH_AFTER_CD|PROMPT_COMMAND|\w+_functions|(?:dis_)?(?:functions|[gs]?aliases)|mapfile)$/;
 
 /** How a script exports variables to programs: the value of one in capitals may name something that they run. */
 const EXPORTS = /\bexport\b|\b(?:declare|typeset|set) -\w*[xa]|allexport/;
@@ -272,11 +274,8 @@ class Walker {
 
   /** The line continues after the start of a here-document: pipelines, lists, further redirections. */
   private visitRest(redirect: SyntaxNode, output: string | undefined): void {
-    const isQuoted = redirect.children.some(
-      (child) => child.type === "heredoc_start" && /['"\\]/.test(getText(this.tree, child)),
-    );
     for (const child of redirect.children) {
-      if (child.type === "heredoc_body" ? isQuoted : child.children.length === 0) continue;
+      if (child.type === "heredoc_body" ? isQuoted(this.tree, redirect) : child.children.length === 0) continue;
       this.visit(child, child.type === "pipeline" ? output : undefined);
     }
   }

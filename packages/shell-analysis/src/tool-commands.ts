@@ -3,7 +3,7 @@ import { BUILD_TOOLS, HOST_TOOLS, PLAIN_TOOLS } from "./plain-programs.js";
 
 /** Words after which a tool runs what follows, alone or as a part of `emulators:exec` or `run-script`. */
 const RUN_WORDS =
-  /^(?:exec|x|sh|shell|ssh|eval|spawn|launch|invoke|local|use|with|util|debug|attach|credential[\w-]*|plugin|extension|ext|hook|hooks)$/;
+  /^(?:exec|x|sh|shell|ssh|eval|spawn|launch|invoke|local|use|with|util|debug|attach|credential[\w-]*|plugin|extension|ext|hook|hooks|explore)$/;
 
 /** Words that settings follow, in any form. */
 const SETTING_WORDS = /^(?:config|configure|pkg|set|set-\w+|setenv|alias|settings|option|options)$/;
@@ -13,7 +13,7 @@ const READING_WORDS = /^(?:list|ls|get|get-\w+|show|view|describe|status|info|he
 
 /** Names of options, in parts, whose value is a program or a script. */
 const RUN_OPTIONS =
-  /^(?:exec|executor|command|cmd|program|shell|pager|editor|rsh|wrapper|launcher|runner|under|hook|invoke|askpass|interpreter|renderer|difftool|toolexec|vettool|helper|process|browser|sendmail|opener|prog|executable|compressor|decompressor|callback)$/;
+  /^(?:exec|executor|command|cmd|program|shell|pager|editor|rsh|wrapper|launcher|runner|under|hook|invoke|askpass|interpreter|renderer|difftool|toolexec|vettool|helper|process|browser|sendmail|opener|prog|executable|compressor|decompressor|callback|runtime|conmon|ssh|client)$/;
 
 /**
  * What a program that is in no table of wrappers may run by its own words or options: the rest after a word such as
@@ -29,8 +29,10 @@ export function listToolGuesses(name: string, args: readonly string[]): NestedCo
   const isWord = (arg: string, before = "") =>
     arg.split(/[:-]/).some((part) => isRunWord(name, part)) && !(arg.length < 6 && /^-[^=]*$/.test(before));
   const at = args.findIndex((arg, index) => /^[a-z]/.test(arg) && isWord(arg, args[index - 1]));
-  if (at === -1 || READING_WORDS.test(args[at + 1] ?? "")) return guesses;
-  const rest = args.slice(at + 1);
+  const end = HOST_TOOLS.has(name) ? args.indexOf("--") : -1;
+  const word = at === -1 || READING_WORDS.test(args[at + 1] ?? "") ? end : at;
+  if (word === -1) return guesses;
+  const rest = args.slice((end === -1 ? word : Math.min(word, end)) + 1);
   return [...guesses, ...toSuffixes(rest), ...rest.flatMap((arg) => (/\s/.test(arg) ? [toScript(arg)] : []))];
 }
 
@@ -43,9 +45,21 @@ const isRunWord = (name: string, word: string): boolean =>
 
 /** Settings of a tool, in a form of its own (`pkg set --json scripts='{…}'`): a text that may contain commands. */
 export function listToolSettings(name: string, args: readonly string[]): string[] {
-  const at = isTool(name) ? args.findIndex((arg) => SETTING_WORDS.test(arg)) : -1;
-  return at === -1 || READING_WORDS.test(args[at + 1] ?? "") ? [] : args.slice(at + 1);
+  if (!isTool(name)) return [];
+  const texts = /^(?:gh|glab|curl|wget|https?|httpie|xh)$/.test(name) ? [] : listTextOptions(args);
+  const at = args.findIndex((arg) => SETTING_WORDS.test(arg));
+  return at === -1 || READING_WORDS.test(args[at + 1] ?? "") ? texts : [...texts, ...args.slice(at + 1)];
 }
+
+/** Values that are scripts, or settings with commands in them: `--metadata startup-script='…'`, `--overrides '{…}'`. */
+const listTextOptions = (args: readonly string[]): string[] =>
+  args.flatMap((arg, at) => {
+    const [, option = "", value] = /^--?([a-zA-Z][\w-]+)(?:[=:](.*))?$/s.exec(arg) ?? [];
+    if (option.split("-").some((part) => TEXT_OPTIONS.test(part))) return [value ?? args[at + 1] ?? ""];
+    return /^(?:[{[]|#!)/.test(arg) ? [arg] : [];
+  });
+
+const TEXT_OPTIONS = /^(?:scripts?|startup|metadata|userdata|data|overrides|patch|parameters|change|var|args?|set)$/;
 
 /** Long options that name a file of settings, by parts of their names. */
 const FILE_OPTIONS =

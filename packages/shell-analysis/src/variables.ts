@@ -2,7 +2,7 @@ import { MAX_VARIABLE_VALUES } from "./limits.js";
 import { getLiteralOutput } from "./literal-output.js";
 import { getText, type SyntaxNode, type SyntaxTree } from "./syntax-tree.js";
 import { UNKNOWN } from "./unknown.js";
-import { type Expansions, getWordTexts, readValue, readWords } from "./words.js";
+import { type Expansions, getWordTexts, readSplitWords, readValue, readWords } from "./words.js";
 
 /** Values that variables may have, by name. */
 export type Variables = ReadonlyMap<string, readonly string[]>;
@@ -31,10 +31,11 @@ export function collectVariables(
 ): Variables {
   const variables = new Map<string, readonly string[]>(outer);
   const changesCase = CASE_ATTRIBUTE.test(tree.script);
+  const cut = CUT_ATTRIBUTE.test(tree.script) ? [UNKNOWN] : [];
   const add = (name: string, values: readonly string[]) => {
     const known = variables.get(name) ?? [];
     const cased = changesCase ? values.flatMap((value) => [value.toLowerCase(), value.toUpperCase()]) : [];
-    const all = [...new Set([...known, ...values, ...cased])];
+    const all = [...new Set([...known, ...values, ...cased, ...cut])];
     const isOver = all.length > MAX_VARIABLE_VALUES;
     variables.set(name, isOver ? [...all.slice(0, MAX_VARIABLE_VALUES - 1), UNKNOWN] : all);
   };
@@ -47,8 +48,10 @@ export function collectVariables(
   const visit = (node: SyntaxNode) => {
     if (node.type === "declaration_command") addReferences(tree, node, expansions, add, references);
     if (node.type === "variable_assignment") addAssignment(tree, node, variables, expansions, addReferenced);
-    if (node.type === "command") addBuiltinValues(tree, node, expansions, add);
-    if (node.type === "for_statement") addLoopValues(tree, node, expansions, add);
+    // The separators that were set last: readings of words differ by them.
+    const getVariable = (name: string) => (name === "IFS" ? variables.get(name)?.at(-1) : expansions.getVariable(name));
+    if (node.type === "command") addBuiltinValues(tree, node, { ...expansions, getVariable }, add);
+    if (node.type === "for_statement") addLoopValues(tree, node, { ...expansions, getVariable }, add);
     if (node.type === "expansion") addDefault(tree, node, expansions, add);
     for (const child of node.children) visit(child);
   };
@@ -58,6 +61,9 @@ export function collectVariables(
     ? outer
     : variables;
 }
+
+/** `typeset -L 3`: every value assigned later is cut or filled. */
+const CUT_ATTRIBUTE = /\b(?:declare|typeset|local|export|readonly)\s+(?:-\w+\s+)*-\w*[LRZ]/;
 
 /** `declare -l`: every value assigned later changes its case. */
 const CASE_ATTRIBUTE = /\b(?:declare|typeset|local|export|readonly)\s+(?:-\w+\s+)*-\w*[lu]/;
@@ -144,7 +150,15 @@ function readArray(tree: SyntaxTree, array: SyntaxNode, expansions: Expansions):
 
 /** `set -- words`, with `shift` fewer of them, and `printf -v name format words`. */
 function addBuiltinValues(tree: SyntaxTree, node: SyntaxNode, expansions: Expansions, add: AddValues): void {
-  const [program, ...args] = getWordTexts(node.children.flatMap((child) => readWords(tree, child, expansions)));
+  const readings = node.children.map((child) => readSplitWords(tree, child, expansions));
+  const isSplit = readings.some((each) => each.length > 1);
+  for (const at of isSplit ? [0, 1] : [0]) {
+    const words = readings.flatMap((each) => each[at] ?? each[0] ?? []);
+    addBuiltinWords(tree, getWordTexts(words), add);
+  }
+}
+
+function addBuiltinWords(tree: SyntaxTree, [program, ...args]: readonly string[], add: AddValues): void {
   if (program === "printf" && args[0] === "-v" && args[1] !== undefined) {
     add(args[1], [getLiteralOutput(["printf", ...args.slice(2)], undefined, NO_FILES) ?? ""]);
   }
@@ -171,14 +185,15 @@ function addLoopValues(tree: SyntaxTree, node: SyntaxNode, expansions: Expansion
   const to = node.children.findIndex(({ type }) => type === "do_group");
   if (name === undefined || from === -1) return;
   const words = node.children.slice(from + 1, to).filter(({ type }) => type !== ";");
-  add(getText(tree, name), getWordTexts(words.flatMap((word) => readWords(tree, word, expansions))));
+  add(getText(tree, name), getWordTexts(words.flatMap((word) => readSplitWords(tree, word, expansions).flat())));
 }
 
 /** The values a `read`, or the like, gives its variables of what it reads. Options that cut it leave them unknown. */
 export function readInto(argv: readonly string[], input: string): [string, string[]][] {
   const [program, ...args] = argv;
-  const lines = input
-    .split("\n")
+  // They leave out null characters, unless these end a line.
+  const lines = [...input.split("\n"), ...input.replaceAll("\0", "").split("\n"), ...input.split("\0")]
+    .filter((line, at, all) => !line.includes("\0") && all.indexOf(line) === at)
     .filter((line) => line !== "")
     .slice(0, MAX_VARIABLE_VALUES);
   const names = args.filter((arg) => /^[A-Za-z_]\w*$/.test(arg));

@@ -1,4 +1,5 @@
-import { MAX_BRACE_WORDS, MAX_LITERAL_OUTPUT } from "./limits.js";
+import { decodeEscapes, decodeQuoted } from "./escapes.js";
+import { MAX_BRACE_WORDS } from "./limits.js";
 import { getText, type SyntaxNode, type SyntaxTree } from "./syntax-tree.js";
 import { isEnvironment, isUnknown, toUnknown, UNKNOWN, withoutUnknown } from "./unknown.js";
 
@@ -36,6 +37,16 @@ export function readWords(tree: SyntaxTree, node: SyntaxNode, expansions: Expans
 /** Words in which braces are literal, because they are quoted as a whole. */
 const QUOTED: ReadonlySet<string> = new Set(["raw_string", "string", "ansi_c_string", "translated_string"]);
 
+/** The same, also for an `IFS` of letters or digits. */
+export function readSplitWords(tree: SyntaxTree, node: SyntaxNode, expansions: Expansions): Word[][] {
+  const words = readWords(tree, node, expansions);
+  if (!SEPARATING.test(expansions.getVariable("IFS") ?? "")) return [words];
+  return [words, readWords(tree, node, { ...expansions, splitsAtLetters: true })];
+}
+
+/** Characters of `IFS` that often have another meaning. */
+export const SEPARATING = /[\w\\\]^-]/;
+
 export const getWordTexts = (words: readonly Word[]): string[] => words.map(({ text }) => text);
 
 /** The value of a node that is not split into words, such as what is assigned. */
@@ -59,7 +70,7 @@ function readFragments(tree: SyntaxTree, node: SyntaxNode, expansions: Expansion
     case "raw_string":
       return [{ text: text.slice(1, -1) }];
     case "ansi_c_string":
-      return [{ text: decodeEscapes(text.slice(2, -1)) }];
+      return [{ text: decodeQuoted(text.slice(2, -1)) }];
     case "string":
     case "translated_string": {
       if (ZSH_MODIFIER.test(text.slice(1))) return [{ text: toUnknown(readQuoted(tree, node, expansions)) }];
@@ -82,6 +93,10 @@ function readFragments(tree: SyntaxTree, node: SyntaxNode, expansions: Expansion
     }
     case "arithmetic_expansion":
       return [{ text: toUnknown(text) }];
+    // Backticks with nothing in them, and the sign of `$""`.
+    case "``":
+    case "$":
+      return [];
     case "process_substitution":
       return [{ text }];
     default:
@@ -126,7 +141,11 @@ function unescapeQuoted(text: string): string {
 }
 
 function readExpansion(tree: SyntaxTree, node: SyntaxNode, expansions: Expansions): string | undefined {
-  if (node.type === "command_substitution") return expansions.getOutput(node)?.replace(/\n+(?=\ufffe?$)/, "");
+  if (node.type === "command_substitution")
+    return expansions
+      .getOutput(node)
+      ?.replaceAll("\0", "")
+      .replace(/\n+(?=\ufffe?$)/, "");
   const hasSeparator = (expansions.getVariable("IFS") ?? " ") !== " ";
   if (node.type === "simple_expansion") {
     const name = getText(tree, node).slice(1);
@@ -167,7 +186,7 @@ function transform(value: string, operation: string): string | undefined {
 
 /** What `${name:1:2}`, `${name#a*}`, `${name%a}`, `${name/a/b}`, `${name,,}` and `${name@E}` make of a value; undefined if that cannot be determined. */
 function transformValue(value: string, operation: string): string | undefined {
-  const [, from, length] = /^:\s*\(?\s*(-?\d+)\s*\)?\s*(?::\s*\(?\s*(-?\d+)\s*\)?\s*)?$/.exec(operation) ?? [];
+  const [, from, length] = SLICE.exec(operation) ?? [];
   if (from !== undefined) return sliceValue(value, Number(from), length === undefined ? undefined : Number(length));
   if (/^(?:,,?|@L)$/.test(operation)) return value.toLowerCase();
   if (/^(?:\^\^?|@U)$/.test(operation)) return value.toUpperCase();
@@ -177,10 +196,14 @@ function transformValue(value: string, operation: string): string | undefined {
   if (prefixSign !== undefined) return value.replace(toPattern(prefix, prefixSign === "##", "^", ""), "");
   const [, suffixSign, suffix = ""] = /^(%%?)([^$`"'\\]+)$/.exec(operation) ?? [];
   if (suffixSign !== undefined) return cutSuffix(value, toPattern(suffix, true, "^", "$"), suffixSign === "%%");
-  const [, all, old, other = ""] = /^\/(\/?)([^$`"'\\/]+)(?:\/([^$`"'\\]*))?$/.exec(operation) ?? [];
+  const [, mode, old, other = ""] = /^\/([/#%]?)([^$`"'\\/]+)(?:\/([^$`"'\\]*))?$/.exec(operation) ?? [];
   if (old === undefined) return undefined;
-  return value.replace(toPattern(old, true, "", "", all === "/" ? "gs" : "s"), () => other);
+  if (mode === "%") return cutSuffix(value, toPattern(old, true, "^", "$"), true, other);
+  return value.replace(toPattern(old, true, mode === "#" ? "^" : "", "", mode === "/" ? "gs" : "s"), () => other);
 }
+
+/** Numbers as decimals: others, such as the octal `010`, are not evaluated. */
+const SLICE = /^:\s*\(?\s*(-?(?:0|[1-9]\d*))\s*\)?\s*(?::\s*\(?\s*(-?(?:0|[1-9]\d*))\s*\)?\s*)?$/;
 
 /** A negative index counts from the end, as `${name: -3:-1}` does. */
 function sliceValue(value: string, from: number, length: number | undefined): string {
@@ -189,11 +212,11 @@ function sliceValue(value: string, from: number, length: number | undefined): st
   return value.slice(start, length < 0 ? value.length + length : start + length);
 }
 
-/** Tries each end of the value: the shortest match is removed, or the longest. */
-function cutSuffix(value: string, pattern: RegExp, isLongest: boolean): string {
+/** Tries each end of the value: the shortest match is removed or replaced, or the longest. */
+function cutSuffix(value: string, pattern: RegExp, isLongest: boolean, other = ""): string {
   const places = Array.from({ length: Math.min(value.length, MAX_PATTERN_PLACES) + 1 }, (_, at) => value.length - at);
   const place = (isLongest ? places.reverse() : places).find((at) => pattern.test(value.slice(at)));
-  return place === undefined ? value : value.slice(0, place);
+  return place === undefined ? value : value.slice(0, place) + other;
 }
 
 /** Most ends of a value that are compared with a pattern. */
@@ -292,32 +315,4 @@ function listChoices(choices: string): string[] {
   const length = Math.min(Math.abs(last - first) + 1, MAX_BRACE_WORDS);
   const codes = Array.from({ length }, (_, at) => first + Math.sign(last - first) * at);
   return [...codes, last].map((code) => (isNumber ? String(code) : String.fromCharCode(code)));
-}
-
-const SIMPLE_ESCAPES: Readonly<Record<string, string>> = {
-  a: "\x07",
-  b: "\b",
-  e: "\x1b",
-  E: "\x1b",
-  f: "\f",
-  n: "\n",
-  r: "\r",
-  t: "\t",
-  v: "\v",
-};
-
-/** The escapes of `$'…'`, `printf` and `echo -e`. */
-export function decodeEscapes(text: string): string {
-  const escapes = /\\(?:x([0-9a-fA-F]{1,2})|u([0-9a-fA-F]{1,4})|U([0-9a-fA-F]{1,8})|0?([0-7]{1,3})|([\s\S]))/g;
-  const decoded = text.replace(
-    escapes,
-    (_match, hex?: string, short?: string, long?: string, octal?: string, other = "") => {
-      if (octal !== undefined) return String.fromCodePoint(Number.parseInt(octal, 8) & 0xff);
-      const digits = hex ?? short ?? long;
-      if (digits === undefined) return SIMPLE_ESCAPES[other] ?? other;
-      const codePoint = Number.parseInt(digits, 16);
-      return codePoint <= 0x10ffff ? String.fromCodePoint(codePoint) : "";
-    },
-  );
-  return decoded.slice(0, MAX_LITERAL_OUTPUT);
 }

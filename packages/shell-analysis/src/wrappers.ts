@@ -36,6 +36,18 @@ export function isWrapper(name: string): boolean {
 /** `e`, the flag `e` of `s///`, or a script from a file. */
 const RUNS_IN_SED = /^-\w*f|^--fi|(?:^|[\s;{}\d$!/,|#])e|[^\w\s][gpmiIM\d]*e[gpmiIM\d]*(?:$|[\s;}w])/;
 
+/** Whether a program starts the user's shell where no command is named. */
+export function startsShell(program: string): boolean {
+  const name = toKnownName(program);
+  return WRAPPERS.get(name)?.isShell === true || name === "su" || name === "runuser";
+}
+
+/** Whether a wrapper has options of its own that are not in a table: of any kind, or those of its applets. */
+const isLoose = (name: string): boolean => {
+  const { isLoose = false, ...others } = WRAPPERS.get(name) ?? {};
+  return (isLoose && Object.keys(others).length > 0) || name === "busybox" || name === "toybox";
+};
+
 /** Whether options and input of the program may be code, in any language: true unless a table says otherwise. */
 export function mayTakeCode(program: string, args: readonly string[]): boolean {
   const name = toKnownName(program);
@@ -43,8 +55,8 @@ export function mayTakeCode(program: string, args: readonly string[]): boolean {
   const isShell = SHELLS.has(name) || SHELLS.has(plainName(name));
   return (
     !isShell &&
-    !WRAPPERS.has(name) &&
-    !SPECIAL.has(name) &&
+    (!WRAPPERS.has(name) || isLoose(name)) &&
+    (!SPECIAL.has(name) || isLoose(name)) &&
     ![name, plainName(name)].some((each) => QUIET_PROGRAMS.has(each))
   );
 }
@@ -62,7 +74,8 @@ function unwrapNamed(name: string, args: readonly string[]): NestedCommands {
   if (special !== undefined) return special;
   const carried = [...listOptionCommands(name, args), ...listScriptFiles(name, args)];
   const wrapper = WRAPPERS.get(name);
-  if (wrapper !== undefined) return addInner(unwrapPlain(name, wrapper, args), carried);
+  if (wrapper !== undefined)
+    return addGuesses(addInner(unwrapPlain(name, wrapper, args), carried), listToolGuesses(name, args));
   const words = RUNNERS.get(name);
   if (words !== undefined) return addGuesses(addInner(unwrapRunner(words, args), carried), listToolGuesses(name, args));
   if (LOADER.test(name)) return { inner: [], guesses: toSuffixes(args), unclear: undefined };
@@ -169,7 +182,10 @@ const SPECIAL: ReadonlyMap<string, Unwrap> = new Map(
     trap: sure((args) => [toScript(withoutOptions(args)[0] ?? "")]),
     emulate: sure((args) => listValues(args, /^-\w*c$/).map((script) => toScript(script))),
     sched: sure((args) => [toScript(args.slice(1).join(" "))]),
-    alias: sure((args) => args.map((arg) => toScript(arg.slice(arg.indexOf("=") + 1)))),
+    // In csh, the words after the name.
+    alias: sure((args) =>
+      [...args.map((arg) => arg.slice(arg.indexOf("=") + 1)), args.slice(1).join(" ")].map((each) => toScript(each)),
+    ),
     abbr: sure((args) => args.map((arg) => toScript(arg))),
     source: sure(unwrapSource),
     ".": sure(unwrapSource),
@@ -203,8 +219,10 @@ function unwrapHistory(args: readonly string[]): NestedCommands {
 
 /** Some shells read their input where no file is named. */
 function unwrapSource(args: readonly string[]): NestedCommand[] {
-  const [path] = withoutOptions(args);
-  return [path === undefined ? { kind: "input-script" } : { kind: "file", path }];
+  // Some have options, of which one takes a value.
+  const operands = withoutOptions(args, /^-[a-zA-Z]/);
+  const paths = operands.slice(0, /^-[a-zA-Z]/.test(args[0] ?? "") ? 2 : 1);
+  return paths.length === 0 ? [{ kind: "input-script" }] : paths.map((path) => ({ kind: "file", path }));
 }
 
 /** Values of options, attached or not; `option` ends with the letter. */
@@ -276,7 +294,7 @@ function unwrapFind(args: readonly string[]): NestedCommand[] {
 
 function unwrapFd(args: readonly string[]): NestedCommand[] {
   const at = args.findIndex((arg) => /^(?:-[a-zA-Z]*[xX]|--exec|--exec-batch)$/.test(arg));
-  const attached = args.flatMap((arg) => /^(?:-[xX]|--exec(?:-batch)?=)(.+)$/s.exec(arg)?.[1] ?? []);
+  const attached = args.flatMap((arg) => /^(?:-[a-zA-Z]*?[xX]|--exec(?:-batch)?=)(.+)$/s.exec(arg)?.[1] ?? []);
   return [...(at === -1 ? [] : [toCommand(args.slice(at + 1))]), ...attached.map((script) => toScript(script))];
 }
 
@@ -314,5 +332,6 @@ export function fillArguments(inner: Extract<NestedCommand, { kind: "input-argum
   const { argv, placeholder } = inner;
   const words = splitWords(text.replaceAll("\0", "\n")) ?? text.split(/\s+/);
   if (placeholder === undefined) return [...argv, ...words];
-  return argv.map((arg) => arg.replaceAll(placeholder, () => text.trim()));
+  const line = /["'\\]/.test(text) ? words.join(" ") : text.trim();
+  return argv.map((arg) => arg.replaceAll(placeholder, () => line));
 }
