@@ -1,8 +1,9 @@
-import { type FSWatcher, lstatSync, watch } from "node:fs";
+import { closeSync, type FSWatcher, fstatSync, lstatSync, statfsSync, watch } from "node:fs";
 import { basename, dirname } from "node:path/posix";
 import { CLOSED_IN_GIT_DIRECTORY } from "@codex/permissions";
 import { MAX_WATCHED } from "../limits.js";
 import { getAccess, type ProfileEntry, type RestrictedFiles } from "../profile/profile.js";
+import { openSource } from "./open-sources.js";
 
 /** Watches protected paths that could be replaced while a sandbox runs. */
 export interface ClosedWatch {
@@ -18,9 +19,13 @@ export interface ClosedWatch {
  */
 export function watchClosed(files: RestrictedFiles, tmpDir: string | undefined, onReplaced: () => void): ClosedWatch {
   const watchers: FSWatcher[] = [];
+  const held: number[] = [];
   let replaced: string | undefined;
+  let isClosed = false;
   const close = () => {
+    isClosed = true;
     for (const watcher of watchers.splice(0)) watcher.close();
+    for (const fd of held.splice(0)) closeSync(fd);
   };
   // Cleanup jobs remove files there, and a placeholder outside of any project is no reason to end a command.
   const isTemporary = (path: string) => dirname(path) === "/tmp" || dirname(path) === tmpDir;
@@ -29,10 +34,13 @@ export function watchClosed(files: RestrictedFiles, tmpDir: string | undefined, 
   for (const path of [...watched, ...around].slice(0, MAX_WATCHED)) {
     const before = identify(path);
     if (before === undefined) continue;
+    const fd = isLayered(path) ? tryOpen(path) : undefined;
+    if (fd !== undefined) held.push(fd);
+    const isSame = () => (fd === undefined ? identify(path) === before : isAt(path, fd));
     const check = (_event?: unknown, name?: unknown) => {
       // Changes inside of a directory are reported under another name, so a busy one is not checked each time.
       if (around.has(path) && typeof name === "string" && name !== basename(path)) return;
-      if (replaced !== undefined || identify(path) === before) return;
+      if (isClosed || isSame()) return;
       replaced = path;
       close();
       onReplaced();
@@ -87,5 +95,36 @@ function identify(path: string): string | undefined {
     return there && `${there.dev}:${there.ino}:${there.birthtimeNs}`;
   } catch {
     return undefined; // a directory around it was closed or replaced
+  }
+}
+
+/** Whether it is on an overlay, as in a container: a file of a lower layer gets another birth time with its first change. */
+function isLayered(path: string): boolean {
+  try {
+    return statfsSync(path).type === OVERLAYFS;
+  } catch {
+    return false;
+  }
+}
+
+/** OVERLAYFS_SUPER_MAGIC of linux/magic.h. */
+const OVERLAYFS = 0x794c7630;
+
+function tryOpen(path: string): number | undefined {
+  try {
+    return openSource(path);
+  } catch {
+    return undefined; // no descriptor is left
+  }
+}
+
+/** Whether it is still the open file, whose inode number no other file gets as long as it is open. */
+function isAt(path: string, fd: number): boolean {
+  try {
+    const there = lstatSync(path, { throwIfNoEntry: false, bigint: true });
+    const held = fstatSync(fd, { bigint: true });
+    return there?.ino === held.ino && there.dev === held.dev;
+  } catch {
+    return false;
   }
 }
