@@ -38,6 +38,39 @@ describe("codex run ends", () => {
     expect([code, signal]).toEqual([expected, null]);
   });
 
+  it.runIf(process.platform === "linux").each([
+    [
+      "an argument that is not UTF-8",
+      'exec "$0" "$1" run -- printf %s "$(printf "a\\377")"',
+      "argument `a\ufffd` is not UTF-8",
+    ],
+    [
+      "a directory that was removed",
+      'mkdir "$2/gone"; cd "$2/gone"; rmdir "$2/gone"; exec "$0" "$1" run -- true',
+      "directory was removed",
+    ],
+  ])("with 126 for %s", (_what, script, problem) => {
+    const { status, stderr, stdout } = spawnSync("sh", ["-c", script, process.execPath, codex, directory], {
+      encoding: "utf8",
+    });
+    expect([status, stdout, stderr]).toEqual([126, "", expect.stringContaining(`not run: `)]);
+    expect(stderr).toContain(problem);
+  });
+
+  it("an exec-server with 0 in a directory that was removed", () => {
+    const script =
+      'mkdir "$2/gone"; cd "$2/gone"; rmdir "$2/gone"; exec "$0" "$1" exec-server --listen stdio:// < /dev/null';
+    const { status, stderr } = spawnSync("sh", ["-c", script, process.execPath, codex, directory], {
+      encoding: "utf8",
+    });
+    expect([status, stderr]).toEqual([0, ""]);
+  });
+
+  it("with the code of a program that gets U+FFFD itself", async () => {
+    const { code, stdout } = await command.run(["run", "--", "printf", "%s", "\ufffd"]);
+    expect([code, stdout.toString()]).toEqual([0, "\ufffd"]);
+  });
+
   it("with 125 when the executor refuses", async () => {
     const token = join(directory, "token");
     writeFileSync(token, "secret\n");

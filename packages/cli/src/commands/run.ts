@@ -1,4 +1,4 @@
-import { fstatSync, statSync } from "node:fs";
+import { fstatSync, readFileSync, statSync } from "node:fs";
 import { devNull } from "node:os";
 import { resolve } from "node:path";
 import { isatty } from "node:tty";
@@ -10,6 +10,7 @@ import type { RunRecording } from "@codex/recording";
 import { attachExecutor, choosePlace } from "../connect.js";
 import { CommandError, EXIT } from "../exit-codes.js";
 import { say } from "../notice.js";
+import { WITHOUT_DIRECTORY } from "../report-error.js";
 import { chooseRunSandbox, describeDenial } from "../run-sandbox.js";
 
 export interface RunOptions {
@@ -29,13 +30,14 @@ const STDOUT = 1;
 
 /** Runs a program through an executor as if it were a local one. */
 export async function runRun(argv: string[], options: RunOptions): Promise<void> {
+  checkWords(argv);
   // Accessing `process.stdin` creates a stream: only where there is something to read.
   const isTyped = isatty(STDIN);
   const tty = options.tty ?? (isTyped && isatty(STDOUT));
   // An executor in this process is on this host: the program starts in the user's directory, with the user's environment.
   const chosen = await choosePlace(options, EXIT.lost);
   const own = options.executor === undefined && chosen === undefined;
-  const cwd = options.cwd === undefined ? (own ? process.cwd() : undefined) : own ? resolve(options.cwd) : options.cwd;
+  const cwd = options.cwd === undefined ? (own ? getDirectory() : undefined) : own ? resolve(options.cwd) : options.cwd;
   // Reading the size opens the streams.
   const size = ((tty || options.record !== undefined) && getTerminalSize()) || DEFAULT_SIZE;
   const recording = await openRecording(argv, size, tty, options);
@@ -75,6 +77,33 @@ export async function runRun(argv: string[], options: RunOptions): Promise<void>
     await endAs(followed, close);
   } finally {
     await close();
+  }
+}
+
+/** Node has replaced bytes that are not UTF-8: the program would get another argument. @throws CommandError */
+function checkWords(argv: readonly string[]): void {
+  const changed = argv.filter((word) => word.includes("\ufffd"));
+  if (changed.length === 0) return;
+  const given = readGiven();
+  const wrong = changed.find((word) => given?.includes(`\0${word}\0`) === false);
+  if (wrong === undefined) return;
+  throw new CommandError(`the command was not run: argument \`${wrong}\` is not UTF-8`, EXIT.notStarted);
+}
+
+/** The arguments of this process as bytes; undefined where the system does not show them. */
+function readGiven(): Buffer | undefined {
+  try {
+    return readFileSync("/proc/self/cmdline");
+  } catch {
+    return undefined;
+  }
+}
+
+function getDirectory(): string {
+  try {
+    return process.cwd();
+  } catch (cause) {
+    throw new CommandError(`the command was not run: ${WITHOUT_DIRECTORY}`, EXIT.notStarted, { cause });
   }
 }
 

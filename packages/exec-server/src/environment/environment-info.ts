@@ -26,7 +26,7 @@ const BASE_CAPABILITIES: readonly CapabilityName[] = ["fsWatchMissing", "httpHea
 
 /** Collects the facts about this host that `environment/info` returns. */
 export async function createEnvironmentInfo(options: EnvironmentInfoOptions): Promise<EnvironmentInfo> {
-  const { executorVersion, capabilities = [], cwd = process.cwd(), env = process.env } = options;
+  const { executorVersion, capabilities = [], cwd = getDirectory(), env = process.env } = options;
   const temporary = env.TMPDIR === undefined || env.TMPDIR === "" ? undefined : posix.resolve(cwd, env.TMPDIR);
   return {
     shell: detectShell(getUserShell(), env.PATH),
@@ -40,6 +40,15 @@ export async function createEnvironmentInfo(options: EnvironmentInfoOptions): Pr
     tempDir: toFileUrl(temporary ?? "/tmp"),
     capabilities: toCapabilities([...BASE_CAPABILITIES, ...capabilities]),
   };
+}
+
+/** A server does not depend on the directory that it was started in, which may have been removed. */
+function getDirectory(): string {
+  try {
+    return process.cwd();
+  } catch {
+    return "/";
+  }
 }
 
 /** The home directory of the environment, else that of the user database. */
