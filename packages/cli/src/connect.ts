@@ -159,7 +159,7 @@ function hintFor(detail: string): string {
 }
 
 /** Without a usable C library no program can be started here, but an executor on another host works. */
-function shieldIfPossible(): void {
+export function shieldIfPossible(): void {
   try {
     shieldProcess();
   } catch {

@@ -151,6 +151,7 @@ describe.skipIf(whyNot !== "")(`a process that is not root's${whyNot && `: skipp
     ["executor", "ws://127.0.0.1:0"],
     ["exec-server", "ws://127.0.0.1:0"],
     ["rendezvous", "http://127.0.0.1:0"],
+    ["mcp-server", "http://127.0.0.1:0"],
   ])("cannot be read by others of its user once it listens: %s", async (server, address) => {
     const listening = startAsNobody([server, "--listen", address]);
     try {

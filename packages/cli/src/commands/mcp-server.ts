@@ -163,6 +163,9 @@ async function serveHttp(
   const { listenMcp } = await import("@codex/mcp/http");
   const listener = await listenMcp(servers, address);
   process.stdout.write(`${listener.url}\n`);
+  // Other programs of this user could read its tokens.
+  const { shieldIfPossible } = await import("../connect.js");
+  shieldIfPossible();
   await stopped;
   await listener.close();
 }
