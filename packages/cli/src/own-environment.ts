@@ -27,4 +27,4 @@ export function createOwnEnvironment({ sandbox }: { sandbox?: CommandSandbox | u
 }
 
 const openServer = async (sandbox: CommandSandbox | undefined) =>
-  (await import("@codex/servers/local-exec-server")).createLocalExecServer({}, {}, sandbox);
+  (await import("@codex/servers/local-exec-server")).createLocalExecServer({}, {}, { sandbox });

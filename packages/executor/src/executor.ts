@@ -3,7 +3,7 @@ import { type Clock, systemClock } from "@codex/clock";
 import type { ExecBackend } from "@codex/exec-backend";
 import type { HostInfo } from "@codex/executor-protocol";
 import { describeFault, type Telemetry } from "@codex/telemetry";
-import { type CeilingOptions, createCeilingGuard, type ResolvePath } from "./admission/ceiling.js";
+import { type CeilingOptions, createCeilingGuard, type ReachPaths, type ResolvePath } from "./admission/ceiling.js";
 import { Connection } from "./connections/connection.js";
 import { Connections } from "./connections/connections.js";
 import { type Attachment, receiveMessages } from "./connections/loop.js";
@@ -37,6 +37,8 @@ export interface ExecutorOptions {
   ceiling?: CeilingOptions;
   /** Resolves links in paths for the ceiling; required if commands run on another host. Default: resolves on this host. */
   resolvePath?: ResolvePath;
+  /** Keeps requests on a mount that does not answer from taking the threads that others need; `reach` of `@codex/native`. */
+  reachPaths?: ReachPaths;
   /**
    * Creates an exec-server (files, HTTP and processes of the same host) for an orchestrator that requests it; called once for
    * each. Not offered if a ceiling restricts the executor, which an exec-server would not enforce. Default: no exec-server.
@@ -99,7 +101,7 @@ export function createExecutor(options: ExecutorOptions): Executor {
     sessionTools,
     registry: tools,
     env,
-    ceiling: ceiling === undefined ? undefined : createCeilingGuard(ceiling, temporaryDirectories, resolvePath),
+    ceiling: ceiling && createCeilingGuard(ceiling, temporaryDirectories, resolvePath, options.reachPaths),
     limits,
     ids: options.ids ?? createRandomIds(),
     clock,

@@ -1,5 +1,5 @@
 export type { ToollessHost } from "@codex/exec-backend";
-export type { CeilingOptions, ResolvePath } from "./admission/ceiling.js";
+export type { CeilingOptions, ReachPaths, ResolvePath } from "./admission/ceiling.js";
 export type { CreateExecServer, HostedExecServer } from "./connections/tunnels.js";
 export { ToolError } from "./errors.js";
 export { createExecutor, type Executor, type ExecutorOptions, type ServeOptions } from "./executor.js";

@@ -56,3 +56,6 @@ export const DENIAL_OUTPUT_MS = 20;
 
 /** Bytes at the end of the output that are searched for errors. */
 export const DENIAL_OUTPUT_BYTES = 64 * 1024;
+
+/** Bytes of a script that name its interpreter; the figure is Linux's. */
+export const MAX_SHEBANG_BYTES = 256;

@@ -19,7 +19,7 @@ import { type LocalContext, type LocalProcess, startLocalProcess } from "./local
 import { type FirstProcess, PidSequence } from "./proc/pid-sequence.js";
 import { createProcessTelemetry } from "./process-telemetry.js";
 import { createReclaim } from "./reclaim.js";
-import { listAccessed, resolveProgram } from "./start/resolve-program.js";
+import { listAccessed, listLoaded, resolveProgram } from "./start/resolve-program.js";
 
 /** Collaborators of a local backend; each has a real default. */
 export interface LocalBackendOptions {
@@ -138,7 +138,8 @@ export function createLocalBackend(options: LocalBackendOptions = {}): ExecBacke
   return {
     getSandboxSupport: sandbox.getSupport,
     start(spec) {
-      const reached = mounts.reach(listAccessed(spec));
+      const loaded = () => mounts.reach(listLoaded(spec));
+      const reached = mounts.reach(listAccessed(spec))?.then(loaded) ?? loaded();
       // Closing does not wait for a mount: what reaches it later is not started.
       return reached === undefined ? track(spec) : reached.then(() => track(spec));
     },

@@ -18,6 +18,9 @@ export interface CeilingOptions {
 /** Resolves a path of the host: absolute, links followed; it need not exist. */
 export type ResolvePath = (path: string) => Promise<string>;
 
+/** Waits until mounts that may not answer do, for paths that are there; undefined if none is. Never rejects. */
+export type ReachPaths = (paths: Iterable<string>) => Promise<void> | undefined;
+
 export interface CeilingGuard {
   /** As `initialize` describes it. */
   getCeiling(): Promise<Ceiling>;
@@ -30,6 +33,7 @@ export function createCeilingGuard(
   { mode = "danger-full-access", roots = [], network = mode === "danger-full-access" }: CeilingOptions,
   temporaryDirectories: readonly string[],
   resolvePath: ResolvePath = resolveLocalPath,
+  reachPaths: ReachPaths = () => undefined,
 ): CeilingGuard {
   const relative = roots.find((root) => !posix.isAbsolute(root));
   if (relative !== undefined) throw new RangeError(`ceiling.roots: \`${relative}\` is not absolute`);
@@ -49,6 +53,8 @@ export function createCeilingGuard(
         // Resolved each time: the target of a link may have changed.
         const paths = new Set(getBoundedPaths(command, places).filter((path) => posix.isAbsolute(path)));
         for (const path of paths) refusePerProcess(posix.normalize(path));
+        // Resolving takes a thread for each path.
+        await reachPaths([...paths, ...roots]);
         const real = new Map(
           await Promise.all([...paths].map(async (path) => [path, await resolvePath(path)] as const)),
         );

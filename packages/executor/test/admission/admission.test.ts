@@ -56,6 +56,29 @@ describe("a sandbox that could not be tried for lack of resources", () => {
   });
 });
 
+it("paths of a ceiling are resolved once their mounts answer", async () => {
+  const asked: string[] = [];
+  const resolved: string[] = [];
+  let answer = () => {};
+  const answered = new Promise<void>((resolve) => {
+    answer = resolve;
+  });
+  const resolvePath = async (path: string) => {
+    resolved.push(path);
+    return path;
+  };
+  const guard = createCeilingGuard({ mode: "workspace-write", roots: ["/far"] }, [], resolvePath, (paths) => {
+    asked.push(...paths);
+    return answered;
+  });
+  const finding = guard.findExcess({ cwd: "/far/work", sandbox: writing("/far/work") });
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(asked).toEqual(expect.arrayContaining(["/far/work", "/far"]));
+  expect(resolved).toEqual([]);
+  answer();
+  expect(await finding).toBeUndefined();
+});
+
 describe("what an executor runs", () => {
   it.each<[Partial<ExecCommandRequest>, Given?]>([
     [{}],

@@ -1,7 +1,8 @@
-import { accessSync, constants, type Stats, statSync } from "node:fs";
+import { accessSync, closeSync, constants, openSync, readSync, type Stats, statSync } from "node:fs";
 import { resolve } from "node:path";
 import type { ProcessSpec } from "@codex/exec-backend";
 import { checkStrings, errnoOf, StartError } from "@codex/exec-backend";
+import { MAX_SHEBANG_BYTES } from "../limits.js";
 
 /**
  * The paths that a start accesses synchronously: its directory, its program, and where that is searched for.
@@ -10,6 +11,26 @@ export function listAccessed({ argv, cwd, env }: ProcessSpec): string[] {
   const name = argv[0] ?? "";
   if (name.includes("/")) return [cwd, resolve(cwd, name)];
   return [cwd, ...searchPath(env).map((directory) => resolve(cwd, directory, name))];
+}
+
+/**
+ * What the system loads to start a program, where `listAccessed` answers: the interpreter of a script. Until then this thread
+ * is stopped, as by `vfork`. Looked up while it is iterated.
+ */
+export function* listLoaded(spec: ProcessSpec): Generator<string> {
+  try {
+    const fd = openSync(resolveProgram(spec), constants.O_RDONLY | constants.O_NONBLOCK);
+    try {
+      const bytes = Buffer.alloc(MAX_SHEBANG_BYTES);
+      const line = bytes.toString("utf8", 0, readSync(fd, bytes)).split("\n", 1)[0];
+      const interpreter = /^#![ \t]*([^ \t]+)/.exec(line ?? "")?.[1];
+      if (interpreter !== undefined) yield interpreter.startsWith("/") ? interpreter : `${spec.cwd}/${interpreter}`;
+    } finally {
+      closeSync(fd);
+    }
+  } catch {
+    // It cannot be started, or not be read.
+  }
 }
 
 const searchPath = (env: ProcessSpec["env"]): string[] => (env.PATH ?? process.env.PATH ?? "/usr/bin:/bin").split(":");

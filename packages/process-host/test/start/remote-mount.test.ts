@@ -1,5 +1,8 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import type { RemoteMounts } from "@codex/native";
-import { expect, it } from "vitest";
+import { expect, it, onTestFinished } from "vitest";
 import { createLocalBackend } from "../../src/local-backend.js";
 import { ENV, outputOf } from "../support.js";
 
@@ -49,6 +52,19 @@ it("the places where a program is searched count as well", async () => {
   });
   expect(await outputOf(started)).toBe("found\n");
   expect(asked).toEqual([["/", "/usr/lib/sh", "/lib/sh", "/bin/sh"]]);
+});
+
+it("the interpreter of a script counts as well", async () => {
+  const { mounts, asked, answer } = hang();
+  const directory = mkdtempSync(join(tmpdir(), "codex-script-"));
+  onTestFinished(() => rmSync(directory, { recursive: true }));
+  const script = join(directory, "script");
+  writeFileSync(script, "#! /usr/lib/../bin/env sh\necho found\n", { mode: 0o755 });
+  await using backend = createLocalBackend({ mounts });
+  const waiting = backend.start({ ...spec, argv: [script] });
+  await expect.poll(() => asked).toEqual([["/usr/lib/../bin/env"]]);
+  answer();
+  expect(await outputOf(await waiting)).toBe("found\n");
 });
 
 it("closing does not wait for a mount that does not answer, and nothing is started afterwards", async () => {

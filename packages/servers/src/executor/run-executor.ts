@@ -4,7 +4,14 @@ import { createStdioChannel } from "@codex/channel";
 import type { ToollessHost } from "@codex/exec-backend";
 import { createCountingIds, createExecutor, type Executor, type HostedExecServer } from "@codex/executor";
 import { EXECUTOR_SUBPROTOCOL } from "@codex/executor-protocol";
-import { createNative, createUnsentLimit, enlargeSendBuffer, shieldProcess } from "@codex/native";
+import {
+  createNative,
+  createRemoteMounts,
+  createUnsentLimit,
+  enlargeSendBuffer,
+  type RemoteMounts,
+  shieldProcess,
+} from "@codex/native";
 import { createLocalBackend } from "@codex/process-host";
 import { createCommandSandbox } from "@codex/sandbox";
 import type { Telemetry } from "@codex/telemetry";
@@ -72,7 +79,8 @@ export async function runExecutor(given: ExecutorCommandOptions, { connectRemote
   // The exec-server may be on this host.
   if (remote !== undefined) shieldProcess();
   // Shared by all orchestrators, so that the host is probed once.
-  const sandbox = createCommandSandbox({ native: createNative(undefined, { closeInheritedOnExec: true }) });
+  const mounts = createRemoteMounts();
+  const sandbox = createCommandSandbox({ native: createNative(undefined, { closeInheritedOnExec: true }), mounts });
   const graceMs = readGraceMs(options, GRACE_S);
   const executor = createExecutor({
     backend:
@@ -87,15 +95,16 @@ export async function runExecutor(given: ExecutorCommandOptions, { connectRemote
           }),
           telemetry,
           sandbox,
+          mounts,
           onFirstStart() {
             keepHeapSmall();
             if (target.kind === "stdio") enlargeSendBuffer(STDOUT_FD, STDOUT_BUFFER_BYTES);
           },
           collectGarbage: () => collectGarbage(),
         })),
-    ...(remote === undefined ? {} : { host: remote.host, resolvePath: remote.resolvePath }),
+    ...(remote === undefined ? { reachPaths: mounts.reach } : { host: remote.host, resolvePath: remote.resolvePath }),
     ...(ceiling === undefined ? {} : { ceiling }),
-    ...(remote === undefined && options.files ? { execServer: () => startExecServer(telemetry, graceMs) } : {}),
+    ...(remote === undefined && options.files ? { execServer: () => startExecServer(telemetry, graceMs, mounts) } : {}),
     // Each session may have a call that waits for it, as `codex run` does.
     limits: {
       sessions: options.maxSessions,
@@ -120,11 +129,15 @@ export async function runExecutor(given: ExecutorCommandOptions, { connectRemote
 }
 
 /** Loaded on demand: most executors are used for their tools only. */
-async function startExecServer(telemetry: OpenedTelemetry, graceMs: number): Promise<HostedExecServer> {
+async function startExecServer(
+  telemetry: OpenedTelemetry,
+  graceMs: number,
+  mounts: RemoteMounts,
+): Promise<HostedExecServer> {
   const { createLocalExecServer } = await import("../local-exec-server/create-local-exec-server.js");
   // Sessions survive as long as those of the executor, if that is longer than the default.
   const sessions = graceMs > GRACE_S * 1000 ? { busyDetachedMs: graceMs } : {};
-  const { server, close } = await createLocalExecServer(telemetry, sessions);
+  const { server, close } = await createLocalExecServer(telemetry, sessions, { mounts });
   return { serve: (channel) => server.serve(channel, { transport: { kind: "socket", peer: "a tunnel" } }), close };
 }
 

@@ -9,7 +9,7 @@ import {
   type ExecServerOptions,
 } from "@codex/exec-server";
 import { createFileSystem, createPageCacheReader, createSandboxedFiles } from "@codex/host-files";
-import { createEntryReader, createNative, createRemoteMounts, NO_LIBRARY } from "@codex/native";
+import { createEntryReader, createNative, createRemoteMounts, NO_LIBRARY, type RemoteMounts } from "@codex/native";
 import { createLocalBackend } from "@codex/process-host";
 import { type CommandSandbox, createCommandSandbox } from "@codex/sandbox";
 import type { Telemetry } from "@codex/telemetry";
@@ -22,19 +22,19 @@ const COMPATIBLE_VERSION = "0.169.0";
 
 /**
  * An exec-server for this host. Closing it ends everything that its clients have started.
- * @param shared a sandbox shared within this process; default: a new one
+ * @param shared what is shared within this process; default: new ones
  */
 export async function createLocalExecServer(
   telemetry: Telemetry,
   sessions: NonNullable<ExecServerOptions["sessions"]> = {},
-  shared?: CommandSandbox,
+  shared: { sandbox?: CommandSandbox | undefined; mounts?: RemoteMounts } = {},
 ): Promise<{ server: ExecServer; close(): Promise<void> }> {
   const hasNative = !isBundleWithoutNative();
   if (!hasNative)
     telemetry.log?.warn?.("no native code for this host: programs run on pipes only, and can read this process");
   const native = createNative(hasNative ? undefined : NO_LIBRARY, { closeInheritedOnExec: hasNative });
-  const mounts = createRemoteMounts();
-  const sandbox = shared ?? createCommandSandbox({ native, mounts });
+  const mounts = shared.mounts ?? createRemoteMounts();
+  const sandbox = shared.sandbox ?? createCommandSandbox({ native, mounts });
   const backend = createLocalBackend({
     shielded: hasNative,
     native,
