@@ -28,6 +28,8 @@ const renderProgram = (commands: readonly CompletedCommand[]): string => `functi
         break
     end
   end
+  # An option of codex itself is not the beginning of a program.
+  set -q tokens[1]; or not string match -q -- '-*' (commandline -ct); or return
   complete -C (string join ' ' -- (string escape -- $tokens) (commandline -ct))
 end`;
 

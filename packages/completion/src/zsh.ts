@@ -4,6 +4,7 @@ import { quote } from "./quote.js";
 /** The zsh script: one function for each command, which calls `_arguments`. */
 export function renderZsh(commands: readonly CompletedCommand[]): string {
   return `#compdef codex codex-ts
+(( $+functions[compdef] )) || { autoload -Uz compinit && compinit -i }
 ${commands.map((command) => renderFunction(command, commands)).join("\n")}
 _codex_tools() {
   local -a names

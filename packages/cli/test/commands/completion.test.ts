@@ -1,4 +1,4 @@
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -45,7 +45,9 @@ COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _codex 2>/dev/null; printf '%s\\n' "\
   },
   fish(words) {
     const script = `${renderFish(commands)}\ncomplete -C '${words.join(" ")}'`;
-    const lines = execFileSync("fish", ["--no-config", "-c", script], { env, encoding: "utf8" }).split("\n");
+    const { stdout, stderr } = spawnSync("fish", ["--no-config", "-c", script], { env, encoding: "utf8" });
+    expect(stderr).toBe("");
+    const lines = stdout.split("\n");
     return lines.map((line) => line.split("\t")[0] ?? "");
   },
 };
@@ -89,6 +91,12 @@ describe.each(["bash", "fish"])("completion in %s", (shell) => {
   it.skipIf(!installed.includes(shell))(`offers the tools that there are${because(shell)}`, { timeout: 60_000 }, () => {
     expect(COMPLETE[shell]!(["codex", "tools", "call", "exec_"])).toContain("exec_command");
   });
+});
+
+it.skipIf(!installed.includes("zsh"))(`in zsh loads the completion system where it is not${because("zsh")}`, () => {
+  const script = `${renderZsh(commands)}\nprint $_comps[codex] $_comps[codex-ts]`;
+  const { stdout, stderr } = spawnSync("zsh", ["-fc", script], { env, encoding: "utf8" });
+  expect([stdout, stderr]).toEqual(["_codex _codex\n", ""]);
 });
 
 it.each(["bash", "zsh", "fish"] as const)("is a script that %s can read", (shell) => {
