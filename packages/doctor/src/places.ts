@@ -1,4 +1,4 @@
-import { accessSync, chmodSync, constants, statfsSync, statSync, writeFileSync } from "node:fs";
+import { accessSync, chmodSync, constants, existsSync, statfsSync, statSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -9,12 +9,14 @@ import { withTrialDirectory } from "./trial-directory.js";
 export const checkTemporaryFiles: Check = {
   name: "temporary files",
   run() {
-    const allowsPrograms = withTrialDirectory(({ directory }) => tryProgram(join(directory, "program")));
     const directory = tmpdir();
-    const fix = "point TMPDIR at a directory that this user can write to";
-    if (allowsPrograms === undefined) return problem(`${directory} is not writable`, fix);
-    const found = judgeSpace(directory);
-    if (found.status !== "ok") return found;
+    const found = existsSync(directory) ? judgeSpace(directory) : undefined;
+    // Before anything is written: a full file system has no room for a directory either.
+    if (found !== undefined && found.status !== "ok") return found;
+    const allowsPrograms = withTrialDirectory(({ directory }) => tryProgram(join(directory, "program")));
+    if (found === undefined || allowsPrograms === undefined) {
+      return problem(`${directory} is not writable`, "point TMPDIR at a directory that this user can write to");
+    }
     if (!allowsPrograms) {
       return warning(
         `${directory} does not allow programs to run (noexec)`,

@@ -59,7 +59,8 @@ async function add(added: NewEnvironment, isDefault: boolean): Promise<string> {
   try {
     return await addEnvironment(codexHome(), added, isDefault);
   } catch (error) {
-    if (!(error instanceof EnvironmentsConfigError)) throw error;
+    // Without a key it is about a file, not about an argument.
+    if (!(error instanceof EnvironmentsConfigError) || error.problem.key === undefined) throw error;
     await loadConfigured();
     const { file: _, line: _1, ...problem } = error.problem;
     throw new CommandError(`nothing was added: ${new EnvironmentsConfigError(problem).message}`, EXIT.usage, {

@@ -88,6 +88,14 @@ describe("codex doctor", () => {
     expect(find("clock")?.status).toBe("ok");
   });
 
+  it.skipIf(process.platform !== "linux")(
+    "finds that there is no room for temporary files (/proc has none)",
+    async () => {
+      const find = await ask({ ...createHome("full"), TMPDIR: "/proc" });
+      expect(find("temporary files")).toMatchObject({ status: "problem", detail: "/proc: 0 MiB free" });
+    },
+  );
+
   it.skipIf(process.platform !== "linux")("finds too few open files (the limit is read from /proc)", async () => {
     const child = spawn(
       "/bin/sh",

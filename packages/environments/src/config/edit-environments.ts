@@ -1,6 +1,7 @@
-import { chmod, mkdir, mkdtemp, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
+import { chmod, mkdir, mkdtemp, readFile, realpath, rename, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { messageOf } from "@codex/telemetry";
 import { readTomlFile } from "@codex/toml";
 import { EnvironmentsConfigError } from "./config-error.js";
 import type { EnvironmentsConfig } from "./environment-config.js";
@@ -70,7 +71,16 @@ const needsOurs = ({ id: _, program: _1, args: _2, env: _3, cwd: _4, url = "", .
 type Texts = Readonly<Record<string, string | undefined>>;
 
 async function readTexts(home: string): Promise<Texts> {
-  const read = (name: string) => readFile(join(home, name), "utf8").catch(() => undefined);
+  const read = async (name: string) => {
+    const file = join(home, name);
+    try {
+      return await readFile(file, "utf8");
+    } catch (error) {
+      if (error instanceof Error && "code" in error && error.code === "ENOENT") return undefined;
+      // It would be replaced by a file without what it contains.
+      throw new EnvironmentsConfigError({ file, rule: `it cannot be read: ${messageOf(error)}` }, { cause: error });
+    }
+  };
   return {
     [ENVIRONMENTS_FILE]: await read(ENVIRONMENTS_FILE),
     [OUR_ENVIRONMENTS_FILE]: await read(OUR_ENVIRONMENTS_FILE),
@@ -104,16 +114,23 @@ async function check(home: string, texts: Texts): Promise<EnvironmentsConfig> {
   }
 }
 
-/** Replaces a file atomically, keeping its mode. */
+/** Replaces a file atomically, keeping its mode; a link to a file elsewhere stays one. @throws EnvironmentsConfigError */
 async function write(file: string, text: string): Promise<void> {
-  const mode = await stat(file).then(
+  const target = await realpath(file).catch(() => file);
+  const mode = await stat(target).then(
     (found) => found.mode & 0o777,
     () => 0o600,
   );
-  const next = `${file}.${process.pid}.new`;
-  await writeFile(next, text, { mode });
-  await chmod(next, mode);
-  await rename(next, file);
+  const next = `${target}.${process.pid}.new`;
+  try {
+    await writeFile(next, text, { mode });
+    await chmod(next, mode);
+    await rename(next, target);
+  } catch (error) {
+    throw new EnvironmentsConfigError({ file, rule: `it cannot be written: ${messageOf(error)}` }, { cause: error });
+  } finally {
+    await rm(next, { force: true }).catch(() => {});
+  }
 }
 
 function renderEnvironment({ env, ...members }: NewEnvironment): string {

@@ -1,4 +1,14 @@
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -30,6 +40,28 @@ describe("adding an environment", () => {
     writeFileSync(join(home, "environments.toml"), '# mine\ndefault = "none"\n');
     await addEnvironment(home, { id: "a", url: "ws://127.0.0.1:1" }, true);
     expect([await list(), read("environments.toml").split("\n", 1)]).toEqual([["a", "local"], ["# mine"]]);
+  });
+
+  it("changes the file that a link names, and keeps the link", async () => {
+    const real = join(home, "dotfile.toml");
+    writeFileSync(real, "# mine\n");
+    symlinkSync(real, join(home, "environments.toml"));
+    await addEnvironment(home, { id: "a", url: "ws://127.0.0.1:1" });
+    expect(lstatSync(join(home, "environments.toml")).isSymbolicLink()).toBe(true);
+    expect(readFileSync(real, "utf8")).toMatch(/^# mine\n.*id = "a"/s);
+  });
+
+  it("refuses a file that cannot be read: it would be replaced", async () => {
+    mkdirSync(join(home, "environments.toml"));
+    const added = addEnvironment(home, { id: "a", url: "ws://127.0.0.1:1" });
+    await expect(added).rejects.toThrow(`${join(home, "environments.toml")}: it cannot be read: EISDIR`);
+  });
+
+  it.skipIf(process.getuid?.() === 0)("names a file that cannot be written", async () => {
+    chmodSync(home, 0o500);
+    const added = addEnvironment(home, { id: "a", url: "ws://127.0.0.1:1" });
+    await expect(added).rejects.toThrow(`${join(home, "environments.toml")}: it cannot be written: EACCES`);
+    chmodSync(home, 0o700);
   });
 
   it("writes nothing that is invalid", async () => {

@@ -22,8 +22,13 @@ export async function toStartError(error: RpcError, spec: ProcessSpec, client: A
     if (problem !== undefined) return new StartError(problem.code, problem.message, { cause: error });
     return notStarted("program_not_found", spec, error);
   }
-  return notStarted(code, spec, error);
+  // Without a code of ours it may be the directory as well, which no request can tell apart.
+  const place =
+    code === "not_executable" && DENIED.test(error.message) ? `, for it or for working directory \`${spec.cwd}\`` : "";
+  return notStarted(code, spec, error, place);
 }
+
+const DENIED = /\(os error 13\)/;
 
 /**
  * Checks that a directory exists before a start on a terminal: Codex 0.169.0 would silently use the home directory
@@ -74,8 +79,9 @@ const TEXTS: readonly (readonly [RegExp, StartErrorCode])[] = [
 const guessCode = ({ message }: RpcError): StartErrorCode =>
   TEXTS.find(([pattern]) => pattern.test(message))?.[1] ?? "os_error";
 
-function notStarted(code: StartErrorCode, { argv }: ProcessSpec, cause: RpcError): StartError {
-  return new StartError(code, `program \`${argv[0]}\` was not started by the exec-server: ${cause.message}`, { cause });
+function notStarted(code: StartErrorCode, { argv }: ProcessSpec, cause: RpcError, more = ""): StartError {
+  const text = `program \`${argv[0]}\` was not started by the exec-server: ${cause.message}${more}`;
+  return new StartError(code, text, { cause });
 }
 
 /**

@@ -190,6 +190,9 @@ describe("why nothing was started", () => {
     const error = await fail(SPEC, async (server) =>
       server.refuse(await server.take("process/start"), -32603, "Permission denied (os error 13)", { code: "new" }),
     );
-    expect(error).toMatchObject({ code: "not_executable" });
+    expect(error).toMatchObject({
+      code: "not_executable",
+      message: expect.stringMatching(/Permission denied \(os error 13\), for it or for working directory `.+`$/),
+    });
   });
 });
