@@ -5,10 +5,11 @@ import { findSecretParts } from "./secret-options.js";
 /** The replacement of a secret. */
 const HIDDEN = "<hidden>";
 
-const SECRET_WORDS = "KEY|SECRET|TOKEN|PASSW|PASSPHRASE|STOREPASS|CREDENTIAL|AUTH|COOKIE|DSN|BEARER|JWT|SIGNATURE";
+const SECRET_WORDS =
+  "KEY|SECRET|TOKEN|PASSW|PASSPHRASE|(?:STORE|DB|ROOT|USER|ADMIN|KS|SMTP)PASS|CREDENTIAL|AUTH|COOKIE|DSN|BEARER|JWT|SIGNATURE";
 /** Parts of names that count only as a whole name. */
 const SECRET_PARTS = "PASS|PW|PSK|SIG|CREDS|OTP|PINCODE";
-const NAME = `(?:[\\w.-]*(?:${SECRET_WORDS})[\\w.-]*|(?:[\\w.]*[_.-])?(?:${SECRET_PARTS})(?:[_.-][\\w.]*)?|\\w+_PWD)`;
+const NAME = `(?:[\\w.-]*(?:${SECRET_WORDS})[\\w.-]*|(?:[\\w.-]*[_.-])?(?:${SECRET_PARTS})(?:[_.-][\\w.]*)?|\\w+_PWD)`;
 /** Matches only at the start of a word, so that matching a long text takes linear time. */
 const SECRET_NAME = `(?<![\\w.-])${NAME}`;
 const VALUE = `("[^"]*"?|'[^']*'?|[^\\s;&|]+)`;
@@ -36,6 +37,9 @@ const PATTERNS: readonly [RegExp, string][] = [
   // https://user:password@host, https://token@host; `git@` is not a secret.
   [/(:\/\/)(?!git@)[^\s/?#'"]+@/g, `$1${HIDDEN}@`],
   [/(:\/\/[^\s:@/'"]*:)[^\s'"@]*@/g, `$1${HIDDEN}@`],
+  // :pserver:user:password@host, field[password]=…
+  [/(:(?:pserver|sserver|ext):[^\s:@]{0,100}:)[^\s@]*@/g, `$1${HIDDEN}@`],
+  [/(\[(?:password|concealed|otp)\]=)[^\s'"]+/gi, `$1${HIDDEN}`],
   [
     /\b(?:sk|pk|rk|ghp|gho|ghu|ghs|ghr|glpat|npm|pypi|hf|gsk|xai|r8|shpat|shpss|figd|tskey|dckr_pat|dop_v1|whsec|sbp|nfp|lin_api|rubygems|xox[abeprs]|xapp)[-_][\w-]{8,}/g,
     HIDDEN,
