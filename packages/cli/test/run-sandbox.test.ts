@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createLocalBackend } from "@codex/process-host";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -46,6 +46,16 @@ describe("codex run and an executor with a ceiling", () => {
 });
 
 describe.skipIf(support.kind === "none")(`codex run --sandbox (${support.problem ?? support.kind})`, () => {
+  it.each(["executor", "exec-server"])("ends with 126 for what the sandbox could not start: %s", async (server) => {
+    const script = join(base, "script");
+    writeFileSync(script, "#!/nowhere/interpreter\n", { mode: 0o755 });
+    const address = ["exec", ...[process.execPath, codex, server, "--listen", "stdio://"].map(quote)].join(" ");
+    const place = server === "executor" ? [] : ["--executor", address];
+    const { code, stderr } = await run("-s", "read-only", ...place, "-C", base, "--", script);
+    expect([code, stderr]).toEqual([126, expect.stringContaining("the sandbox did not start the program: execvp")]);
+    expect(stderr).not.toContain("a guess");
+  });
+
   it("read-only writes nothing, and says what was refused", async () => {
     const { code, stderr } = await run("-s", "read-only", "--", "touch", join(base, "x"));
     expect({ code, made: existsSync(join(base, "x")) }).toEqual({ code: 1, made: false });

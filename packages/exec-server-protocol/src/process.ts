@@ -73,7 +73,7 @@ export interface ReadResult {
   closed: boolean;
   failure: string | null;
   sandboxDenied: boolean;
-  /** Only when a signal ended the process; an addition of this server. */
+  /** Only when the process did not exit: a signal ended it, or its sandbox did not start it. An addition of this server. */
   outcome?: ProcessOutcome;
 }
 

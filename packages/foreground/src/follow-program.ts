@@ -148,6 +148,11 @@ function exitCodeOf(result: RunOutcome, say: Say): number {
     say("the program exceeded its time limit and was ended");
     return EXIT.timedOut;
   }
+  if (result.outcome.kind === "failed_to_start") {
+    // The caller reports a denial.
+    if (result.denial === undefined) say(`the command was not run: ${result.outcome.reason}`);
+    return EXIT.notStarted;
+  }
   if (result.outcome.kind === "lost") say(`the outcome is unknown: ${result.outcome.reason}`);
   return result.exitCode ?? EXIT.lost;
 }

@@ -122,8 +122,7 @@ export class RemoteProcess implements ExecProcess {
         this.#missing.push({ offset: this.#log.end, chunks: event.chunks });
         break;
       case "exited":
-        if (event.sandboxDenied)
-          this.#denial = { certain: false, reason: "the exec-server says that its sandbox refused something" };
+        if (event.sandboxDenied) this.#denial = describeDenial(event.outcome);
         this.#exit(event.outcome ?? { kind: "exited", code: event.exitCode });
         break;
       case "closed":
@@ -290,6 +289,11 @@ export class RemoteProcess implements ExecProcess {
     this.#resolveClosed();
   }
 }
+
+const describeDenial = (outcome: ProcessOutcome | undefined): SandboxDenial =>
+  outcome?.kind === "failed_to_start"
+    ? { certain: true, reason: outcome.reason }
+    : { certain: false, reason: "the exec-server says that its sandbox refused something" };
 
 /** The terminal's end-of-file character, Ctrl-D. */
 const END_OF_FILE = Buffer.from([4]);

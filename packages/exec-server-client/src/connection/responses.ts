@@ -115,7 +115,7 @@ export function toExit({
   sandboxDenied,
   outcome,
 }: Omit<z.output<typeof exitedNotification>, "processId" | "seq">) {
-  const ended = outcome?.kind === "exited" || outcome?.kind === "signaled" ? { outcome } : {};
+  const ended = outcome === undefined || outcome.kind === "running" || outcome.kind === "lost" ? {} : { outcome };
   return { exitCode, sandboxDenied: sandboxDenied ?? false, ...ended };
 }
 

@@ -3,11 +3,11 @@ import type { ClientError } from "../errors.js";
 
 /** How a process ended, as reported by the server. */
 export interface Exit {
-  /** 128 + n for signal n, unless `outcome` is more precise. */
+  /** 128 + n for signal n and -1 for an unknown one, unless `outcome` is more precise. */
   exitCode: number;
   sandboxDenied: boolean;
   /** Only from servers that distinguish signals from exit codes. */
-  outcome?: Extract<ProcessOutcome, { kind: "exited" | "signaled" }>;
+  outcome?: Extract<ProcessOutcome, { kind: "exited" | "signaled" | "failed_to_start" }>;
 }
 
 /** Events of a process as the server numbers them, from 1. `closed` is the last. */

@@ -43,7 +43,7 @@ export interface ExitFacts {
   exitCode: number;
   /** Whether a sandbox denial was detected. */
   sandboxDenied: boolean;
-  /** Only for a process that was ended by a signal. An extension of the protocol of Codex. */
+  /** Only for one that did not exit: a signal ended it, or its sandbox did not start it. An extension of the protocol of Codex. */
   outcome?: ProcessOutcome;
 }
 
@@ -146,7 +146,7 @@ export class ManagedProcess {
     const { outcome } = this.#process;
     const exitCode = getExitCode(outcome) ?? -1;
     const sandboxDenied = this.#process.denial !== undefined;
-    return { exitCode, sandboxDenied, ...(outcome.kind === "signaled" ? { outcome } : {}) };
+    return { exitCode, sandboxDenied, ...(outcome.kind === "exited" ? {} : { outcome }) };
   }
 
   /** The number the next event will have. */
