@@ -105,7 +105,7 @@ const commonJs = {
 };
 // A script for sh and for Node, to which the second line is a string and a comment. Node would take /dev/null for an output that
 // is closed, and nothing would report what is lost.
-const START = `":" //; { true 3>&1; } 2>/dev/null || exec 1</dev/null; exec node "$0" "$@"`;
+const START = `":" //; { true 3>&1; } 2>/dev/null || exec 1</dev/null; exec node -- "$0" "$@"`;
 await build({ ...commonJs, entryPoints: { codex: path("packages/cli/src/main.ts") }, banner: { js: START } });
 const ALONE = ["executor", "exec-server", "attach", "file-helper"];
 await build({

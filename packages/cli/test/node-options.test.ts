@@ -1,10 +1,11 @@
+import { spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { pathToFileURL } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import { takeNodeOptions, withoutNodeOptions } from "@codex/servers";
 import { afterAll, beforeEach, describe, expect, it } from "vitest";
-import { codexWords, finish, useCommand } from "./support.js";
+import { codex, codexWords, finish, useCommand } from "./support.js";
 
 const directory = mkdtempSync(join(tmpdir(), "node options "));
 afterAll(() => rmSync(directory, { recursive: true }));
@@ -73,5 +74,19 @@ describe("withoutNodeOptions", () => {
     const env = { ...withoutNodeOptions({ PATH: "/bin" }) };
     takeNodeOptions(env);
     expect(env).toEqual({ PATH: "/bin" });
+  });
+});
+
+describe("an --env-file among the words of a program", () => {
+  const scripts = [codex, fileURLToPath(new URL("../../../scripts/codex", import.meta.url))];
+
+  it.each(scripts)("is not read by the Node of %s, which would take its NODE_OPTIONS from it", (script) => {
+    rmSync(loads, { force: true });
+    const file = join(directory, "program.env");
+    writeFileSync(file, `NODE_OPTIONS=--require=${JSON.stringify(required)}\n`);
+    const words = ["--env-file", file, `--env-file=${join(directory, "none.env")}`];
+    const { status, stdout, stderr } = spawnSync(script, ["run", "echo", ...words], { encoding: "utf8" });
+    expect([status, stdout, stderr]).toEqual([0, `${words.join(" ")}\n`, ""]);
+    expect(existsSync(loads)).toBe(false);
   });
 });
