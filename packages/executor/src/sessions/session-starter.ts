@@ -98,9 +98,14 @@ function getStdio({ tty, size, stdin }: ExecCommandRequest): ProcessStdio {
   return size === undefined ? { kind: "pty" } : { kind: "pty", size };
 }
 
-/** Advice for the model after a failure to start. */
-const getStartHint = ({ code, message }: StartError): string =>
-  message.endsWith("is a directory") ? "; name a program" : (START_HINTS[code] ?? "");
+/** Advice after a failure to start. */
+function getStartHint({ code, message }: StartError): string {
+  if (message.endsWith("is a directory")) return "; name a program";
+  // Such as `codex run 'cd src && make'`, which ssh would give to a shell.
+  if (code === "program_not_found" && /^program `[^`]*\s/.test(message))
+    return "; a script needs a shell: sh -c SCRIPT";
+  return START_HINTS[code] ?? "";
+}
 
 const START_HINTS: Readonly<Partial<Record<string, string>>> = {
   cwd_not_absolute: "; give an absolute path",

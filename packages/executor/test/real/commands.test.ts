@@ -150,6 +150,11 @@ describe.each(STDIO)("a command on $name", ({ tty }) => {
     ["a file as directory", { cwd: "/etc/passwd" }, "working directory `/etc/passwd` is not a directory; choose"],
     ["a relative directory", { cwd: "here" }, "working directory `here` is not an absolute path; give"],
     ["a missing program", { command: ["no-such-program"] }, "`no-such-program` was not found on PATH; check its name"],
+    [
+      "a script without a shell",
+      { command: ["cd src && make"] },
+      "`cd src && make` was not found on PATH; a script needs a shell",
+    ],
     ["a file that is no program", { command: ["./plain.txt"] }, "program `./plain.txt` is not executable; make it"],
   ])("is not run in or with %s, and says so", async (_name, part, problem) => {
     const client = open();
