@@ -40,7 +40,7 @@ export function readVariants(
       const blank = { ...expansions, isBlank: true };
       add(getWordTexts(nodes.flatMap((node) => readWords(tree, node, blank))));
       // zsh and fish do not split the value of a variable: `sh -c $script`.
-      if (nodes.some((node) => /^-\w*c$/.test(getText(tree, node))))
+      if (nodes.some((node) => /^-|^(?:trap|alias)$/.test(getText(tree, node))))
         add(nodes.map((node) => readValue(tree, node, expansions)));
       if (SEPARATING.test(expansions.getVariable("IFS") ?? "")) {
         const split = { ...expansions, splitsAtLetters: true };

@@ -54,6 +54,10 @@ export function readZsh(script: string): { texts: string[]; deferred: string[]; 
       ...[...script.matchAll(ZSH_LETTER_QUALIFIER)].map(([, , code = ""]) => code),
     ],
     deferred: [...script.matchAll(ZSH_SUBSCRIPT)].map(([, subscript = ""]) => subscript),
-    unclear: ZSH_ANONYMOUS.test(script) ? "zsh runs a function without a name" : changed,
+    unclear: /\bbrace_?ccl\b/i.test(script)
+      ? "zsh expands braces around single characters"
+      : ZSH_ANONYMOUS.test(script)
+        ? "zsh runs a function without a name"
+        : changed,
   };
 }

@@ -3,7 +3,7 @@ import { judgeWrittenFile, listValues, readsProgram } from "./code-texts.js";
 import { ComputedPrograms, isEvaluated } from "./computed-programs.js";
 import { listCopies, listNames, WRITERS } from "./copied-programs.js";
 import { CONTINUATION, CONTINUATIONS, readZsh, translateDialect } from "./dialects.js";
-import type { LiteralCommands } from "./found-commands.js";
+import { type LiteralCommands, listFound } from "./found-commands.js";
 import { judgeSetting } from "./git-settings.js";
 import {
   EFFORT_PER_CHARACTER,
@@ -48,13 +48,7 @@ import { fillArguments, findNestedCommands, mayTakeCode, SHELLS } from "./wrappe
  */
 export function findLiteralCommands(parser: ShellParser, argv: readonly string[]): LiteralCommands {
   const collector = new CommandCollector(parser);
-  collector.visitCommand({
-    argv,
-    uncertain: NOTHING,
-    input: undefined,
-    variables: INITIAL_VARIABLES,
-    files: new Map(),
-  });
+  collector.visitCommand({ ...UNRELATED, argv });
   collector.guess(argv.join(" "));
   return listFound(collector);
 }
@@ -67,21 +61,12 @@ export function findScriptCommands(parser: ShellParser, script: string): Literal
   return listFound(collector);
 }
 
-function listFound(collector: CommandCollector): LiteralCommands {
-  const { commands, unclear } = collector;
-  const guesses = [...collector.guesses].flatMap(([key, words]) => (commands.has(key) ? [] : [words]));
-  return {
-    commands: [...commands.values()],
-    ...(guesses.length === 0 ? {} : { guesses }),
-    complete: collector.complete && unclear === undefined,
-    ...(unclear === undefined || !collector.complete ? {} : { unclear }),
-    ...(collector.readsScript ? { readsScript: true as const } : {}),
-  };
-}
-
 const NOTHING: ReadonlySet<string> = new Set();
 
 const INITIAL_VARIABLES: Variables = new Map([["IFS", [" "]]]);
+
+/** A command of which only the words are known. */
+const UNRELATED = { uncertain: NOTHING, input: undefined, variables: INITIAL_VARIABLES, files: new Map() };
 
 /** A pattern in the name of a program, or the placeholder of a found file: `find -exec {} +`. `[` alone is a program. */
 const GLOB = /[*?]|\[.*\]|\{\}/s;
@@ -113,6 +98,8 @@ class CommandCollector implements ScriptVisitor {
   private readonly textGuesses = new Map<string, string[]>();
   /** Values with substitutions in them, each of which is searched once. */
   private readonly held = new Set<string>();
+  /** What process substitutions print, by their text: scripts get them as arguments. */
+  private readonly substituted = new Map<string, string>();
   /** Values of variables that name places where programs look for code and settings. */
   private readonly loads: string[] = [];
 
@@ -211,12 +198,12 @@ class CommandCollector implements ScriptVisitor {
   guess(text: string): void {
     for (const printed of this.texts) this.visitDeferred(printed);
     this.isGuessing = true;
+    this.visitCopies();
     for (const value of this.held) this.visitScript(`: "${value.replaceAll('"', '\\"')}"`, INITIAL_VARIABLES);
     this.visitFiles();
     this.isGuessing = false;
     for (const [key, words] of this.textGuesses) if (!this.commands.has(key)) this.guesses.set(key, words);
     this.visitTexts();
-    for (const argv of listCopies([...this.commands.values()])) this.guesses.set(JSON.stringify(argv), argv);
     for (const argv of this.computed.list([text, ...this.texts])) this.guesses.set(JSON.stringify(argv), argv);
     if (this.computed.isOver) this.complete = false;
   }
@@ -239,6 +226,15 @@ class CommandCollector implements ScriptVisitor {
     this.isGuessing = false;
   }
 
+  /** A shell under another name may read anything that is printed. */
+  private visitCopies(): void {
+    const input = [...this.texts].join("\n");
+    for (const argv of listCopies([...this.commands.values()])) {
+      const isShell = SHELLS.has(plainName(argv[0] ?? ""));
+      this.visitCommand({ ...UNRELATED, argv, input: isShell ? input : undefined });
+    }
+  }
+
   giveUp(): void {
     this.complete = false;
   }
@@ -253,6 +249,7 @@ class CommandCollector implements ScriptVisitor {
     if (argv.length === 0 || visited.has(key) || !this.enter()) return visited.get(key);
     visited.set(key, undefined);
     (this.isGuessing ? this.guesses : this.commands).set(words, [...argv]);
+    for (const [name, text] of files) if (name.startsWith("<(")) this.substituted.set(name, text);
     if (uncertain.has(argv[0] ?? "")) this.setUnclear(`the program is known only at run time: \`${argv[0]}\``);
     let output = getLiteralOutput(argv, input, files);
     if (output !== undefined && uncertain.size > 0) output = toUnknown(output);
@@ -342,7 +339,9 @@ class CommandCollector implements ScriptVisitor {
       case "file": {
         this.ran.add(posix.normalize(inner.path));
         const isInput = isStandardInput(inner.path);
-        const script = isInput ? input : (files.get(inner.path) ?? files.get(posix.normalize(inner.path)));
+        const script = isInput
+          ? input
+          : (files.get(inner.path) ?? files.get(posix.normalize(inner.path)) ?? this.substituted.get(inner.path));
         if (script === undefined && isInput) this.readsScript = true;
         if (script === undefined) this.unknownFiles.add(inner.path);
         return script === undefined ? undefined : this.visitScript(script, variables);
@@ -393,7 +392,7 @@ class CommandCollector implements ScriptVisitor {
 
   private visitRough(script: string, variables: Variables): void {
     for (const argv of readRoughCommands(script)) {
-      this.visitCommand({ argv, uncertain: NOTHING, input: undefined, variables, files: new Map() });
+      this.visitCommand({ ...UNRELATED, argv, variables });
     }
   }
 }

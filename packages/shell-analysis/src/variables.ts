@@ -86,8 +86,13 @@ function addAssignment(
 ): void {
   const [name, operator, value] = node.children;
   if (name !== undefined && value === undefined && getText(tree, name) === "IFS") add("IFS", [""]);
-  if (name === undefined || value === undefined) return;
-  const text = getText(tree, name).replace(/\[.*$/s, "");
+  if (name === undefined) return;
+  const subscript = getText(tree, name);
+  const text = subscript.replace(/\[.*$/s, "");
+  // In zsh, a subscript of a text is a part of it: `z=qap; z[1]=z`.
+  const isPart = subscript !== text && new RegExp(`(?:^|[\\s;&|({])${text}=[^(\\s]`).test(tree.script);
+  if (isPart) add(text, [UNKNOWN]);
+  if (value === undefined) return;
   // Its own name means the first value in the script, and the one before: with any other, `x="$x:y"` would grow each time it is read.
   const own = known.get(text) ?? [];
   const read = (before: string | undefined, times: number): string[] => {
@@ -100,7 +105,6 @@ function addAssignment(
     return [result, ...(isShorter && times > 1 ? read(result, times - 1) : [])];
   };
   const values = [...new Set([own[0], own.at(-1)])].flatMap((before) => read(before, MAX_VARIABLE_VALUES));
-  const subscript = getText(tree, name);
   if (subscript !== text) add(subscript, values);
   if (value.type === "array")
     for (const [index, element] of values.slice(1).entries()) add(`${text}[${index}]`, [element]);

@@ -150,7 +150,7 @@ function readExpansion(tree: SyntaxTree, node: SyntaxNode, expansions: Expansion
   if (node.type === "simple_expansion") {
     const name = getText(tree, node).slice(1);
     const value = expansions.getVariable(name);
-    return value !== undefined && name === "*" && hasSeparator ? toUnknown(value) : value;
+    return value !== undefined && hasSeparator && (name === "*" || /\s/.test(value)) ? toUnknown(value) : value;
   }
   const children = node.children.slice(1, -1);
   const isIndirect = children[0]?.type === "!";

@@ -23,7 +23,7 @@ const INTERPRETERS: ReadonlySet<string> = new Set([
   ..."jshell pike rdmd rebol chef-apply chef-shell swc-node escript gjs d8 mujs tjs wasmtime wasmer".split(" "),
   ..."ptpython micropython dotnet-script jjs bsh gap gprolog mit-scheme gsi newlisp factor rexx regina".split(" "),
   ..."wren red io lean coqtop csharp execlineb coffee lsc jiti ts-node-dev esbuild-runner sucrase-node".split(" "),
-  ..."papermill tcc".split(" "),
+  ..."papermill tcc amm psysh cling cint sash spark-shell pyspark".split(" "),
 ]);
 
 /** Options that take no value in any program: a word after them is an operand. */
@@ -71,7 +71,7 @@ function findOpenOption(name: string, words: readonly string[]): string | undefi
   if (!/^-./.test(last)) return undefined;
   const isRun = listOptionCommands(name, [...words, ANYTHING]).some((each) => JSON.stringify(each).includes(ANYTHING));
   const isGit = name === "git" && (GIT_OPEN_OPTION.test(last) || (words[0] === "clone" && /^-[uc]$/.test(last)));
-  const isCode = isGit || (!TEXT_PROGRAMS.test(name) && OPEN_OPTION.test(last)) || (/^apt/.test(name) && last === "-o");
+  const isCode = isGit || (!TEXT_PROGRAMS.test(name) && OPEN_OPTION.test(last)) || OPEN_LETTERS.test(`${name} ${last}`);
   if (!isRun && !isCode && listSettingFiles(name, [...words, ANYTHING]).every(({ path }) => path !== ANYTHING))
     return undefined;
   return `the value of \`${last}\` is left open, and \`${name}\` may run what it says; ${NARROWER}`;
@@ -79,6 +79,10 @@ function findOpenOption(name: string, words: readonly string[]): string | undefi
 
 const OPEN_OPTION =
   /^(?:-[ceEPK]|--?(?:[\w-]*-)?(?:exec|exec-path|execute|eval|expr|expression|script|command|cmd|program|shell|pager|editor|rsh|wrapper|toolexec|vettool|filter|hook|run[-_]under|askpass|interpreter|renderer|engine|plugin|require|import|on-[\w-]+|[a-z]+cmd|photo-viewer|rulesdir))$/;
+
+/** Letters of options that are code only in these programs. */
+const OPEN_LETTERS =
+  /^(?:apt(?:-get|-cache)? -o|(?:mocha|rspec|asciidoctor|erb) -r|pandoc -F|nginx -g|g?cc -B|g\+\+ -B|jest --runner|(?:eslint|prettier|stylelint) --(?:parser|formatter|custom-syntax|resolve-plugins-relative-to))$/;
 
 const GIT_OPEN_OPTION = /^--(?:upload-pack|receive-pack|exec|config|extcmd)$/;
 

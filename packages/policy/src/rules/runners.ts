@@ -65,7 +65,7 @@ const FORMS: ReadonlyMap<string, string> = new Map([
   ],
   ...all(
     "yarn pnpm",
-    `${named("run run-script create init node")} | exec | dlx | workspace +1 | workspaces foreach | workspaces run | config :code | :named`,
+    `${named("run run-script create init node")} | exec | dlx | workspace +1 | recursive exec | recursive run :named | workspaces foreach | workspaces run | config :code | :named`,
   ),
   ["bun", "run :named | x | exec :code | repl :code | create :named | :named"],
   ["deno", "run :named | x | eval :code | repl :code | task :named | serve :named | jupyter :code | :named"],
@@ -105,7 +105,7 @@ const FORMS: ReadonlyMap<string, string> = new Map([
   // Containers, hosts and clusters.
   ...all(
     "docker podman nerdctl",
-    "run +1 | exec +1 | create +1 | debug +1 | container run +1 | container exec +1 | container create +1 | compose run +1 | compose exec +1 | machine ssh +1 | unshare",
+    "run +1 | exec +1 | create +1 | debug +1 | container run +1 | container exec +1 | container create +1 | sandbox run +1 | compose run +1 | compose exec +1 | machine ssh +1 | unshare",
   ),
   ...all("docker-compose podman-compose", "run +1 | exec +1"),
   ...all(
@@ -136,13 +136,16 @@ const FORMS: ReadonlyMap<string, string> = new Map([
   ["netlify", "dev:exec | dev :named"],
   ["gem", "exec | open :code"],
   ["php", "artisan tinker :code | artisan :named | :named"],
-  ...all("fly flyctl", "ssh :code | console :code | machine exec :code"),
+  ...all(
+    "fly flyctl",
+    "ssh :code | console :code | machine exec :code | execute :code | hijack :code | intercept :code",
+  ),
   ["gcloud", "compute ssh :code | cloud-shell ssh :code"],
   ["aws", "ssm start-session :code | ssm send-command :code | ecs execute-command :code | configure :code"],
   ["gh", "extension exec | codespace ssh :code | cs ssh :code | alias :code | config :code"],
   ...all("mosh et", "+1"),
   ["tsh", "ssh +1"],
-  ["az", "vm run-command :code | ssh :code | container exec :code"],
+  ["az", "vm run-command :code | ssh :code | container exec :code | webapp ssh :code"],
   ["consul", "lock +1 | exec :code | watch :code"],
   ["etcdctl", "watch :code | exec-watch :code | lock +1"],
   // Programs that run a command with an environment, limits, secrets or measurements.
@@ -184,7 +187,7 @@ const FORMS: ReadonlyMap<string, string> = new Map([
   ["trace-cmd", "record :code"],
   ["pulumi", "env run +1"],
   ["ray", "submit :named | job submit :code | exec :code"],
-  ["dvc", "run :code | stage add :code"],
+  ["dvc", "run :code | stage add :code | exp run :code | repro :named"],
   ["gum", "spin"],
   // Agents do what a text asks for.
   ...all("claude gemini aider opencode cursor-agent goose", ":code"),
@@ -194,6 +197,34 @@ const FORMS: ReadonlyMap<string, string> = new Map([
   // Commands that run later, or in another session.
   ...all("tmux screen byobu zellij crontab at batch launchctl schtasks cgexec", ":code"),
   ["systemctl", "edit :code | link :code | enable :code | set-property :code | set-environment :code"],
+  // Supervisors, servers and chains of small programs.
+  ...all("runsv runsvdir s6-supervise supervise s6-svscan svscan svlogd crond inetd xinetd anacron", ":named"),
+  ...all("multilog foreground background ifelse forx loopwhilex backtick pipeline redirfd fdmove", ":code"),
+  ...all("fghack pgrphack s6-fghack s6-setsid s6-nice s6-applyuidgid s6-softlimit s6-ioconnect openvt", ""),
+  ...all("envuidgid s6-envdir s6-setlock s6-sudo s6-ipcclient s6-notifyoncheck arch-chroot faketime chruby-exec", "+1"),
+  ...all("tcpserver tcpclient sslserver sslclient s6-tcpserver s6-tcpclient s6-tlsclient s6-tlsserver", "+2"),
+  // Terminals, measurements and recorders of builds.
+  ...all("nocache poop ledit termtosvg compiledb intercept-build scan-build cov-build autoexpect dvtm mtm", ""),
+  ...all("mprocs rerun libtool tilix terminator", ""),
+  ["wezterm", "start | ssh :code | cli spawn :code"],
+  ["kitty", ":code"],
+  // Others.
+  ["n", "run +1 | exec +1 | use +1"],
+  ["lein", "exec :code | run :named | repl :code | trampoline :code | update-in :code | :named"],
+  ["drush", "php:eval :code | php-eval :code | ev :code | eval :code | php:script :named | scr :named | php:cli :code"],
+  ["wp", "eval :code | eval-file :named | shell :code"],
+  ["r", "CMD BATCH :named | CMD :named | :named"],
+  ["vcsh", "run +1 | enter :code"],
+  ["chezmoi", "execute-template :code | cd :code | edit :code | merge :code"],
+  ["gita", "super :code | shell :code"],
+  ["vault", "agent :code | ssh :code"],
+  ["pbuilder", "execute :named | login :code"],
+  ["hadoop", "jar :named"],
+  ["plink", "+1"],
+  ...all("sbuild-shell", "+1"),
+  ["udocker", "run +1"],
+  ...all("gtk-launch dex exo-open mimeopen run-mailcap procmail vhs", ":named"),
+  ...all("clush consul-template sshfs gs blender gimp inkscape soffice formail getty telnetd in.telnetd pig", ":code"),
   // In any position, options or operands can be code or name a program.
   ...all("sed gsed ssed find gfind fd fdfind m4 ed ex vi vim view nvim emacs emacsclient less more man", ":code"),
   ...all(
@@ -206,6 +237,6 @@ const FORMS: ReadonlyMap<string, string> = new Map([
   ),
   [
     "git",
-    "bisect run | submodule foreach :code | config :code | difftool :code | mergetool :code | filter-branch :code | rebase :code | for-each-repo :code | hook run :code | grep :code | shell :code | remote-ext :code | daemon :code | instaweb :code",
+    "bisect run | submodule foreach :code | config :code | difftool :code | mergetool :code | filter-branch :code | rebase :code | for-each-repo :code | hook run :code | grep :code | shell :code | remote-ext :code | daemon :code | instaweb :code | send-email :code | filter-repo :code",
   ],
 ]);

@@ -5,6 +5,7 @@ const by = (needs: string, scripts: readonly string[]): Variant[] => bash("by an
 
 /** Options of wrappers, of tools for hosts and of interpreters that name a program or contain a script. */
 export const BY_TOOLS: readonly Variant[] = [
+  ...by("bash", ["bash -c '. \"$1\"' _ <(echo zap x)", "bash -c 'bash \"$0\"' <(echo zap x)"]),
   ...by("parallel", [
     "parallel --will-cite --ssh zap -S h echo ::: 1; true",
     "printf 'Seq\\tHost\\tStarttime\\tJobRuntime\\tSend\\tReceive\\tExitval\\tSignal\\tCommand\\n1\\t:\\t1\\t0\\t0\\t0\\t1\\t0\\tzap x\\n' > l; parallel --will-cite --retry-failed --joblog l; true",
