@@ -65,13 +65,21 @@ function createConnectionFileSystem(
     };
   const shared = <T>(work: () => Promise<T>): Promise<T> => lock.shared(alive(work));
   const exclusive = <T>(work: () => Promise<T>): Promise<T> => lock.exclusive(alive(work));
-  const untilGone = new Promise<void>((resolve) => {
-    gone.signal.addEventListener("abort", () => resolve(), { once: true });
-  });
-  /** Undefined where nothing is on a remote mount. The promise rejects when the connection is gone. */
+  /** Calls that wait for a mount, until the connection is gone. */
+  const waiting = new Set<() => void>();
+  /** Undefined where nothing is on a remote mount. The promise rejects when the connection is gone; throws if it is. */
   const reach = (...paths: readonly (HostPath | undefined)[]): Promise<void> | undefined => {
     const reached = mounts?.reach(paths.filter((path) => path !== undefined).map(displayPath));
-    return reached && Promise.race([reached, untilGone]).then(() => gone.signal.throwIfAborted());
+    if (reached === undefined) return undefined;
+    gone.signal.throwIfAborted();
+    const waited = new Promise<void>((resolve) => {
+      waiting.add(resolve);
+      void reached.then(() => {
+        waiting.delete(resolve);
+        resolve();
+      });
+    });
+    return waited.then(() => gone.signal.throwIfAborted());
   };
   const acquire = async (method: string, sandbox: Sandbox | undefined): Promise<SandboxLease | undefined> => {
     if (sandbox === undefined) return undefined;
@@ -176,6 +184,7 @@ function createConnectionFileSystem(
       }),
     dispose: () => {
       gone.abort(new RpcError(ERROR_CODES.internal, "the connection is gone"));
+      for (const wake of waiting) wake();
       missingWatch.dispose();
       disposed ??= dispose();
       return disposed;
