@@ -15,7 +15,9 @@ export const checkHome: Check = {
         "create it, or point CODEX_HOME elsewhere: rules are saved in it",
       );
     }
-    const { mode, uid } = statSync(home);
+    const info = statSync(home);
+    if (!info.isDirectory()) return problem(`${home} is not a directory`, "point CODEX_HOME at a directory");
+    const { mode, uid } = info;
     const isShared = (mode & 0o022) !== 0;
     if (isShared) {
       return problem(

@@ -123,6 +123,11 @@ describe("codex doctor", () => {
     });
   });
 
+  it("finds that CODEX_HOME is not a directory", async () => {
+    const find = await ask({ ...createHome("file"), CODEX_HOME: codex });
+    expect(find("codex home")).toMatchObject({ status: "problem", detail: `${codex} is not a directory` });
+  });
+
   it("finds a setting that cannot be used, and does not show what may be a secret", async () => {
     const text = `[shell_environment_policy.set]\nTOKEN = ["${SECRET}"]\n`;
     const find = await ask(createHome("config", { "config.toml": text }));

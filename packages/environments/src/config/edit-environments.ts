@@ -1,4 +1,4 @@
-import { chmod, mkdir, mkdtemp, readFile, realpath, rename, rm, stat, writeFile } from "node:fs/promises";
+import { chmod, lstat, mkdir, mkdtemp, readFile, realpath, rename, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { messageOf } from "@codex/telemetry";
@@ -61,7 +61,12 @@ export async function removeEnvironment(home: string, id: string): Promise<strin
       rule: `\`${id}\` cannot be cut out of it: edit the file`,
     });
   }
-  for (const [name, text] of Object.entries(changed)) await write(join(home, name), text);
+  for (const [name, text] of Object.entries(changed)) {
+    const file = join(home, name);
+    // Even an empty file takes precedence over CODEX_EXEC_SERVER_URL.
+    if (text.trim() === "" && (await lstat(file)).isFile()) await rm(file);
+    else await write(file, text);
+  }
   return Object.keys(changed).map((name) => join(home, name));
 }
 

@@ -3,6 +3,7 @@ import {
   lstatSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
   rmSync,
   statSync,
@@ -82,6 +83,16 @@ describe("adding an environment", () => {
 });
 
 describe("removing an environment", () => {
+  it("leaves no empty file, which would take precedence over CODEX_EXEC_SERVER_URL", async () => {
+    await addEnvironment(home, { id: "a", url: "ws://127.0.0.1:1" });
+    await addEnvironment(home, { id: "s", url: "ssh://box" });
+    await removeEnvironment(home, "a");
+    await removeEnvironment(home, "s");
+    expect(readdirSync(home)).toEqual([]);
+    const { default: chosen } = await loadEnvironments({ home, env: { CODEX_EXEC_SERVER_URL: "ws://127.0.0.1:1" } });
+    expect(chosen).toBe("remote");
+  });
+
   it("removes its tables and nothing else", async () => {
     const rest =
       '# first\n[[environments]]\nid = "a"\nurl = "ws://h"\n\n[[environments]]\nid = "c"\nprogram = "x"\n[environments.env]\nA = "b"\n';
