@@ -31,6 +31,7 @@ describe("codex threads", () => {
   it("lists a thread, and shows its turns, calls and tokens", async () => {
     const run = await setUp();
     expect((await run("threads", "list")).stderr).toContain("no thread of this directory");
+    expect((await run("threads", "list", "--all")).stderr).toBe("codex: there is no thread\n");
     expect((await run("exec", "--skip-git-repo-check", "say it")).code).toBe(0);
     const listed = JSON.parse((await run("threads", "list", "--json")).stdout) as { id: string; prompt: string }[];
     expect(listed).toMatchObject([{ prompt: "say it", environment: "local" }]);

@@ -13,7 +13,8 @@ export async function runThreadsList(options: { json: boolean; all: boolean; lim
   const rows = await listThreads(store, { limit, cwd: all ? undefined : process.cwd() });
   if (json) return void process.stdout.write(`${JSON.stringify(rows, null, 2)}\n`);
   process.stdout.write(renderThreadRows(rows));
-  if (rows.length === 0 && !all) say("there is no thread of this directory; --all lists those of others");
+  if (rows.length === 0)
+    say(all ? "there is no thread" : "there is no thread of this directory; --all lists those of others");
 }
 
 /** The error of a command that needs a thread and was given none; it lists the newest ones of this directory. */

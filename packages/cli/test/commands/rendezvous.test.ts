@@ -97,6 +97,7 @@ describe("codex rendezvous", () => {
     [["--tls-cert", "x"], "--tls-cert also needs --tls-key"],
     [["--public-url", "meet.example"], "expected http://HOST or https://HOST"],
     [["--token-file", "/nowhere"], "/nowhere cannot be used: ENOENT"],
+    [["--nats", "user:secret@host"], "codex: --nats: expected nats://[USER:PASSWORD@]HOST[:PORT][/NAME], or tls://"],
     [["--jwt-issuer", "https://id.example"], "--jwks-file, --jwt-issuer and --jwt-audience are needed together"],
   ])("refuses %j", async (args, message) => {
     const { code, stdout, stderr } = await command.run(["rendezvous", "--listen", "http://127.0.0.1:0", ...args]);

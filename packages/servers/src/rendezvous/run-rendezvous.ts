@@ -64,6 +64,12 @@ export async function runRendezvous(options: RendezvousCommandOptions): Promise<
 async function openCluster(url: string, log: OpenedTelemetry["log"]) {
   const nats = await import("@codex/rendezvous/nats");
   try {
+    nats.readNatsUrl(url);
+  } catch (cause) {
+    // Without the value: it may contain a password.
+    throw usage(`--nats: ${messageOf(cause)}`, cause);
+  }
+  try {
     return await nats.openNatsCluster({ url, log });
   } catch (cause) {
     // The NATS library does not close its socket to a server that accepts a connection and then sends nothing.
