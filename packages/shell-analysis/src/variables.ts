@@ -39,6 +39,11 @@ export function collectVariables(
     const isOver = all.length > MAX_VARIABLE_VALUES;
     variables.set(name, isOver ? [...all.slice(0, MAX_VARIABLE_VALUES - 1), UNKNOWN] : all);
   };
+  let known: ReadonlySet<string> | undefined;
+  const texts = () => {
+    known ??= new Set(Array.from(tree.script.matchAll(TEXT_ASSIGNMENT), ([, name = ""]) => name));
+    return known;
+  };
   const references = new Map<string, string>();
   const addReferenced = (name: string, values: readonly string[]) => {
     add(name, values);
@@ -47,7 +52,12 @@ export function collectVariables(
   };
   const visit = (node: SyntaxNode) => {
     if (node.type === "declaration_command") addReferences(tree, node, expansions, add, references);
-    if (node.type === "variable_assignment") addAssignment(tree, node, variables, expansions, addReferenced);
+    if (node.type === "variable_assignment") {
+      const [, whole = ""] = /^(\w+)\[/.exec(getText(tree, node)) ?? [];
+      // In zsh, a subscript of a text is a part of it: `z=qap; z[1]=z`.
+      if (whole !== "" && texts().has(whole)) add(whole, [UNKNOWN]);
+      addAssignment(tree, node, variables, expansions, addReferenced);
+    }
     // The separators that were set last: readings of words differ by them.
     const getVariable = (name: string) => (name === "IFS" ? variables.get(name)?.at(-1) : expansions.getVariable(name));
     if (node.type === "command") addBuiltinValues(tree, node, { ...expansions, getVariable }, add);
@@ -61,6 +71,9 @@ export function collectVariables(
     ? outer
     : variables;
 }
+
+/** An assignment of a text, not of an array or a part. */
+const TEXT_ASSIGNMENT = /(?<=^|[\s;&|({])([A-Za-z_]\w*)=[^(\s]/g;
 
 /** `typeset -L 3`: every value assigned later is cut or filled. */
 const CUT_ATTRIBUTE = /\b(?:declare|typeset|local|export|readonly)\s+(?:-\w+\s+)*-\w*[LRZ]/;
@@ -89,9 +102,6 @@ function addAssignment(
   if (name === undefined) return;
   const subscript = getText(tree, name);
   const text = subscript.replace(/\[.*$/s, "");
-  // In zsh, a subscript of a text is a part of it: `z=qap; z[1]=z`.
-  const isPart = subscript !== text && new RegExp(`(?:^|[\\s;&|({])${text}=[^(\\s]`).test(tree.script);
-  if (isPart) add(text, [UNKNOWN]);
   if (value === undefined) return;
   // Its own name means the first value in the script, and the one before: with any other, `x="$x:y"` would grow each time it is read.
   const own = known.get(text) ?? [];

@@ -5,6 +5,7 @@ const by = (needs: string, scripts: readonly string[]): Variant[] => bash("by an
 
 /** Options of wrappers, of tools for hosts and of interpreters that name a program or contain a script. */
 export const BY_TOOLS: readonly Variant[] = [
+  ...by("env", ["Z=ap env -S 'z${Z} x'", "env Z=ap env -S 'z${Z} x'"]),
   ...by("bash", ["bash -c '. \"$1\"' _ <(echo zap x)", "bash -c 'bash \"$0\"' <(echo zap x)"]),
   ...by("parallel", [
     "parallel --will-cite --ssh zap -S h echo ::: 1; true",
