@@ -22,6 +22,13 @@ export const NAMESPACE_END_DEADLINE_MS = 5_000;
 /** Bytes of a `.git` file that are read: a path has 4,096 at most. */
 export const MAX_FIRST_LINE_BYTES = 8_192;
 
+/** Largest index or configuration of a repository that is searched for submodules, bytes: 100,000 files or so. */
+export const MAX_INDEX_BYTES = 16 * 1024 * 1024;
+
+/** Submodules of one repository whose `.git` is protected; each is a mount or two. Directories that are searched for them. */
+export const MAX_SUBMODULES = 256;
+export const MAX_SUBMODULE_DIRECTORIES = 4_096;
+
 /** Milliseconds within which bubblewrap should have made its mounts, where they are verified before the start. */
 export const MOUNTS_DEADLINE_MS = 10_000;
 

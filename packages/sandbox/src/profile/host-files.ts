@@ -6,6 +6,7 @@ import {
   lstatSync,
   openSync,
   readdirSync,
+  readFileSync,
   readlinkSync,
   readSync,
   realpathSync,
@@ -33,6 +34,8 @@ export interface HostFiles {
   isPlainFile(path: string): boolean;
   /** First line of a file, at most `MAX_FIRST_LINE_BYTES` of it; undefined when it cannot be read or is not a regular file. */
   firstLine(path: string): string | undefined;
+  /** Content of a regular file; undefined when it cannot be read or is longer than `most` bytes. */
+  bytes(path: string, most: number): Buffer | undefined;
   /** Names and kinds in a directory; empty when it cannot be read. */
   list(directory: string): readonly { name: string; kind: FileKind }[];
   /** As `list`, on the thread pool. Never rejects. */
@@ -53,7 +56,9 @@ export function createHostFiles(env: Readonly<Record<string, string | undefined>
     kind: (path) => kindOf(lstatSyncOf(path)),
     target: (path) => attempt(() => readlinkSync(path)),
     isPlainFile: (path) => lstatSyncOf(path)?.isFile() ?? false,
-    firstLine: (path) => attempt(() => readFirstLine(path)),
+    firstLine: (path) => attempt(() => readRegular(path, readFirstLine)),
+    bytes: (path, most) =>
+      attempt(() => readRegular(path, (fd, size) => (size <= most ? readFileSync(fd) : undefined))),
     list: (directory) => (attempt(() => readdirSync(directory, { withFileTypes: true })) ?? []).map(toListed),
     listLater: async (directory) => (await readdir(directory, { withFileTypes: true }).catch(() => [])).map(toListed),
     isPlaceholder: (path) => attempt(() => isPlaceholder(path)) ?? false,
@@ -66,15 +71,19 @@ export function createHostFiles(env: Readonly<Record<string, string | undefined>
 const lstatSyncOf = (path: string) => attempt(() => lstatSync(path, { throwIfNoEntry: false }));
 
 /** Does not block on a FIFO or an endless device that may have been created there. */
-function readFirstLine(path: string): string | undefined {
+function readRegular<Content>(path: string, read: (fd: number, size: number) => Content): Content | undefined {
   const fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY);
   try {
-    if (!fstatSync(fd).isFile()) return undefined;
-    const bytes = Buffer.alloc(MAX_FIRST_LINE_BYTES);
-    return bytes.toString("utf8", 0, readSync(fd, bytes)).split("\n", 1)[0];
+    const facts = fstatSync(fd);
+    return facts.isFile() ? read(fd, facts.size) : undefined;
   } finally {
     closeSync(fd);
   }
+}
+
+function readFirstLine(fd: number): string | undefined {
+  const bytes = Buffer.alloc(MAX_FIRST_LINE_BYTES);
+  return bytes.toString("utf8", 0, readSync(fd, bytes)).split("\n", 1)[0];
 }
 
 const toListed = (entry: Entry & { name: string }) => ({ name: entry.name, kind: kindOf(entry) });

@@ -3,6 +3,7 @@ import { CLOSED_IN_GIT_DIRECTORY, isWithin } from "@codex/permissions";
 import { isGitDirectory } from "./git-directory.js";
 import type { HostFiles } from "./host-files.js";
 import type { ProfileEntry } from "./profile.js";
+import { listSubmodules } from "./submodules.js";
 
 /** Names of files on which programs outside of the sandbox rely: read-only below every writable directory. */
 const PROTECTED_NAMES = [".git", ".agents", ".codex", ".aws"] as const;
@@ -31,6 +32,7 @@ export function listProtected(
       add(inner);
       if (name === ".git") for (const directory of listGitDirectories(inner, files)) add(directory);
     }
+    for (const dotGit of listSubmoduleLinks(path, files)) add(dotGit);
     if (isGitDirectory(path, files)) for (const name of CLOSED_IN_GIT_DIRECTORY) add(join(path, name));
     // Writing there changes kernel settings of the whole host.
     if (path === "/") add("/sys");
@@ -80,6 +82,20 @@ function listGitDirectories(dotGit: string, files: HostFiles): string[] {
   const above = basename(dirname(directory)) === "worktrees" ? dirname(dirname(directory)) : undefined;
   const found = [directory, readCommonDirectory(directory, files), above];
   return found.filter((path): path is string => path !== undefined && path !== "/");
+}
+
+/** `.git` in the submodules of the repositories that a directory is the top of, or in. */
+function* listSubmoduleLinks(path: string, files: HostFiles): Iterable<string> {
+  for (let top = path; ; top = dirname(top)) {
+    const dotGit = join(top, ".git");
+    for (const directory of [dotGit, ...listGitDirectories(dotGit, files)]) {
+      for (const worktree of listSubmodules(directory, top, files)) {
+        const real = files.real(worktree);
+        if (real !== undefined && files.kind(real) === "directory") yield join(real, ".git");
+      }
+    }
+    if (top === "/") return;
+  }
 }
 
 function readGitFile(dotGit: string, files: HostFiles): string | undefined {
