@@ -16,7 +16,7 @@ const listOptions = () =>
     command.options.map((option) => ({ path, command, option, flags: option.flags })),
   );
 
-/** `--local-provider` and `--all` as in Codex, which ignores them; `--title` and `--record-input` are checked elsewhere. */
+/** `--local-provider` and `--all` as in Codex, which ignores them; the command itself checks `--title`. */
 const UNCHECKED = ["--local-provider", "--all", "--title"];
 
 describe("options", () => {

@@ -77,7 +77,7 @@ export async function endAs(
   close: (options: { awaitPeer: boolean }) => Promise<void>,
 ): Promise<void> {
   process.exitCode = code;
-  // The executor of a program that has ended owes nothing; one that is left ends the program when the connection is closed.
+  // After its end nothing more is expected of the executor; a program that is left is ended when the connection closes.
   const closed = close({ awaitPeer: isLeft });
   // Do not wait for an executor that does not respond.
   await (isLeft ? Promise.race([closed, sleep(LEAVE_GRACE_MS)]) : closed);

@@ -25,7 +25,7 @@ export const MAX_FIRST_LINE_BYTES = 8_192;
 /** Largest index or configuration of a repository that is searched for submodules, bytes: 100,000 files or so. */
 export const MAX_INDEX_BYTES = 16 * 1024 * 1024;
 
-/** Submodules of one repository whose `.git` is protected; each is a mount or two. Directories that are searched for them. */
+/** Submodules of one repository whose `.git` is protected, each by a mount or two; and directories that are searched for them. */
 export const MAX_SUBMODULES = 256;
 export const MAX_SUBMODULE_DIRECTORIES = 4_096;
 
@@ -47,5 +47,8 @@ export const MAX_MIRRORED = 256;
 /** Protected paths of one sandbox that are watched for replacement; the host limits all watches (fs.inotify.max_user_watches). */
 export const MAX_WATCHED = 128;
 
-/** Milliseconds that the end of a sandboxed command waits for what is removed on a network or FUSE mount. */
+/**
+ * Milliseconds that the end of a sandboxed command waits until placeholders on network or FUSE mounts, and links that the command
+ * left in git directories, are removed.
+ */
 export const MAX_RELEASE_MS = 1_000;

@@ -5,8 +5,8 @@ import { plainName } from "./program-name.js";
 import { mayTakeCode, startsShell } from "./wrappers.js";
 
 /**
- * Values of options, attached or not, and arguments of more than one word; all arguments of code that another one, the input or
- * one of the `files` is.
+ * Values of options, attached or not, and arguments of more than one word. All arguments where an interpreter's program is one of
+ * them, its input or one of the `files`: the program may run what it is given.
  */
 export function listValues([program = "", ...args]: readonly string[], files: ReadonlyMap<string, string>): string[] {
   const name = plainName(program);

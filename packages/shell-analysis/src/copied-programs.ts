@@ -31,8 +31,9 @@ export function listCopies(commands: readonly Argv[]): string[][] {
 /** Programs that write what they read, or another file, to a file that an argument names. */
 export const WRITERS: ReadonlySet<string> = new Set("cp install dd tee sponge ln mv xxd".split(" "));
 
-/** Commands whose arguments name files, which other commands print: `ln -s 'zap x' f; eval "$(readlink f)"`. */
+/** Programs whose arguments are names of files, which other commands print: `ln -s 'zap x' f; eval "$(readlink f)"`. */
 const NAMERS = /^(?:mkdir|touch|ln|cp|mv|cd|pushd|dirname|basename|readlink|realpath|mktemp)$/;
 
+/** Arguments of more than one word that may come back as a command in what another command prints. */
 export const listNames = ([program = "", ...args]: Argv): string[] =>
   NAMERS.test(plainName(program)) ? args.filter((arg) => /\s/.test(arg)) : [];

@@ -22,7 +22,7 @@ export function decodeQuoted(text: string): string {
   return decoded.split("\0", 1)[0] ?? "";
 }
 
-/** The escapes of `echo -e` and `%b`: `\\c` ends the output. */
+/** The escapes of `echo -e` and `%b`: `\c` ends the output. */
 export function decodePrinted(text: string): { text: string; isEnd: boolean } {
   const end = /^(?:[^\\]|\\[^c])*?(?=\\c)/s.exec(text)?.[0];
   return { text: decodeEscapes(end ?? text), isEnd: end !== undefined };

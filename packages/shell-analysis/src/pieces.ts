@@ -14,6 +14,7 @@ export function listPieces(text: string): string[][] {
   });
 }
 
+/** Between commands in code, and what begins one: Ghostscript runs the rest of a file name after `%pipe%`. */
 const PIECE_ENDS = /%pipe%|(?:\\+(?=["'`]))+|["'`(){}[\]=!:;|&,@$<>\r\n]+|(?<=\b(?:qx|%x))\//;
 
 const MAX_PIECE_WORDS = 16;

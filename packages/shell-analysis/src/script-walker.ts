@@ -44,7 +44,7 @@ export function walkScript(
   }
 }
 
-/** Arrays of zsh that define commands or files, or name functions that it calls by itself. */
+/** Arrays of zsh, yash and bash that define commands or files, or name what the shell runs by itself. */
 const HOOKS =
   /^(?:COMMAND_NOT_FOUND_HANDLER|YASH_AFTER_CD|PROMPT_COMMAND|\w+_functions|(?:dis_)?(?:functions|[gs]?aliases)|mapfile)$/;
 

@@ -219,7 +219,7 @@ function unwrapHistory(args: readonly string[]): NestedCommands {
 
 /** Some shells read their input where no file is named. */
 function unwrapSource(args: readonly string[]): NestedCommand[] {
-  // Some have options, of which one takes a value.
+  // In some shells it has options, one of which takes a value: then the first or the second operand is the file.
   const operands = withoutOptions(args, /^-[a-zA-Z]/);
   const paths = operands.slice(0, /^-[a-zA-Z]/.test(args[0] ?? "") ? 2 : 1);
   return paths.length === 0 ? [{ kind: "input-script" }] : paths.map((path) => ({ kind: "file", path }));

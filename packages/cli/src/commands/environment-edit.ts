@@ -61,6 +61,7 @@ async function add(added: NewEnvironment, isDefault: boolean): Promise<string> {
   } catch (error) {
     // Without a key it is about a file, not about an argument.
     if (!(error instanceof EnvironmentsConfigError) || error.problem.key === undefined) throw error;
+    // If the files were invalid before, this throws the error with file and line.
     await loadConfigured();
     const { file: _, line: _1, ...problem } = error.problem;
     throw new CommandError(`nothing was added: ${new EnvironmentsConfigError(problem).message}`, EXIT.usage, {

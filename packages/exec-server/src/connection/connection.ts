@@ -45,8 +45,9 @@ export interface ConnectionContext {
   http: HttpClient;
   environment: HostEnvironment;
   defaults: SpecDefaults;
-  /** Memory for the responses of all connections. */
+  /** Memory for the file responses of all connections. */
   responseBudget: ByteBudget;
+  /** Memory for the bodies of HTTP responses of all connections. */
   bodyBudget: ByteBudget;
   telemetry: ServerTelemetry;
 }

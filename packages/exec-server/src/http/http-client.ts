@@ -37,8 +37,8 @@ export interface HttpRequestOptions {
   /** Cancels the exchange including a streamed body, which then ends with an error. */
   signal?: AbortSignal;
   /**
-   * Awaited before more of a body that is not streamed is read than UNBUDGETED_BYTES, with the bytes that it may have in all.
-   * Resolves when its signal aborts.
+   * Reserves memory for a body that is not streamed: awaited once, before more than UNBUDGETED_BYTES of it are read, with the most
+   * bytes that it may have. Resolves as well when its signal aborts.
    */
   reserve?: (bytes: number, signal: AbortSignal) => Promise<void>;
 }

@@ -18,7 +18,7 @@ export interface CeilingOptions {
 /** Resolves a path of the host: absolute, links followed; it need not exist. */
 export type ResolvePath = (path: string) => Promise<string>;
 
-/** Waits until mounts that may not answer do, for paths that are there; undefined if none is. Never rejects. */
+/** Resolves once the mounts that these paths are on answer; undefined if none of them can hang. Never rejects. */
 export type ReachPaths = (paths: Iterable<string>) => Promise<void> | undefined;
 
 export interface CeilingGuard {

@@ -103,7 +103,7 @@ export class FileHandles {
     return replacements.findLast((one) => isSamePath(one.target, target))?.contentPath ?? path;
   }
 
-  /** Where an open file is in this process; undefined for others. */
+  /** Path of a file that this process has open; undefined for one that the helper of a sandbox has open, and for an unknown id. */
   pathOf(handleId: string): HostPath | undefined {
     const opened = this.#open.get(handleId);
     return opened?.kind === "sandboxed" ? undefined : opened?.path;

@@ -5,8 +5,8 @@ import { MAX_LINKS_FOLLOWED, MAX_MOUNTS_AGE_MS } from "../limits.js";
 /** Mounts that may not answer: of network file systems, and of programs (FUSE). A synchronous access would block this thread. */
 export interface RemoteMounts {
   /**
-   * Looks the paths that are below such mounts, or that links lead there, up on the thread pool, so that synchronous accesses
-   * afterwards find mounts that answer; one at a time of each mount, as the pool has few threads. Undefined if there are none,
+   * Looks up on the thread pool the paths that are below such mounts, directly or through links, so that synchronous accesses
+   * afterwards find mounts that answer; one at a time of each mount, as the pool has few threads. Undefined if no path is,
    * without accessing any, and without iterating if the host has no such mount. The promise never rejects, and never settles
    * for a mount that does not answer.
    */

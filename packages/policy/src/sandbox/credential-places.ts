@@ -1,6 +1,6 @@
 /**
- * Private keys and credentials for other services, below the home directory: no command in a sandbox reads them. What begins
- * with `!` stays readable. Patterns are matched when the sandbox is created; a denied directory also covers what
+ * Private keys and credentials for other services, most of them below the home directory: no command in a sandbox reads them.
+ * What begins with `!` stays readable. Patterns are matched when the sandbox is created; a denied directory also covers what
  * is created in it later. Settings without secrets stay readable, even next to secrets.
  */
 export const CREDENTIALS: readonly string[] = [
@@ -297,8 +297,8 @@ export const CREDENTIALS: readonly string[] = [
 ];
 
 /**
- * Sockets through which a command with network access could make other programs act outside the sandbox, terminal multiplexers,
- * editors and window managers among them, and the FIFO of System V init, which a read-only file system does not block.
+ * Sockets through which a command with network access could make other programs (terminal multiplexers, editors and window managers
+ * among them) act outside the sandbox, and the FIFO of System V init, which a read-only file system does not block.
  */
 export const CONTROLS: readonly string[] = [
   "/run/docker.sock",

@@ -114,7 +114,7 @@ function tryOpen(path: string): number | undefined {
   try {
     return openSource(path);
   } catch {
-    return undefined; // no descriptor is left
+    return undefined; // no descriptor is left, or it was just removed
   }
 }
 

@@ -4,10 +4,11 @@ import { listGitlinks } from "./git-index.js";
 import type { HostFiles } from "./host-files.js";
 
 /**
- * Where the working trees of the submodules of a repository are, and of theirs, at most MAX_SUBMODULES: those in its index, and those with a git
- * directory in `modules`; a sandbox closes both. `git status` runs git in each of them, with the configuration that its `.git`
- * leads to.
- * @param gitDirectory `.git`, or what such a file refers to @param top working tree of the repository
+ * Where the working trees of the submodules of a repository are, and of their submodules, at most MAX_SUBMODULES: those in its
+ * index, and those with a git directory in `modules`. `git status` runs git in each of them, with the configuration that its `.git`
+ * leads to. No sandboxed command can write `modules`, and only one that may commit the index.
+ * @param gitDirectory `.git`, or what such a file refers to
+ * @param top working tree of the repository
  */
 export function listSubmodules(gitDirectory: string, top: string, files: HostFiles): string[] {
   const found = new Set<string>();
