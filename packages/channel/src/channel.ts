@@ -49,11 +49,6 @@ export interface CloseOptions {
   deadlineMs?: number;
   /** Drop the connection without a closing handshake: the peer of a websocket sees a broken connection. */
   abrupt?: boolean;
-  /**
-   * False: resolve once everything was written, without waiting for the peer of a websocket to close as well. For a process that
-   * ends now and has received everything it needs; the closing handshake goes on until then. Default true.
-   */
-  awaitPeer?: boolean;
 }
 
 /** Binary frames, ordered together with the JSON values. `codec/binary-frame.ts` describes their layout. */

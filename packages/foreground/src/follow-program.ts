@@ -72,20 +72,14 @@ const endingSignal = (outcome: RunOutcome): NodeJS.Signals | undefined =>
     : undefined;
 
 /** Closes the connection, and ends this process as specified by `followed`. */
-export async function endAs(
-  { code, signal, isTyped, isLeft }: Followed,
-  close: (options: { awaitPeer: boolean }) => Promise<void>,
-): Promise<void> {
+export async function endAs({ code, signal, isTyped, isLeft }: Followed, close: () => Promise<void>): Promise<void> {
   process.exitCode = code;
-  // After its end nothing more is expected of the executor; a program that is left is ended when the connection closes.
-  const closed = close({ awaitPeer: isLeft });
+  const closed = close();
   // Do not wait for an executor that does not respond.
   await (isLeft ? Promise.race([closed, sleep(LEAVE_GRACE_MS)]) : closed);
   // A shell that runs a script stops only when it gets SIGINT itself, as it would from the terminal: 0 is the process group.
   if (signal !== undefined) process.kill(isTyped ? 0 : process.pid, signal);
-  // A notice may still be waiting where standard error is slow.
-  if (!isLeft && process.stderr.writableLength > 0) await written(process.stderr);
-  process.exit();
+  if (isLeft) process.exit();
 }
 
 /**

@@ -137,9 +137,8 @@ export interface Orchestrator {
   /**
    * Detaches all executors, cancels pending attachments, and withdraws open approval requests, whose commands do not run.
    * Resolves once every call has its result, or after `shutdownMs`. Idempotent; never rejects.
-   * @param options `awaitPeer: false` for a process that ends now: does not wait for executors on a websocket to close as well
    */
-  close(options?: { awaitPeer?: boolean }): Promise<void>;
+  close(): Promise<void>;
   /** `close`, for `await using`. */
   [Symbol.asyncDispose](): Promise<void>;
 }

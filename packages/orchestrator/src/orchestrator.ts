@@ -312,8 +312,8 @@ export class OrchestratorCore implements Orchestrator {
     });
   }
 
-  close(options?: { awaitPeer?: boolean }): Promise<void> {
-    this.#closing ??= this.#closeAll(options);
+  close(): Promise<void> {
+    this.#closing ??= this.#closeAll();
     return this.#closing;
   }
 
@@ -321,9 +321,9 @@ export class OrchestratorCore implements Orchestrator {
     return this.close();
   }
 
-  async #closeAll(options: { awaitPeer?: boolean } | undefined): Promise<void> {
+  async #closeAll(): Promise<void> {
     this.#close.abort();
-    await this.#attachments.close(options);
+    await this.#attachments.close();
     await this.#settleCalls();
     await this.#auditor.flush();
   }

@@ -101,12 +101,8 @@ export class CarriedChannel implements Channel {
     this.#inbox.end();
   }
 
-  close({
-    deadlineMs = DEFAULT_CLOSE_DEADLINE_MS,
-    abrupt = false,
-    awaitPeer = true,
-  }: CloseOptions = {}): Promise<void> {
-    this.#closing ??= this.#close({ deadlineMs, abrupt, awaitPeer });
+  close({ deadlineMs = DEFAULT_CLOSE_DEADLINE_MS, abrupt = false }: CloseOptions = {}): Promise<void> {
+    this.#closing ??= this.#close({ deadlineMs, abrupt });
     return this.#closing;
   }
 

@@ -29,12 +29,6 @@ export const closeSocket = (socket: WebSocket, wire: Duplex, deadlineMs: number)
     socket.close(NORMAL_CLOSURE);
   });
 
-/** Resolves once the kernel has what was written before; at the end of the stream too. */
-export const untilWritten = (wire: Duplex): Promise<void> =>
-  new Promise((resolve) => {
-    wire.write("", () => resolve());
-  });
-
 /** Starts closing and waits for the end; at the deadline the connection is terminated. */
 function endSocket(socket: WebSocket, deadlineMs: number, begin: () => void): Promise<void> {
   if (socket.readyState === WebSocket.CLOSED) return Promise.resolve();

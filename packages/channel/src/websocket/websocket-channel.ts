@@ -12,7 +12,7 @@ import { Inbox } from "../queue/inbox.js";
 import { rejected, SendGate } from "../queue/send-gate.js";
 import { TurnCork } from "../queue/turn-cork.js";
 import type { Turns } from "../queue/turns.js";
-import { closeSocket, concludeSocket, cutSocket, NORMAL_CLOSURE, untilWritten } from "./end-socket.js";
+import { closeSocket, concludeSocket, cutSocket, NORMAL_CLOSURE } from "./end-socket.js";
 import { FrameTap } from "./frame-tap.js";
 import { allocateText, encodeBinary, encodeBinaryStart } from "./frames.js";
 import type { PingOptions } from "./ping-options.js";
@@ -178,7 +178,7 @@ export class WebSocketChannel implements Channel {
   }
 
   close(options: CloseOptions = {}): Promise<void> {
-    this.#closing ??= this.#close(options);
+    this.#closing ??= this.#close(options.deadlineMs ?? DEFAULT_CLOSE_DEADLINE_MS, options.abrupt ?? false);
     return this.#closing;
   }
 
@@ -353,20 +353,13 @@ export class WebSocketChannel implements Channel {
     return new ChannelError("connection_lost", `websocket failed: ${cause.message}`, { cause });
   }
 
-  async #close({
-    deadlineMs = DEFAULT_CLOSE_DEADLINE_MS,
-    abrupt = false,
-    awaitPeer = true,
-  }: CloseOptions): Promise<void> {
+  async #close(deadlineMs: number, abrupt: boolean): Promise<void> {
     this.#ending.settle({ kind: "closed" });
     this.#frames.clear();
     this.#inbox.end();
     if (abrupt) await cutSocket(this.#socket, deadlineMs);
     else if (this.#hasPeerClosed) await concludeSocket(this.#socket, this.#wire, deadlineMs);
-    else {
-      const closed = closeSocket(this.#socket, this.#wire, deadlineMs);
-      await (awaitPeer ? closed : Promise.race([closed, untilWritten(this.#wire)]));
-    }
+    else await closeSocket(this.#socket, this.#wire, deadlineMs);
     this.#end({ kind: "closed" });
   }
 }

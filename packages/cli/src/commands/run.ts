@@ -43,8 +43,8 @@ export async function runRun(argv: string[], options: RunOptions): Promise<void>
   const recording = await openRecording(argv, size, tty, options);
   const outages = createOutages(say, isTyped ? "Ctrl-C twice or ~. gives up" : "Ctrl-C twice gives up");
   const orchestrator = createProgramRunner(outages.hooks);
-  const close = async (options?: { awaitPeer: boolean }) => {
-    await orchestrator.close(options);
+  const close = async () => {
+    await orchestrator.close();
     await chosen?.close();
   };
   try {

@@ -92,7 +92,7 @@ async function run(
     );
     const { outcome } = followed;
     if (outcome.kind === "ended" && outcome.denial !== undefined) say(describeDenial(outcome.denial));
-    await endAs(followed, (closing) => orchestrator.close(closing));
+    await endAs(followed, () => orchestrator.close());
   } finally {
     await orchestrator.close();
   }

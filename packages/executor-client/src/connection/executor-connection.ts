@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import type { Channel, CloseOptions } from "@codex/channel";
+import type { Channel } from "@codex/channel";
 import type { Clock } from "@codex/clock";
 import {
   type Capability,
@@ -201,14 +201,14 @@ export class ExecutorConnection {
   }
 
   /** Sends `shutdown` if configured, then closes the channel. Never rejects. */
-  async close(options?: CloseOptions): Promise<void> {
+  async close(): Promise<void> {
     this.isDetached ||= this.offlineReason === undefined;
     if (this.#options.shutdownOnClose && this.offlineReason === undefined && this.lostReason === undefined) {
       const deadlineMs = this.#options.timings.shutdownMs;
       // The channel delivers it before it closes; the response is not needed.
       void this.#wire.request({ type: "shutdown" }, { responseType: "shutdown_response", deadlineMs });
     }
-    await this.#wire.close("it was detached", options);
+    await this.#wire.close("it was detached");
   }
 
   /** Sends both requests together to save a round trip; an executor responds in order. */

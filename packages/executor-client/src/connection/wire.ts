@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { Channel, ChannelEnd, CloseOptions, Received } from "@codex/channel";
+import type { Channel, ChannelEnd, Received } from "@codex/channel";
 import { type ExecutorMessage, parseExecutorMessage, type TunnelMessage } from "@codex/executor-protocol";
 import { messageOf } from "@codex/telemetry";
 import { deleteOldest } from "../delete-oldest.js";
@@ -117,11 +117,11 @@ export class Wire {
     return this.#channel.send(message);
   }
 
-  async close(reason = "it was closed by this side", options?: CloseOptions): Promise<void> {
+  async close(reason = "it was closed by this side"): Promise<void> {
     this.#closeReason ??= reason;
     this.#closing.abort();
     this.#output.drop();
-    await this.#channel.close(options);
+    await this.#channel.close();
     await this.ended;
   }
 

@@ -1,4 +1,4 @@
-import type { Channel, CloseOptions } from "@codex/channel";
+import type { Channel } from "@codex/channel";
 import { type Clock, waitAtMost, waitUnlessAborted } from "@codex/clock";
 import { ExecutorConnection, ProblemLog, type SessionOwner } from "@codex/executor-client";
 import type { ProcessOutcome } from "@codex/executor-protocol";
@@ -69,20 +69,20 @@ export class Attachments {
     if (failure !== undefined) throw failure.reason;
   }
 
-  async detach(name: string, options?: CloseOptions): Promise<boolean> {
+  async detach(name: string): Promise<boolean> {
     const { catalog, environments } = this.#context;
     const executor = catalog.get(name);
     const wasAdded = environments.delete(name);
     if (executor === undefined && !wasAdded) return false;
     catalog.delete(name);
-    await executor?.close(options);
+    await executor?.close();
     return true;
   }
 
   /** Detaches all executors, and waits for those being attached; `closing` has aborted. */
-  async close(options?: CloseOptions): Promise<void> {
+  async close(): Promise<void> {
     const attaching = Promise.allSettled(this.#attaching.values());
-    await Promise.all(this.#context.catalog.all.map((executor) => this.detach(executor.name, options)));
+    await Promise.all(this.#context.catalog.all.map((executor) => this.detach(executor.name)));
     await attaching;
   }
 
