@@ -25,6 +25,9 @@ export const MAX_FIRST_LINE_BYTES = 8_192;
 /** Largest index or configuration of a repository that is searched for submodules, bytes: 100,000 files or so. */
 export const MAX_INDEX_BYTES = 16 * 1024 * 1024;
 
+/** Parsed files that are remembered. */
+export const MAX_PARSED_FILES = 512;
+
 /** Submodules of one repository whose `.git` is protected, each by a mount or two; and directories that are searched for them. */
 export const MAX_SUBMODULES = 256;
 export const MAX_SUBMODULE_DIRECTORIES = 4_096;
@@ -48,7 +51,7 @@ export const MAX_MIRRORED = 256;
 export const MAX_WATCHED = 128;
 
 /**
- * Milliseconds that the end of a sandboxed command waits until placeholders on network or FUSE mounts, and links that the command
- * left in git directories, are removed.
+ * Milliseconds that the end of a sandboxed command waits until placeholders, and links that the command left in git directories, are
+ * removed, where they are on a network or FUSE mount.
  */
 export const MAX_RELEASE_MS = 1_000;

@@ -13,7 +13,7 @@ const createHost = (names: readonly string[]): HostFiles => {
     kind,
     target: () => undefined,
     isPlainFile: () => true,
-    bytes: () => undefined,
+    parsed: () => undefined,
     firstLine: () => undefined,
     list: () => names.map((name) => ({ name, kind: kind(`/${name}`) })),
     listLater: async () => names.map((name) => ({ name, kind: kind(`/${name}`) })),

@@ -55,19 +55,22 @@ export async function wrapWithBubblewrap(
 }
 
 /** The end of a command does not wait for a mount that does not answer: then they are removed once it does. */
-async function releaseAll(placeholders: readonly Placeholder[], mounts: RemoteMounts): Promise<void> {
-  const release = (placeholder: Placeholder) => {
-    const reached = mounts.reach([placeholder.path]);
-    if (reached === undefined) return placeholder.release();
-    return waitAtMost(reached.then(() => placeholder.release()));
-  };
-  await Promise.all(placeholders.map(release));
-}
+const releaseAll = async (placeholders: readonly Placeholder[], mounts: RemoteMounts): Promise<void> => {
+  await Promise.all(
+    placeholders.map((placeholder) => onceReached([placeholder.path], mounts, () => placeholder.release())),
+  );
+};
 
-async function waitAtMost(work: Promise<void>): Promise<void> {
+/** Runs `work`. Resolves with it, but for paths on a remote mount after MAX_RELEASE_MS at the latest. */
+async function onceReached(paths: readonly string[], mounts: RemoteMounts, work: () => Promise<void>): Promise<void> {
+  const reached = mounts.reach(paths);
+  if (reached === undefined) return work();
   const abort = new AbortController();
-  await Promise.race([work, setTimeout(MAX_RELEASE_MS, undefined, abort).catch(() => {})]);
-  abort.abort();
+  try {
+    await Promise.race([reached.then(work), setTimeout(MAX_RELEASE_MS, undefined, abort).catch(() => {})]);
+  } finally {
+    abort.abort();
+  }
 }
 
 function openWrapper(
@@ -110,7 +113,7 @@ function openWrapper(
       closedWatch?.close();
       if (status.init !== undefined) await untilNamespaceEnds(status.init);
       await gate?.passed;
-      if (commits.length > 0) await waitAtMost(removeGitLinks(commits, began, files));
+      if (commits.length > 0) await onceReached(commits, host.mounts, () => removeGitLinks(commits, began, files));
       await free();
     };
     return {

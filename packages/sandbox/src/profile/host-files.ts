@@ -14,7 +14,7 @@ import {
 import { readdir } from "node:fs/promises";
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
-import { MAX_FIRST_LINE_BYTES } from "../limits.js";
+import { MAX_FIRST_LINE_BYTES, MAX_PARSED_FILES } from "../limits.js";
 import { isPlaceholder } from "./placeholder-mark.js";
 
 export type FileKind = "directory" | "file" | "link" | "missing";
@@ -34,8 +34,11 @@ export interface HostFiles {
   isPlainFile(path: string): boolean;
   /** First line of a file, at most `MAX_FIRST_LINE_BYTES` of it; undefined when it cannot be read or is not a regular file. */
   firstLine(path: string): string | undefined;
-  /** Content of a regular file; undefined when it cannot be read or is longer than `most` bytes. */
-  bytes(path: string, most: number): Buffer | undefined;
+  /**
+   * What `parse` makes of a regular file; undefined when it cannot be read or is longer than `most` bytes. Remembered for this
+   * `parse` while the file does not change.
+   */
+  parsed<Value>(path: string, most: number, parse: (content: Buffer) => Value): Value | undefined;
   /** Names and kinds in a directory; empty when it cannot be read. */
   list(directory: string): readonly { name: string; kind: FileKind }[];
   /** As `list`, on the thread pool. Never rejects. */
@@ -57,8 +60,7 @@ export function createHostFiles(env: Readonly<Record<string, string | undefined>
     target: (path) => attempt(() => readlinkSync(path)),
     isPlainFile: (path) => lstatSyncOf(path)?.isFile() ?? false,
     firstLine: (path) => attempt(() => readRegular(path, readFirstLine)),
-    bytes: (path, most) =>
-      attempt(() => readRegular(path, (fd, size) => (size <= most ? readFileSync(fd) : undefined))),
+    parsed: createParsedFiles(),
     list: (directory) => (attempt(() => readdirSync(directory, { withFileTypes: true })) ?? []).map(toListed),
     listLater: async (directory) => (await readdir(directory, { withFileTypes: true }).catch(() => [])).map(toListed),
     isPlaceholder: (path) => attempt(() => isPlaceholder(path)) ?? false,
@@ -69,6 +71,26 @@ export function createHostFiles(env: Readonly<Record<string, string | undefined>
 }
 
 const lstatSyncOf = (path: string) => attempt(() => lstatSync(path, { throwIfNoEntry: false }));
+
+function createParsedFiles(): HostFiles["parsed"] {
+  const known = new WeakMap<(content: Buffer) => unknown, Map<string, { version: string; value: unknown }>>();
+  return <Value>(path: string, most: number, parse: (content: Buffer) => Value) =>
+    attempt(() =>
+      readRegular(path, (fd, size) => {
+        if (size > most) return undefined;
+        const values = known.get(parse) ?? new Map<string, { version: string; value: unknown }>();
+        known.set(parse, values);
+        const { dev, ino, mtimeNs, ctimeNs } = fstatSync(fd, { bigint: true });
+        const version = [dev, ino, size, mtimeNs, ctimeNs].join(":");
+        const before = values.get(path);
+        if (before?.version === version) return before.value as Value;
+        const value = parse(readFileSync(fd));
+        if (values.size >= MAX_PARSED_FILES) values.clear();
+        values.set(path, { version, value });
+        return value;
+      }),
+    );
+}
 
 /** Does not block on a FIFO or an endless device that may have been created there. */
 function readRegular<Content>(path: string, read: (fd: number, size: number) => Content): Content | undefined {

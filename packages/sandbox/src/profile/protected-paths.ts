@@ -88,14 +88,21 @@ function listGitDirectories(dotGit: string, files: HostFiles): string[] {
 function* listSubmoduleLinks(path: string, files: HostFiles): Iterable<string> {
   for (let top = path; ; top = dirname(top)) {
     const dotGit = join(top, ".git");
-    for (const directory of [dotGit, ...listGitDirectories(dotGit, files)]) {
-      for (const worktree of listSubmodules(directory, top, files)) {
+    for (const directory of new Set([dotGit, ...listGitDirectories(dotGit, files)])) {
+      for (const { path: worktree, isInIndex } of listSubmodules(directory, top, files)) {
         const real = files.real(worktree);
         if (real !== undefined && files.kind(real) === "directory") yield join(real, ".git");
+        else if (real === undefined && isInIndex && isPlain(dirname(worktree), files)) yield join(worktree, ".git");
       }
     }
     if (top === "/") return;
   }
+}
+
+/** Whether the part of a path that exists is a directory, and no link leads there. */
+function isPlain(path: string, files: HostFiles): boolean {
+  const kind = files.kind(path);
+  return kind === "missing" ? isPlain(dirname(path), files) : kind === "directory" && files.real(path) === path;
 }
 
 function readGitFile(dotGit: string, files: HostFiles): string | undefined {

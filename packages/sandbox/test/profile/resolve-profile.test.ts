@@ -33,7 +33,7 @@ function createTree(tree: Tree, codexHome?: string): HostFiles {
     kind: kindOf,
     target: () => undefined,
     isPlainFile: () => true,
-    bytes: () => undefined,
+    parsed: () => undefined,
     firstLine: (path) => {
       const found = get(real(path) ?? "");
       return typeof found === "string" ? found.split("\n", 1)[0] : undefined;
