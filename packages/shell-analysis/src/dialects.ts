@@ -6,7 +6,7 @@ export const CONTINUATIONS = /\\\n/g;
 export function translateDialect(script: string): string {
   return script
     .replace(/(^|[\s;(])=\(/g, "$1<(")
-    .replace(/\$\{[\s|]((?:[^{}]|\$?\{[^{}]{0,200}\}){0,2000})\}/g, "$($1)")
+    .replace(/\$\{[\s|]((?:[^{}$]|\$(?!\{)|\$?\{[^{}]{0,200}\}){0,2000})\}/g, "$($1)")
     .replace(/\$(\{?)[=~^]+(?=\w)/g, "$$$1")
     .replace(/\$\{\([^()]*\)/g, "$${")
     .replace(/\$\{\$\{([^{}]*)\}/g, "$${$1")
@@ -15,8 +15,14 @@ export function translateDialect(script: string): string {
     .replace(/\\(?:[xX]([0-9a-fA-F]{2})|(?:u|U0000)00([0-7][0-9a-fA-F])|([01][0-7]{2}))/g, decodeLetter)
     .replace(/\(([^()]*)\|\s*psub\b[^()]*\)/g, "<($1)")
     .replace(/\}\s*always\s*\{/g, "; }; {")
-    .replace(/\bfor (\w+) in ([^;\n]*)[;\n]\s*\{([\s\S]{0,2000})\}(?=\s*(?:$|[;&|)\n]))/g, "for $1 in $2; do $3\ndone")
-    .replace(/\bfor (\w+) in ([^;\n]*)[;\n](?!\s*do\b)([\s\S]{0,2000}?)[;\n]\s*end\b/g, "for $1 in $2; do $3; done")
+    .replace(
+      /\bfor (\w+) in ((?:(?!\bfor \w+ in )[^;\n])*)[;\n]\s*\{([\s\S]{0,2000})\}(?=\s*(?:$|[;&|)\n]))/g,
+      "for $1 in $2; do $3\ndone",
+    )
+    .replace(
+      /\bfor (\w+) in ((?:(?!\bfor \w+ in )[^;\n])*)[;\n](?!\s*do\b)([\s\S]{0,2000}?)[;\n]\s*end\b/g,
+      "for $1 in $2; do $3; done",
+    )
     .replace(
       /((?<!\S)\[|\b(?:eval|source|command|exec|set|echo|string|test|count|printf|contains|math|cat|cd|ls))((?: [\w-]+){0,4}) \(/g,
       "$1$2 $$(",

@@ -34,6 +34,9 @@ export const MAX_LITERAL_OUTPUT = 64 * 1024;
 /** Most values of one variable that are tried. */
 export const MAX_VARIABLE_VALUES = 8;
 
+/** Most UTF-16 units of values of variables that are put into the words of one script. */
+export const MAX_READ_LENGTH = 4 * 1024 * 1024;
+
 /** Most places of one command that are guessed to begin another. */
 export const MAX_GUESSES = 1_024;
 
@@ -58,5 +61,8 @@ export const MAX_TEXTS = 64;
 /** Reading a character of a script costs about as much as visiting half a word of a command. */
 export const EFFORT_PER_CHARACTER = 0.5;
 
+/** Keeping a character of words, or of their input, costs little, but variables may repeat long ones. */
+export const EFFORT_PER_WORD_CHARACTER = 1 / 256;
+
 /** Programs that are copied under other names, with arguments, that are guessed. */
-export const MAX_COPY_GUESSES = 256;
+export const MAX_COPY_GUESSES = 1_024;

@@ -7,7 +7,9 @@ import { type LiteralCommands, listFound } from "./found-commands.js";
 import { judgeSetting } from "./git-settings.js";
 import {
   EFFORT_PER_CHARACTER,
+  EFFORT_PER_WORD_CHARACTER,
   MAX_EFFORT,
+  MAX_FILE_COMPARISONS,
   MAX_GUESS_WORDS,
   MAX_GUESSES,
   MAX_LITERAL_COMMANDS,
@@ -23,7 +25,7 @@ import type { ShellParser } from "./parser.js";
 import { parseChecked } from "./parser-check.js";
 import { listPieces } from "./pieces.js";
 import { QUIET_PROGRAMS } from "./plain-programs.js";
-import { lookupName, plainName } from "./program-name.js";
+import { GLOB, lookupName, plainName } from "./program-name.js";
 import { judgeRanFiles, listPatches } from "./ran-files.js";
 import { readRoughCommands } from "./rough-words.js";
 import { isInherited, isStandardInput, isStartFile, listVariableScripts } from "./run-variables.js";
@@ -67,9 +69,6 @@ const INITIAL_VARIABLES: Variables = new Map([["IFS", [" "]]]);
 
 /** A command of which only the words are known. */
 const UNRELATED = { uncertain: NOTHING, input: undefined, variables: INITIAL_VARIABLES, files: new Map() };
-
-/** A pattern in the name of a program, or the placeholder of a found file: `find -exec {} +`. `[` alone is a program. */
-const GLOB = /[*?]|\[.*\]|\{\}/s;
 
 class CommandCollector implements ScriptVisitor {
   /** By their text, so that each is listed once. */
@@ -139,6 +138,7 @@ class CommandCollector implements ScriptVisitor {
   /** Programs started by the analyzed one may load files that the script has written: hooks, settings, recipes. */
   private visitFiles(): void {
     const users = [...this.commands.values()].slice(1);
+    if (this.written.size * users.length > MAX_FILE_COMPARISONS) return this.giveUp();
     for (const [path, text] of this.written) {
       const { isUsed, isShell, isSettings } = judgeWrittenFile(path, text, users, this.loads);
       if (!isUsed) continue;
@@ -229,10 +229,12 @@ class CommandCollector implements ScriptVisitor {
   /** A shell under another name may read anything that is printed. */
   private visitCopies(): void {
     const input = [...this.texts].join("\n");
-    for (const argv of listCopies([...this.commands.values()])) {
+    const { copies, isOver } = listCopies([...this.commands.values()]);
+    for (const argv of copies) {
       const isShell = SHELLS.has(plainName(argv[0] ?? ""));
       this.visitCommand({ ...UNRELATED, argv, input: isShell ? input : undefined });
     }
+    if (isOver) this.complete = false;
   }
 
   giveUp(): void {
@@ -245,7 +247,7 @@ class CommandCollector implements ScriptVisitor {
     this.visited.set(variables, visited);
     const words = JSON.stringify(argv);
     const key = JSON.stringify([words, [...uncertain], input, this.isGuessing]);
-    this.effort += argv.length;
+    this.effort += argv.length + (words.length + (input?.length ?? 0)) * EFFORT_PER_WORD_CHARACTER;
     if (argv.length === 0 || visited.has(key) || !this.enter()) return visited.get(key);
     visited.set(key, undefined);
     (this.isGuessing ? this.guesses : this.commands).set(words, [...argv]);
@@ -293,7 +295,6 @@ class CommandCollector implements ScriptVisitor {
     const output = tree && walkScript(tree, input, variables, this);
     if (tree === undefined || tree.hasError) this.visitRough(script.slice(0, MAX_ROUGH_SCRIPT), variables);
     if (tree === undefined) this.complete = false;
-    // A line continuation joins words for a shell, but separates them for the grammar.
     if (CONTINUATION.test(script)) this.visitScript(script.replace(CONTINUATIONS, ""), variables, input);
     const { texts, deferred, unclear } = readZsh(script);
     for (const code of texts) this.visitText(code);

@@ -15,7 +15,7 @@ export function listPieces(text: string): string[][] {
 }
 
 /** Between commands in code, and what begins one: Ghostscript runs the rest of a file name after `%pipe%`. */
-const PIECE_ENDS = /%pipe%|(?:\\+(?=["'`]))+|["'`(){}[\]=!:;|&,@$<>\r\n]+|(?<=\b(?:qx|%x))\//;
+const PIECE_ENDS = /%pipe%|(?<!\\)\\+(?=["'`])|["'`(){}[\]=!:;|&,@$<>\r\n]+|(?<=\b(?:qx|%x))\//;
 
 const MAX_PIECE_WORDS = 16;
 const MAX_PIECE_STARTS = 4;

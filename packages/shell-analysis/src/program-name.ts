@@ -11,3 +11,6 @@ export function plainName(program: string): string {
     "",
   );
 }
+
+/** A pattern in the name of a program, or the placeholder of a found file: `find -exec {} +`. `[` alone is a program. */
+export const GLOB = /[*?]|^[^[]*\[.*\]|\{\}/s;

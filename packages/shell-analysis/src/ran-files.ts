@@ -25,13 +25,15 @@ export function judgeRanFiles(
   const relative = [...all].find((path) => !path.startsWith("/") && !/^[<(-]/.test(path));
   if (relative !== undefined && users.some(entersDevices))
     return `a shell runs \`${relative}\` in a directory of devices`;
-  const loaded = [...startedBy(users)].find((path) => users.some((argv) => mayDownload(path, argv)));
-  if (loaded !== undefined) return `\`${loaded}\` is a program that another command downloads`;
+  const downloaders = users.filter(([program = ""]) => DOWNLOADERS.test(plainName(program)));
   const editors = users.filter(([program = ""]) => MAKERS.test(plainName(program)));
   const started = startedBy(users);
-  if (all.size * countWords(users) + started.size * countWords(editors) > MAX_FILE_COMPARISONS) {
+  const comparisons = all.size * countWords(users) + started.size * countWords([...downloaders, ...editors]);
+  if (comparisons > MAX_FILE_COMPARISONS) {
     return "too many files are run to compare them with what other commands may make";
   }
+  const loaded = [...started].find((path) => downloaders.some((argv) => mayDownload(path, argv)));
+  if (loaded !== undefined) return `\`${loaded}\` is a program that another command downloads`;
   const made = [...all].find(
     (path) =>
       (written.size > 0 && GLOB.test(path)) ||
@@ -99,9 +101,11 @@ function mayChange(path: string, argv: readonly string[]): boolean {
 
 const CONTAINERS = /^(?:docker|podman|nerdctl|kubectl|oc|lxc|vagrant)(?:-compose)?$/;
 
+const DOWNLOADERS = /^(?:curl|wget|aria2c|axel)$/;
+
 /** Whether an address among the words may name the file, or its server may. */
 const mayDownload = (path: string, [program = "", ...args]: readonly string[]): boolean =>
-  /^(?:curl|wget|aria2c|axel)$/.test(plainName(program)) &&
+  DOWNLOADERS.test(plainName(program)) &&
   args.some(
     (arg) => /^-\w*J|^--(?:remote-header-name|content-disposition)$/.test(arg) || isIn(posix.basename(path), arg),
   );

@@ -1,4 +1,7 @@
 import { posix } from "node:path";
+import type { ScriptVisitor } from "./script-visitor.js";
+import type { SyntaxTree } from "./syntax-tree.js";
+import type { Variables } from "./variables.js";
 
 /** Variables whose value other programs run. */
 const RUN_VARIABLES =
@@ -31,3 +34,18 @@ export const isInherited = (path: string): boolean =>
 /** Whether a path may be the standard input, or another descriptor, of the program that opens it: also below the working directory. */
 export const isStandardInput = (path: string): boolean =>
   /^(?:-|\d+|(?:.*\/)?(?:dev\/)?stdin|(?:.*\/)?fd\/[^/]+)$/.test(posix.normalize(path));
+
+/** How a script exports variables to programs: the value of one in capitals may name something that they run. */
+const EXPORTS = /\bexport\b|\b(?:declare|typeset|set) -\w*[xa]|allexport/;
+
+/** Values of variables that programs, or later commands, may run. */
+export function visitVariables(tree: SyntaxTree, variables: Variables, visitor: ScriptVisitor): void {
+  const isExporting = EXPORTS.test(tree.script);
+  for (const [name, values] of variables) {
+    for (const value of values) {
+      visitor.visitDeferred(value);
+      visitor.visitVariable(name, value);
+      if (isExporting && /^[A-Z]\w*$/.test(name)) visitor.visitText(value);
+    }
+  }
+}

@@ -1,6 +1,6 @@
 import { posix } from "node:path";
 import { listWordNodes, readVariants } from "./command-words.js";
-import { MAX_ROUNDS } from "./limits.js";
+import { MAX_READ_LENGTH, MAX_ROUNDS } from "./limits.js";
 import {
   getHereDocument,
   getStrayWords,
@@ -11,7 +11,7 @@ import {
   isRedirect,
   listRedirects,
 } from "./redirects.js";
-import { isStartFile, listVariableScripts } from "./run-variables.js";
+import { isStartFile, listVariableScripts, visitVariables } from "./run-variables.js";
 import type { ScriptVisitor } from "./script-visitor.js";
 import { getText, listFunctions, type SyntaxNode, type SyntaxTree } from "./syntax-tree.js";
 import { isUncertain, joinTexts, toUnknown, UNKNOWN, withoutUnknown } from "./unknown.js";
@@ -28,7 +28,10 @@ export function walkScript(
   let read: Variables = new Map();
   let variables = collectVariables(tree, outer, read, NO_EXPANSIONS);
   for (let round = 1; ; round += 1) {
-    const walker = new Walker({ tree, visitor, functions: listFunctions(tree), calls: new Map() }, variables);
+    const walker = new Walker(
+      { tree, visitor, functions: listFunctions(tree), calls: new Map(), readLength: 0 },
+      variables,
+    );
     const output = walker.visit(tree.root, input);
     if (variables !== outer) visitVariables(tree, variables, visitor);
     if (variables === outer && walker.read.size === 0) return output;
@@ -48,20 +51,6 @@ export function walkScript(
 const HOOKS =
   /^(?:COMMAND_NOT_FOUND_HANDLER|YASH_AFTER_CD|PROMPT_COMMAND|\w+_functions|(?:dis_)?(?:functions|[gs]?aliases)|mapfile)$/;
 
-/** How a script exports variables to programs: the value of one in capitals may name something that they run. */
-const EXPORTS = /\bexport\b|\b(?:declare|typeset|set) -\w*[xa]|allexport/;
-
-function visitVariables(tree: SyntaxTree, variables: Variables, visitor: ScriptVisitor): void {
-  const isExporting = EXPORTS.test(tree.script);
-  for (const [name, values] of variables) {
-    for (const value of values) {
-      visitor.visitDeferred(value);
-      visitor.visitVariable(name, value);
-      if (isExporting && /^[A-Z]\w*$/.test(name)) visitor.visitText(value);
-    }
-  }
-}
-
 /** Shared by all parts of a script. */
 interface Walk {
   readonly tree: SyntaxTree;
@@ -70,6 +59,8 @@ interface Walk {
   readonly functions: ReadonlyMap<string, SyntaxNode>;
   /** What calls of them print, by name, arguments and input: each is followed once. */
   readonly calls: Map<string, string | undefined>;
+  /** Of all values that were put into words. */
+  readLength: number;
 }
 
 /** An expansion, a substitution or a pattern; `$'…'` and `$"…"` are plain text. */
@@ -227,8 +218,12 @@ class Walker {
     return target === undefined ? undefined : this.readText(target);
   }
 
+  /** With the separators that were set last: arrays are joined by them. */
   private readText(node: SyntaxNode): string {
-    return readValue(this.tree, node, this.createExpansions(0));
+    const expansions = this.createExpansions(0);
+    const getVariable = (name: string) =>
+      name === "IFS" ? this.variables.get(name)?.at(-1) : expansions.getVariable(name);
+    return readValue(this.tree, node, { ...expansions, getVariable });
   }
 
   /** Passes output to `>(…)`, and records output to files, which may be run later. */
@@ -383,7 +378,11 @@ class Walker {
     return {
       getVariable: (name) => {
         const values = this.variables.get(name) ?? [];
-        return values[Math.min(choice, values.length - 1)];
+        const value = values[Math.min(choice, values.length - 1)];
+        this.walk.readLength += value?.length ?? 0;
+        if (this.walk.readLength <= MAX_READ_LENGTH) return value;
+        this.visitor.giveUp();
+        return undefined;
       },
       getOutput: (substitution) => this.outputs.get(substitution),
     };

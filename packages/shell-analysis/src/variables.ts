@@ -2,7 +2,7 @@ import { MAX_VARIABLE_VALUES } from "./limits.js";
 import { getLiteralOutput } from "./literal-output.js";
 import { getText, type SyntaxNode, type SyntaxTree } from "./syntax-tree.js";
 import { UNKNOWN } from "./unknown.js";
-import { type Expansions, getWordTexts, readSplitWords, readValue, readWords } from "./words.js";
+import { type Expansions, getWordTexts, readSplitWords, readValue, readWords, toArrayMark } from "./words.js";
 
 /** Values that variables may have, by name. */
 export type Variables = ReadonlyMap<string, readonly string[]>;
@@ -118,6 +118,7 @@ function addAssignment(
   if (subscript !== text) add(subscript, values);
   if (value.type === "array")
     for (const [index, element] of values.slice(1).entries()) add(`${text}[${index}]`, [element]);
+  if (value.type === "array" || subscript !== text) add(toArrayMark(text), [""]);
   const before = operator?.type === "+=" ? (known.get(text) ?? []) : [];
   const joint = value.type === "array" ? " " : "";
   add(text, [...before.flatMap((one) => values.map((other) => one + joint + other)), ...values]);
@@ -179,6 +180,7 @@ function addBuiltinWords(tree: SyntaxTree, [program, ...args]: readonly string[]
   // In another shell `set` sets a variable.
   const named = program === "set" ? args.findIndex((arg) => !arg.startsWith("-")) : -1;
   if (named !== -1) add(args[named] ?? "", [args.slice(named + 1).join(" "), ...args.slice(named + 1)]);
+  if (named !== -1 && args.some((arg) => /^[-+]\w*A/.test(arg))) add(toArrayMark(args[named] ?? ""), [""]);
   if (program !== "set" || /^-./.test(args[0] ?? "") !== (args[0] === "--")) return;
   const words = args[0] === "--" ? args.slice(1) : args;
   const hasShift = /\bshift\b/.test(tree.script);

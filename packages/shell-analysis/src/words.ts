@@ -150,7 +150,8 @@ function readExpansion(tree: SyntaxTree, node: SyntaxNode, expansions: Expansion
   if (node.type === "simple_expansion") {
     const name = getText(tree, node).slice(1);
     const value = expansions.getVariable(name);
-    return value !== undefined && hasSeparator && (name === "*" || /\s/.test(value)) ? toUnknown(value) : value;
+    const isJoined = hasSeparator && (isArray(name, expansions) || /\s/.test(value ?? ""));
+    return value !== undefined && isJoined ? toUnknown(value) : value;
   }
   const children = node.children.slice(1, -1);
   const isIndirect = children[0]?.type === "!";
@@ -158,9 +159,10 @@ function readExpansion(tree: SyntaxTree, node: SyntaxNode, expansions: Expansion
   if (variable === undefined) return undefined;
   const subscript = getText(tree, variable);
   const whole = expansions.getVariable(subscript.replace(/\[.*$/s, ""));
-  const isWhole = !subscript.includes("[") || subscript.endsWith("[@]") || (subscript.endsWith("[*]") && !hasSeparator);
+  const isJoined = subscript.endsWith("[*]") || isArray(subscript, expansions);
+  const isWhole = subscript.endsWith("[@]") || (isJoined ? !hasSeparator : !subscript.includes("["));
   const part = isWhole || whole === undefined ? whole : toUnknown(whole);
-  const written = expansions.getVariable(subscript) ?? part;
+  const written = subscript.includes("[") ? (expansions.getVariable(subscript) ?? part) : part;
   const value = isIndirect && written !== undefined ? expansions.getVariable(written) : written;
   if (operator === undefined) return value;
   const last = others.at(-1) ?? operator;
@@ -179,6 +181,12 @@ function readExpansion(tree: SyntaxTree, node: SyntaxNode, expansions: Expansion
   }
 }
 
+/** Marks that a variable is an array: in zsh, the name alone means all elements, which `IFS` joins between quotes. */
+export const toArrayMark = (name: string): string => `${name}[]`;
+
+const isArray = (name: string, expansions: Expansions): boolean =>
+  name === "*" || expansions.getVariable(toArrayMark(name)) !== undefined;
+
 function transform(value: string, operation: string): string | undefined {
   const transformed = transformValue(withoutUnknown(value), operation);
   return transformed === undefined || !isUnknown(value) ? transformed : toUnknown(transformed);
@@ -192,6 +200,8 @@ function transformValue(value: string, operation: string): string | undefined {
   if (/^(?:\^\^?|@U)$/.test(operation)) return value.toUpperCase();
   if (operation === "@E") return decodeEscapes(value);
   if (/^@[QKk]$/.test(operation)) return value;
+  const stars = operation.split("*").length;
+  if (operation.length > MAX_PATTERN || value.length ** stars > MAX_PATTERN_STEPS) return undefined;
   const [, prefixSign, prefix = ""] = /^(##?)([^$`"'\\]+)$/.exec(operation) ?? [];
   if (prefixSign !== undefined) return value.replace(toPattern(prefix, prefixSign === "##", "^", ""), "");
   const [, suffixSign, suffix = ""] = /^(%%?)([^$`"'\\]+)$/.exec(operation) ?? [];
@@ -218,6 +228,10 @@ function cutSuffix(value: string, pattern: RegExp, isLongest: boolean, other = "
   const place = (isLongest ? places.reverse() : places).find((at) => pattern.test(value.slice(at)));
   return place === undefined ? value : value.slice(0, place) + other;
 }
+
+/** Longest pattern, and most steps of a comparison of a value with it: each star multiplies them by the length of the value. */
+const MAX_PATTERN = 256;
+const MAX_PATTERN_STEPS = 1_000_000;
 
 /** Most ends of a value that are compared with a pattern. */
 const MAX_PATTERN_PLACES = 256;

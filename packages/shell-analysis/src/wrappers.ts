@@ -244,10 +244,11 @@ function unwrapEnv(args: readonly string[]): NestedCommands {
   const split = values.filter(({ name }) => name === "S" || name === "split-string");
   const inner = split.map(({ value }) => toCommand(["env", ...splitString(value), ...command]));
   if (command.length > 0) inner.push(toCommand(command));
-  const isFilled = split.some(({ value }) => value.includes("${"));
-  if (isFilled)
-    return { ...NO_NESTED_COMMANDS, inner, unclear: "`env` puts a variable into the command that it splits" };
-  if (unknown === undefined) return { ...NO_NESTED_COMMANDS, inner };
+  if (unknown === undefined) {
+    const isFilled = split.some(({ value }) => value.includes("${"));
+    const filled = isFilled ? "`env` puts a variable into the command that it splits" : undefined;
+    return { ...NO_NESTED_COMMANDS, inner, unclear: filled };
+  }
   const unclear = `\`env\` has an option that is not known: \`${args[unknown] ?? ""}\``;
   return { inner: [], guesses: [...inner, ...guess(args.slice(unknown + 1))], unclear };
 }

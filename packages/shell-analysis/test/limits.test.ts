@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import {
+  MAX_COPY_GUESSES,
   MAX_EFFORT,
   MAX_FILE_COMPARISONS,
   MAX_GUESS_WORDS,
@@ -89,6 +90,43 @@ describe("bounds of scripts", () => {
     const { guesses = [], complete } = find(text(2_000));
     expect([guesses.length, complete]).toEqual([2_000, true]);
     expect(findLiteralCommands(parser, ["gdb", "-ex", text(MAX_TEXT_GUESSES + 1)]).complete).toBe(false);
+  });
+
+  it("guesses so many copies of programs, and says that there may be more", () => {
+    expect(MAX_COPY_GUESSES).toBe(1_024);
+    const copies = (count: number) => `${Array.from({ length: count }, (_, at) => `cp /d/${at} .;`).join("")}:`;
+    expect(find(copies(MAX_COPY_GUESSES)).complete).toBe(true);
+    expect(find(`${copies(MAX_COPY_GUESSES)}; cp /bin/zap q; ./q x`).complete).toBe(false);
+    const numbers = Array.from({ length: 3_000 }, (_, at) => at);
+    const product = `cp ${numbers.map((at) => `/${at}`).join(" ")} b; ${numbers.map((at) => `b ${at};`).join("")}:`;
+    expect(find(product).complete).toBe(false);
+  });
+
+  it("compares so many programs with downloads, and says that one may be loaded", () => {
+    const script = (count: number) =>
+      Array.from({ length: count }, (_, at) => `/a${at}; curl -o b${at} u:/`).join("\n");
+    expect(find(script(50)).complete).toBe(true);
+    expect(find(script(300)).unclear).toContain("too many files");
+  });
+
+  it.each([
+    ["expansions in a group", `\${ ${"$\u007ba}".repeat(16_000)}`],
+    ["few expansions in a group", `\${ ${"$\u007ba}".repeat(40)}`],
+    ["a pattern with many stars", `a=${"a".repeat(1_000)}; x \${a/${"*a".repeat(10)}b/}`],
+    ["a long pattern", `a=${"a".repeat(1_000)}; x \${a/${"*a".repeat(20_000)}b/}`],
+    ["backslashes in code", `python3 -c '${"\\".repeat(65_000)}'`],
+    ["lists of loops", "for a in ".repeat(7_000)],
+    ["subscripts", "$a['".repeat(16_000)],
+    ["repeated long values", `a=${"a".repeat(30_000)};${"echo $a $a;".repeat(3_000)}`],
+    ["braces", "{1..9}".repeat(10_000)],
+    ["cut values", `a=${"a".repeat(30_000)}; x ${"$\u007ba%%*b}".repeat(4_000)}`],
+    ["replaced values", `a=${"ab".repeat(15_000)}; x ${"$\u007ba//a/bb}".repeat(3_000)}`],
+    ["files", Array.from({ length: 3_000 }, (_, at) => `echo a${at}>f${at}; . f${at};`).join("")],
+    ["programs with paths", Array.from({ length: 8_000 }, (_, at) => `/a${at};`).join("")],
+  ])("takes a short time for %s", (_name, script) => {
+    const { user } = process.cpuUsage();
+    find(script);
+    expect(process.cpuUsage({ user, system: 0 }).user).toBeLessThan(4_000_000);
   });
 
   it("reads a script again only so often", () => {

@@ -35,6 +35,11 @@ describe("findLiteralCommands", () => {
     expect(findLiteralCommands(parser, [])).toEqual({ commands: [], complete: true });
   });
 
+  it("guesses what an option that is not known hides, also beside a split string with a variable", () => {
+    const argv = ["env", "-S", "$\u007bx}", "--frobnicate", "v", "zap", "y"];
+    expect(findLiteralCommands(parser, argv).guesses).toContainEqual(["zap", "y"]);
+  });
+
   it.each(["'", '"', "$'", "`", "$(", "<", ">", "\\", "   ", "{,}", "$'\\x", "a=(", "<(", "\0", "}", ";;", "${"])(
     "reads the unfinished %j to its end",
     (script) => expect(findLiteralCommands(parser, ["bash", "-lc", script]).complete).toBe(true),
