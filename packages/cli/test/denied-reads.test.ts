@@ -190,6 +190,7 @@ const OPEN = [
   ".ssh/config",
   ".gitconfig",
   ".aws/config",
+  ".local/share/mkcert/rootCA.pem",
   ".docker/daemon.json",
   ".cargo/config.toml",
 ];

@@ -38,18 +38,20 @@ describe("codex run ends", () => {
     expect([code, signal]).toEqual([expected, null]);
   });
 
-  it.runIf(process.platform === "linux").each([
-    [
-      "an argument that is not UTF-8",
-      'exec "$0" "$1" run -- printf %s "$(printf "a\\377")"',
-      "argument `a\ufffd` is not UTF-8",
-    ],
-    [
-      "a directory that was removed",
-      'mkdir "$2/gone"; cd "$2/gone"; rmdir "$2/gone"; exec "$0" "$1" run -- true',
-      "directory was removed",
-    ],
-  ])("with 126 for %s", (_what, script, problem) => {
+  it
+    .runIf(process.platform === "linux")
+    .each([
+      [
+        "an argument that is not UTF-8",
+        'exec "$0" "$1" run -- printf %s "$(printf "a\\377")"',
+        "argument `a\ufffd` is not UTF-8",
+      ],
+      ...["run", "run -C below", "sandbox"].map((command) => [
+        `a directory that was removed: ${command}`,
+        `mkdir "$2/gone"; cd "$2/gone"; rmdir "$2/gone"; exec "$0" "$1" ${command} -- true`,
+        "directory was removed",
+      ]),
+    ])("with 126 for %s", (_what, script, problem) => {
     const { status, stderr, stdout } = spawnSync("sh", ["-c", script, process.execPath, codex, directory], {
       encoding: "utf8",
     });

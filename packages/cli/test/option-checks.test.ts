@@ -139,14 +139,16 @@ describe("the command refuses", () => {
     expect(await refusal(args)).toEqual({ code: 2, stdout: "", error: `codex: ${message}` });
   });
 
-  const TOKEN = "has a blank, a line break or a character outside ASCII; such a token cannot be sent";
+  const REST = "or a character outside ASCII; such a token cannot be sent";
+  const LISTENED = `has a blank, a line break ${REST}`;
+  const SENT = `has a line break, a control character ${REST}`;
   it.each([
-    [["executor", "--listen", "ws://127.0.0.1:0", "--token-file", blank], `the token file ${blank} ${TOKEN}`],
+    [["executor", "--listen", "ws://127.0.0.1:0", "--token-file", blank], `the token file ${blank} ${LISTENED}`],
     [
       ["mcp-server", "--listen", "http://127.0.0.1:0", "--listen-token-file", blank],
-      `the token file ${blank} ${TOKEN}`,
+      `the token file ${blank} ${LISTENED}`,
     ],
-    [["run", "--executor", "1", "--token-file", lines, "--", "true"], `the token file ${lines} ${TOKEN}`],
+    [["run", "--executor", "1", "--token-file", lines, "--", "true"], `the token file ${lines} ${SENT}`],
   ])("a token that cannot be sent: %j", async (args, message) => {
     expect(await refusal(args)).toEqual({ code: 2, stdout: "", error: `codex: ${message}` });
   });
@@ -154,7 +156,7 @@ describe("the command refuses", () => {
   it("a token of the environment that cannot be sent", async () => {
     const args = ["run", "--executor", "1", "--", "true"];
     const { code, error } = await refusal(args, { CODEX_EXECUTOR_TOKEN: "tökén" });
-    expect([code, error]).toEqual([2, `codex: CODEX_EXECUTOR_TOKEN ${TOKEN}`]);
+    expect([code, error]).toEqual([2, `codex: CODEX_EXECUTOR_TOKEN ${SENT}`]);
   });
 
   it("a directory as a file to replay", async () => {

@@ -9,7 +9,7 @@ export {
   type TlsArguments,
 } from "./process/credentials.js";
 export { onStopSignal } from "./process/host-process.js";
-export { isLoopback, isStdio, parseHttpListenUrl } from "./process/listen-url.js";
+export { isLoopback, isStdio, parseHttpListenUrl, refuseOnStdio } from "./process/listen-url.js";
 export { takeNodeOptions, withoutNodeOptions } from "./process/node-options.js";
 export { type OpenedTelemetry, openTelemetry, type TelemetryArguments } from "./process/open-telemetry.js";
 export { VERSION } from "./process/version.js";

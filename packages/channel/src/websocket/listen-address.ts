@@ -95,11 +95,18 @@ function bind(server: Server, name: string, listen: () => void): Promise<void> {
   });
 }
 
-/** Why an address is in use: a socket listens there, or something else has the path. */
-const describeUse = (name: string): string =>
-  name.startsWith("/") && statSync(name, { throwIfNoEntry: false })?.isSocket() === false
-    ? "it exists and is not a socket"
-    : "the address is in use";
+/** Why an address is in use: a socket listens there, or something else has the path, such as a link to nothing. Never throws. */
+function describeUse(name: string): string {
+  if (!name.startsWith("/")) return IN_USE;
+  try {
+    return statSync(name).isSocket() ? IN_USE : NO_SOCKET;
+  } catch {
+    return NO_SOCKET;
+  }
+}
+
+const IN_USE = "the address is in use";
+const NO_SOCKET = "it exists and is not a socket";
 
 const failed = (name: string, reason: string, cause?: unknown): ChannelError =>
   new ChannelError("listen_failed", `cannot listen on ${name}: ${reason}`, { cause });

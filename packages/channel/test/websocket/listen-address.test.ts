@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -13,6 +13,11 @@ beforeEach(() => {
   base = mkdtempSync(join(tmpdir(), "codex listen-"));
 });
 afterEach(() => rmSync(base, { recursive: true }));
+
+function linkTo(target: string): string {
+  symlinkSync(target, join(base, "link"));
+  return join(base, "link");
+}
 
 async function listen(options: Partial<ListenOptions>) {
   const accepted: Channel[] = [];
@@ -36,6 +41,8 @@ async function exchange(url: string, accepted: Channel[], options: Parameters<ty
 describe("a unix socket", () => {
   it.each([
     ["a directory", () => base, /cannot listen on .*: it exists and is not a socket$/],
+    ["a link to nothing", () => linkTo(join(base, "none")), /cannot listen on .*: it exists and is not a socket$/],
+    ["a link to itself", () => linkTo(join(base, "link")), /cannot listen on .*: ELOOP/],
     ["a path below a file", () => join("/etc/passwd", "x"), /cannot listen on \/etc\/passwd\/x: .*ENOTDIR/],
   ])("at %s is an error that names it", async (_what, path, message) => {
     const opened = createWebSocketListener({ socketPath: path(), onChannel: () => {} });

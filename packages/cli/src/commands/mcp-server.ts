@@ -9,6 +9,7 @@ import {
   parseHttpListenUrl,
   readListenToken,
   readTlsIdentity,
+  refuseOnStdio,
   type TlsArguments,
   VERSION,
 } from "@codex/servers";
@@ -36,7 +37,7 @@ export interface McpServerCommandOptions extends EntryOptions, TlsArguments {
  */
 export async function runMcpServer(options: McpServerCommandOptions, beginning?: StdioBeginning): Promise<void> {
   const { printConfig } = options;
-  const address = isStdio(options.listen) ? undefined : readAddress(options);
+  const address = readAddress(options);
   if (printConfig !== undefined) {
     const url = address === undefined ? undefined : `${options.listen.replace(/\/$/, "")}/mcp`;
     const hasToken = options.listenTokenFile !== undefined;
@@ -100,8 +101,22 @@ function createOpening(options: McpServerCommandOptions, onToolsChanged: () => v
   };
 }
 
-/** Where HTTP is served. @throws CommandError */
-function readAddress({ listen, listenTokenFile, allowedHost = [], ...tlsOptions }: McpServerCommandOptions) {
+/** Where HTTP is served; undefined for stdio. @throws CommandError */
+function readAddress(options: McpServerCommandOptions): HttpAddress | undefined {
+  const { listen, listenTokenFile, allowedHost, tlsCert, tlsKey } = options;
+  if (!isStdio(listen)) return readHttpAddress(options);
+  refuseOnStdio({
+    "--listen-token-file": listenTokenFile,
+    "--allowed-host": allowedHost,
+    "--tls-cert": tlsCert,
+    "--tls-key": tlsKey,
+  });
+  return undefined;
+}
+
+type HttpAddress = ReturnType<typeof readHttpAddress>;
+
+function readHttpAddress({ listen, listenTokenFile, allowedHost = [], ...tlsOptions }: McpServerCommandOptions) {
   const { host, port, isTls } = parseHttpListenUrl(listen, "stdio://, ");
   const tls = readTlsIdentity(tlsOptions);
   if (isTls !== (tls !== undefined)) {
@@ -152,20 +167,16 @@ async function waitToOpen(signal: AbortSignal): Promise<void> {
 
 const OPEN_AFTER_MS = 20;
 
-async function serveHttp(
-  servers: McpServers,
-  { open }: Opening,
-  address: ReturnType<typeof readAddress>,
-): Promise<void> {
+async function serveHttp(servers: McpServers, { open }: Opening, address: HttpAddress): Promise<void> {
   await open();
   // Before the address is printed, since a signal may follow immediately.
   const stopped = new Promise<void>((resolve) => void onStopSignal(resolve));
-  const { listenMcp } = await import("@codex/mcp/http");
-  const listener = await listenMcp(servers, address);
-  process.stdout.write(`${listener.url}\n`);
   // Other programs of this user could read its tokens.
   const { shieldIfPossible } = await import("../connect.js");
   shieldIfPossible();
+  const { listenMcp } = await import("@codex/mcp/http");
+  const listener = await listenMcp(servers, address);
+  process.stdout.write(`${listener.url}\n`);
   await stopped;
   await listener.close();
 }

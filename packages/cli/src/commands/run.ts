@@ -1,6 +1,5 @@
 import { fstatSync, readFileSync, statSync } from "node:fs";
 import { devNull } from "node:os";
-import { resolve } from "node:path";
 import { isatty } from "node:tty";
 import { quoteWords } from "@codex/agent-terminal/text";
 import type { SandboxMode, TerminalSize } from "@codex/executor-protocol";
@@ -10,7 +9,7 @@ import type { RunRecording } from "@codex/recording";
 import { attachExecutor, choosePlace } from "../connect.js";
 import { CommandError, EXIT } from "../exit-codes.js";
 import { say } from "../notice.js";
-import { WITHOUT_DIRECTORY } from "../report-error.js";
+import { resolveDirectory } from "../own-directory.js";
 import { chooseRunSandbox, describeDenial } from "../run-sandbox.js";
 
 export interface RunOptions {
@@ -37,7 +36,7 @@ export async function runRun(argv: string[], options: RunOptions): Promise<void>
   // An executor in this process is on this host: the program starts in the user's directory, with the user's environment.
   const chosen = await choosePlace(options, EXIT.lost);
   const own = options.executor === undefined && chosen === undefined;
-  const cwd = options.cwd === undefined ? (own ? getDirectory() : undefined) : own ? resolve(options.cwd) : options.cwd;
+  const cwd = own ? resolveDirectory(options.cwd) : options.cwd;
   // Reading the size opens the streams.
   const size = ((tty || options.record !== undefined) && getTerminalSize()) || DEFAULT_SIZE;
   const recording = await openRecording(argv, size, tty, options);
@@ -96,14 +95,6 @@ function readGiven(): Buffer | undefined {
     return readFileSync("/proc/self/cmdline");
   } catch {
     return undefined;
-  }
-}
-
-function getDirectory(): string {
-  try {
-    return process.cwd();
-  } catch (cause) {
-    throw new CommandError(`the command was not run: ${WITHOUT_DIRECTORY}`, EXIT.notStarted, { cause });
   }
 }
 

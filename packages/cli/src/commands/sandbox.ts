@@ -1,4 +1,3 @@
-import { resolve } from "node:path";
 import { visible } from "@codex/agent-terminal/text";
 import type { Sandbox } from "@codex/executor-protocol";
 import { DEFAULT_SIZE, endAs, followProgram, getTerminalSize } from "@codex/foreground";
@@ -8,6 +7,7 @@ import { attachExecutor } from "../connect.js";
 import { CommandError, EXIT } from "../exit-codes.js";
 import { say } from "../notice.js";
 import { openConfig } from "../open-config.js";
+import { resolveDirectory } from "../own-directory.js";
 import { describeDenial } from "../run-sandbox.js";
 import { chooseTrialSandbox, type TrialOptions } from "../sandbox-trial.js";
 
@@ -23,7 +23,7 @@ export interface SandboxCommandOptions extends TrialOptions {
 export async function runSandbox(argv: readonly string[], options: SandboxCommandOptions): Promise<void> {
   if (options.environment !== undefined && options.environment !== "local") return runElsewhere(argv, options);
   if (options.check) return check(argv);
-  const cwd = resolve(options.cd ?? ".");
+  const cwd = resolveDirectory(options.cd);
   const sandbox = await chooseTrialSandbox(cwd, options);
   if (options.explain) {
     const { explainSandbox } = await import("../explain-sandbox.js");

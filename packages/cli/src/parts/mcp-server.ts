@@ -14,5 +14,9 @@ export async function run(_name: string, options: McpServerCommandOptions): Prom
 }
 
 /** Whether nothing else is to be done before there is a client, such as refusing an option. */
-const waitsForClient = ({ listen, maxHold, printConfig, view }: McpServerCommandOptions): boolean =>
-  isStdio(listen) && isHoldTime(Math.round(maxHold * 1000)) && printConfig === undefined && view !== true;
+const waitsForClient = ({ listen, maxHold, printConfig, view, ...options }: McpServerCommandOptions): boolean =>
+  isStdio(listen) &&
+  isHoldTime(Math.round(maxHold * 1000)) &&
+  printConfig === undefined &&
+  view !== true &&
+  (options.listenTokenFile ?? options.allowedHost ?? options.tlsCert ?? options.tlsKey) === undefined;

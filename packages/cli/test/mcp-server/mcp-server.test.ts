@@ -98,6 +98,8 @@ describe("codex mcp-server --print-config", () => {
 
 it.each([
   [["http://0.0.0.0:0"], /0\.0\.0\.0 can be reached from other machines.*give --listen-token-file/],
+  [["stdio://", "--listen-token-file", "/nowhere"], /--listen-token-file is for a listener; stdio does not use it/],
+  [["stdio", "--allowed-host", "x"], /--allowed-host is for a listener; stdio does not use it/],
   [["https://127.0.0.1:0"], /--listen https:\/\/ and --tls-cert with --tls-key need each other/],
   [["ws://127.0.0.1:0"], /expected stdio:\/\/, http:\/\/HOST:PORT or https:/],
   [["http://127.0.0.1:0", "--listen-token-file", "/nowhere"], /--listen-token-file cannot be read: ENOENT/],

@@ -1,4 +1,4 @@
-import { chmod, lstat, mkdir, mkdtemp, readFile, realpath, rename, rm, stat, writeFile } from "node:fs/promises";
+import { chmod, mkdir, mkdtemp, readFile, realpath, rename, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { messageOf } from "@codex/telemetry";
@@ -63,8 +63,7 @@ export async function removeEnvironment(home: string, id: string): Promise<strin
   }
   for (const [name, text] of Object.entries(changed)) {
     const file = join(home, name);
-    // Even an empty file takes precedence over CODEX_EXEC_SERVER_URL.
-    if (text.trim() === "" && (await lstat(file)).isFile()) await rm(file);
+    if (text.trim() === "") await removeFile(file);
     else await write(file, text);
   }
   return Object.keys(changed).map((name) => join(home, name));
@@ -116,6 +115,16 @@ async function check(home: string, texts: Texts): Promise<EnvironmentsConfig> {
     });
   } finally {
     await rm(trial, { recursive: true, force: true });
+  }
+}
+
+/** Even an empty file takes precedence over CODEX_EXEC_SERVER_URL. With a link also the file that it names goes. */
+async function removeFile(file: string): Promise<void> {
+  try {
+    await rm(await realpath(file));
+    await rm(file, { force: true });
+  } catch (error) {
+    throw new EnvironmentsConfigError({ file, rule: `it cannot be removed: ${messageOf(error)}` }, { cause: error });
   }
 }
 

@@ -12,7 +12,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { addEnvironment, listIds, loadEnvironments, removeEnvironment } from "../../src/index.js";
 
 let home: string;
@@ -59,10 +59,10 @@ describe("adding an environment", () => {
   });
 
   it.skipIf(process.getuid?.() === 0)("names a file that cannot be written", async () => {
+    onTestFinished(() => chmodSync(home, 0o700));
     chmodSync(home, 0o500);
     const added = addEnvironment(home, { id: "a", url: "ws://127.0.0.1:1" });
     await expect(added).rejects.toThrow(`${join(home, "environments.toml")}: it cannot be written: EACCES`);
-    chmodSync(home, 0o700);
   });
 
   it("writes nothing that is invalid", async () => {
@@ -91,6 +91,15 @@ describe("removing an environment", () => {
     expect(readdirSync(home)).toEqual([]);
     const { default: chosen } = await loadEnvironments({ home, env: { CODEX_EXEC_SERVER_URL: "ws://127.0.0.1:1" } });
     expect(chosen).toBe("remote");
+  });
+
+  it("leaves neither an empty file behind a link nor the link", async () => {
+    const real = join(home, "dotfile.toml");
+    writeFileSync(real, "");
+    symlinkSync(real, join(home, "environments.toml"));
+    await addEnvironment(home, { id: "a", url: "ws://127.0.0.1:1" });
+    await removeEnvironment(home, "a");
+    expect(readdirSync(home)).toEqual([]);
   });
 
   it("removes its tables and nothing else", async () => {

@@ -49,7 +49,8 @@ export class ResponseMemory {
     const release = await connection.take(bytes, { signal });
     if (release === undefined) return;
     releases.push(release);
-    await this.#channel.waitForRoom();
+    await unlessAborted(this.#channel.waitForRoom(), signal);
+    if (signal?.aborted) return release();
     const releaseTotal = await total.take(bytes, { waitMs: totalWaitMs, signal });
     if (releaseTotal !== undefined) releases.push(releaseTotal);
     else if (!signal?.aborted) {
@@ -66,6 +67,16 @@ export class ResponseMemory {
     };
     void this.#channel.waitForRoom().then(releaseAll, releaseAll);
   }
+}
+
+/** Resolves also when `signal` aborts. */
+function unlessAborted(work: Promise<void>, signal: AbortSignal | undefined): Promise<void> {
+  if (signal === undefined) return work;
+  return new Promise((resolve, reject) => {
+    work.then(resolve, reject);
+    if (signal.aborted) resolve();
+    signal.addEventListener("abort", () => resolve(), { once: true });
+  });
 }
 
 /** Calls `then` in the turn in which the peer sends the response, so that the channel is then as full as it makes it. */

@@ -102,7 +102,7 @@ describe("answers with large bodies of HTTP responses", () => {
     return { url: `http://127.0.0.1:${(http.address() as AddressInfo).port}/`, waiting };
   }
 
-  it("are read as far as there is memory for them, and the next when one was sent or given up", async () => {
+  it("are all read, more than there is memory for at once, and one can be given up", async () => {
     const { url, waiting } = await serve();
     const client = await server.ready();
     const get = (requestId: string) => ({ requestId, method: "GET", url });
@@ -112,11 +112,8 @@ describe("answers with large bodies of HTTP responses", () => {
     await expect.poll(() => waiting.length).toBe(FIT);
     const refused = client.refusal("http/request", get("given up"));
     answers.push(client.ask("http/request", get("last")));
-    for (let turn = 0; turn < 50; turn += 1) await nextTurn();
-    expect(waiting).toHaveLength(FIT);
     expect(await client.ask("http/cancel", { requestId: "given up" })).toEqual({ cancelled: true });
     expect(await refused).toContain("the request was cancelled");
-    expect(waiting).toHaveLength(FIT);
     for (let ended = 0; ended < answers.length; ended += 1) {
       await expect.poll(() => waiting.length).toBeGreaterThan(ended);
       waiting[ended]?.end("x");

@@ -1,6 +1,7 @@
 import { gzipSync } from "node:zlib";
 import { NEVER_PASSED } from "@codex/exec-backend";
 import { expect, it } from "vitest";
+import { UNBUDGETED_BYTES } from "../../src/limits.js";
 import { type Answer, echo, textOf, useHttp } from "./support.js";
 
 const servers = useHttp();
@@ -225,4 +226,30 @@ it("tells a body that is cut off, and one that is too large", async () => {
   expect(await limited.call({ url: large })).toEqual({ code: -32603, message });
   const fitting = servers.connect({ limits: { maxBufferedBodyBytes: 100_001 } });
   expect(textOf(await fitting.call({ url: large }))).toHaveLength(100_001);
+});
+
+it("a body that needs memory is refused when there is none", async () => {
+  const { http } = servers.connect();
+  const get = (url: string, asked: number[]) => {
+    const reserve = async (bytes: number) => {
+      asked.push(bytes);
+      throw new Error("no memory");
+    };
+    const nothing = { headers: [], bodyBase64: undefined, timeoutMs: undefined };
+    const params = {
+      requestId: "r",
+      method: "GET",
+      url,
+      streamResponse: false,
+      redirectPolicy: "stop",
+      ...nothing,
+    } as const;
+    return http.request(params, { reserve });
+  };
+  const small = await servers.serve((_, response) => response.end(Buffer.alloc(UNBUDGETED_BYTES)));
+  const large = await servers.serve((_, response) => response.end(Buffer.alloc(UNBUDGETED_BYTES + 1)));
+  const asked: number[] = [];
+  expect((await get(small, asked)).body).toHaveLength(UNBUDGETED_BYTES);
+  await expect(get(large, asked)).rejects.toThrow("no memory");
+  expect(asked).toEqual([UNBUDGETED_BYTES + 1]);
 });

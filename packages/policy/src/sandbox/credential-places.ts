@@ -37,7 +37,7 @@ export const CREDENTIALS: readonly string[] = [
   "~/.putty",
   "~/.google_authenticator",
   "~/.step/secrets",
-  "~/.local/share/mkcert",
+  "~/.local/share/mkcert/rootCA-key.pem",
   "~/.acme.sh",
   "~/.lego",
   "~/.pki/nssdb",

@@ -27,7 +27,7 @@ import { CommandError, SERVER_EXIT } from "../process/command-error.js";
 import { readListenToken, readTlsIdentity, type TlsArguments } from "../process/credentials.js";
 import { onStopSignal, openStdout } from "../process/host-process.js";
 import { collectGarbage, keepHeapSmall } from "../process/keep-heap-small.js";
-import { isLoopback, type ListenPlace, parseListenUrl } from "../process/listen-url.js";
+import { isLoopback, type ListenPlace, parseListenUrl, refuseOnStdio } from "../process/listen-url.js";
 import { type OpenedTelemetry, openTelemetry, type TelemetryArguments } from "../process/open-telemetry.js";
 import { shieldListener } from "../process/shield-listener.js";
 import { type CeilingArguments, readCeiling } from "./ceiling-options.js";
@@ -72,7 +72,10 @@ export async function runExecutor(given: ExecutorCommandOptions, { connectRemote
   const options = withBackgroundLog(given);
   const { serveSocket } = options;
   const target = parseListenUrl(options.listen);
-  if (target.kind === "stdio") refuseOnStdio(options);
+  if (target.kind === "stdio") {
+    const { tokenFile, tlsCert, tlsKey } = options;
+    refuseOnStdio({ "--token-file": tokenFile, "--tls-cert": tlsCert, "--tls-key": tlsKey });
+  }
   const ceiling = readCeiling(options, options.execServer === undefined);
   const telemetry = await openTelemetry("executor", options, target.kind !== "stdio");
   const remote = options.execServer === undefined ? undefined : await connectRemote(options.execServer, telemetry);
@@ -146,13 +149,6 @@ const toBackground = (executor: Executor): BackgroundServer => ({
   serve: (socket) => executor.serve(createStdioChannel({ input: socket, output: socket })),
   close: () => executor.close(),
 });
-
-function refuseOnStdio({ tokenFile, tlsCert, tlsKey }: ExecutorCommandOptions): void {
-  const given = Object.entries({ "--token-file": tokenFile, "--tls-cert": tlsCert, "--tls-key": tlsKey });
-  const [option] = given.find(([, value]) => value !== undefined) ?? [];
-  if (option !== undefined)
-    throw new CommandError(`${option} is for a listener; stdio does not use it`, SERVER_EXIT.usage);
-}
 
 async function serveStdio(executor: Executor): Promise<void> {
   const channel = createStdioChannel({ input: process.stdin, output: openStdout() });

@@ -50,16 +50,16 @@ export function readListenToken(path: string | undefined, option = "--token-file
 }
 
 /** What a header can carry. */
-const IN_HEADER = /^[\t -~]+$/;
+const IN_HEADER = { pattern: /^[\t -~]+$/, other: "a line break, a control character" };
 
 /** What is read of `Authorization: Bearer …` by the listeners that compare whole tokens. */
-const IN_BEARER = /^[!-~]+$/;
+const IN_BEARER = { pattern: /^[!-~]+$/, other: "a blank, a line break" };
 
 /** Without this, every client would be refused, for another reason. */
-function checkToken(token: string, name: string, allowed: RegExp): void {
-  if (allowed.test(token)) return;
+function checkToken(token: string, name: string, { pattern, other }: typeof IN_HEADER): void {
+  if (pattern.test(token)) return;
   throw new CommandError(
-    `${name} has a blank, a line break or a character outside ASCII; such a token cannot be sent`,
+    `${name} has ${other} or a character outside ASCII; such a token cannot be sent`,
     SERVER_EXIT.usage,
   );
 }
