@@ -4,6 +4,9 @@ export const MAX_SCRIPT_BYTES = 64 * 1024;
 /** Most NUL characters of a script that is parsed. */
 export const MAX_SCRIPT_NULS = 1_000;
 
+/** Pipes (`|`, `|&`) in a script, beyond which it is not parsed. */
+export const MAX_SCRIPT_PIPES = 1_000;
+
 /** Most time to parse one script, in milliseconds; ordinary scripts take well under one. */
 export const MAX_PARSE_MS = 250;
 

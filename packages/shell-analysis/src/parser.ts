@@ -1,7 +1,7 @@
 import { createRequire } from "node:module";
 import { messageOf } from "@codex/telemetry";
 import type { Parser } from "@vscode/tree-sitter-wasm";
-import { MAX_PARSE_MS, MAX_SCRIPT_BYTES, MAX_SCRIPT_NULS } from "./limits.js";
+import { MAX_PARSE_MS, MAX_SCRIPT_BYTES, MAX_SCRIPT_NULS, MAX_SCRIPT_PIPES } from "./limits.js";
 import { initializeTreeSitter } from "./parser-init.js";
 import { copyTree, type SyntaxTree } from "./syntax-tree.js";
 
@@ -10,7 +10,7 @@ import { copyTree, type SyntaxTree } from "./syntax-tree.js";
  * cannot be a parse of the script.
  */
 export interface ShellParser {
-  /** Undefined when the script is beyond a bound (bytes, time, size of the tree) or has many NUL characters; then nothing is known about it. */
+  /** Undefined when the script is beyond a bound (bytes, time, size of the tree, NUL characters, pipes); then nothing is known about it. */
   parse(script: string): SyntaxTree | undefined;
 }
 
@@ -70,9 +70,14 @@ function loadTreeSitter(given?: ShellParserFiles) {
   }
 }
 
+/** Not `||`. */
+const PIPE = /(?<!\|)\|(?!\|)/;
+
 function parseScript(parser: Parser, script: string, now: () => number): SyntaxTree | undefined {
   // The grammar takes quadratic time for NUL characters, and asks for the time only after them.
   if (Buffer.byteLength(script) > MAX_SCRIPT_BYTES || script.split("\0").length > MAX_SCRIPT_NULS) return undefined;
+  // Each pipe takes memory; with 16,000 the WebAssembly runtime aborts, for good.
+  if (script.split(PIPE).length > MAX_SCRIPT_PIPES) return undefined;
   const deadline = now() + MAX_PARSE_MS;
   const tree = parser.parse(script, null, { progressCallback: () => now() > deadline });
   if (tree === null) {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { MAX_SCRIPT_NULS } from "../src/limits.js";
+import { MAX_SCRIPT_NULS, MAX_SCRIPT_PIPES } from "../src/limits.js";
 import { createLazyShellParser, loadShellParser } from "../src/parser.js";
 import { splitScript } from "../src/split.js";
 
@@ -36,6 +36,16 @@ describe("createLazyShellParser", () => {
     const [one, other] = await Promise.all([loadShellParser(), loadShellParser()]);
     expect(splitScript(one, "a b")).toEqual([["a", "b"]]);
     expect(splitScript(other, "c d")).toEqual([["c", "d"]]);
+  });
+
+  it("is not broken by scripts of pipes, which abort the WebAssembly runtime", async () => {
+    const { parse } = await loadShellParser();
+    for (const pipe of ["a|", "a|&"]) {
+      for (let time = 0; time < 4; time += 1) expect(parse(pipe.repeat(21_000))).toBeUndefined();
+    }
+    expect(parse("ls x")).toBeDefined();
+    expect(parse(`${"a|".repeat(MAX_SCRIPT_PIPES - 1)}a`)).toBeDefined();
+    expect(parse("a || b\n".repeat(MAX_SCRIPT_PIPES))).toBeDefined();
   });
 
   it("does not read many NUL characters", async () => {
