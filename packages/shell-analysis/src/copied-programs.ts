@@ -53,5 +53,5 @@ export const WRITERS: ReadonlySet<string> = new Set("cp install dd tee sponge ln
 const NAMERS = /^(?:mkdir|touch|ln|cp|mv|cd|pushd|dirname|basename|readlink|realpath|mktemp)$/;
 
 /** Arguments of more than one word that may come back as a command in what another command prints. */
-export const listNames = ([program = "", ...args]: Argv): string[] =>
+export const listNamedFiles = ([program = "", ...args]: Argv): string[] =>
   NAMERS.test(plainName(program)) ? args.filter((arg) => /\s/.test(arg)) : [];

@@ -1,7 +1,7 @@
 import { posix } from "node:path";
 import { judgeWrittenFile, listValues, readsProgram } from "./code-texts.js";
 import { ComputedPrograms, isEvaluated } from "./computed-programs.js";
-import { listCopies, listNames, WRITERS } from "./copied-programs.js";
+import { listCopies, listNamedFiles, WRITERS } from "./copied-programs.js";
 import { CONTINUATION, CONTINUATIONS, readZsh, translateDialect } from "./dialects.js";
 import { type LiteralCommands, listFound } from "./found-commands.js";
 import { judgeSetting } from "./git-settings.js";
@@ -175,7 +175,7 @@ class CommandCollector implements ScriptVisitor {
     this.isPatched ||= patches.some(isUnknown);
     const isInteractive = SHELLS.has(plainName(program)) && args.some((arg) => /^-\w*i/.test(arg));
     if (isInteractive && variables.has("ENV")) this.setUnclear("a shell reads the file that `ENV` names at its start");
-    for (const text of listNames(argv)) this.visitText(text);
+    for (const text of listNamedFiles(argv)) this.visitText(text);
     if (!mayTakeCode(program, args)) return;
     const held = args.flatMap((arg) => [...files].flatMap(([name, text]) => (arg.endsWith(name) ? [text] : [])));
     for (const text of [...listValues(argv, files), input ?? "", ...held]) this.visitText(text);
