@@ -9,7 +9,7 @@ import { copy } from "./operations/copy.js";
 import { canonicalize, createDirectory } from "./operations/directories.js";
 import { getMetadata } from "./operations/metadata.js";
 import { readDirectory } from "./operations/read-directory.js";
-import { readWholeFile } from "./operations/read-file.js";
+import { type ReserveBytes, readWholeFile } from "./operations/read-file.js";
 import { remove } from "./operations/remove.js";
 import { walk } from "./operations/walk.js";
 import { MissingWatch } from "./operations/watch-missing.js";
@@ -129,33 +129,43 @@ function createConnectionFileSystem(
     await Promise.all([lock.exclusive(() => handles.dispose()), sandboxes?.dispose()]);
   };
 
+  /**
+   * A call whose result is large. In a sandbox its size is known only once it is here, so one is made at a time, and what runs
+   * outside all the same, as the sandbox restricts nothing, reserves it no second time.
+   */
+  const budgeted =
+    <Params extends SandboxableParams>(
+      name: FileMethod,
+      run: (params: Params, reserve: ReserveBytes | undefined) => Promise<Buffer>,
+    ) =>
+    (params: Params, reserve: ReserveBytes | undefined): Promise<Buffer> => {
+      if (params.sandbox === undefined) {
+        return call<Params, Buffer>(shared, name, (asked) => run(asked, reserve))(params);
+      }
+      return exclusive(async () => {
+        const bytes = await call<Params, Buffer>(unlocked, name, (asked) => run(asked, undefined))(params);
+        await reserve?.(bytes.length);
+        return bytes;
+      });
+    };
+
   const { maxReadFileBytes } = limits;
+  const readUncached = budgeted<ReadFileParams>("readFile", async ({ path, followSymlinks }, reserve) =>
+    readWholeFile(await handles.contentPath(path, followSymlinks), followSymlinks, maxReadFileBytes, reserve),
+  );
   const readFile: ConnectionFileSystem["readFile"] = (asked, reserve) =>
     cachedFirst<ReadFileParams, Buffer>(
       (files, params) => (handles.isReplacing ? undefined : files.readFile(params, maxReadFileBytes)),
-      async (params) => {
-        const read = (withLock: typeof shared) =>
-          call<ReadFileParams, Buffer>(withLock, "readFile", async ({ path, followSymlinks }) =>
-            readWholeFile(await handles.contentPath(path, followSymlinks), followSymlinks, maxReadFileBytes, reserve),
-          );
-        if (params.sandbox === undefined) return read(shared)(params);
-        // The size of a file in a sandbox is known only once it was read, so one is read at a time.
-        return exclusive(async () => {
-          const bytes = await read((work) => work())(params);
-          await reserve?.(bytes.length);
-          return bytes;
-        });
-      },
+      (params) => readUncached(params, reserve),
     )(asked);
 
   return {
     readFile,
     getMetadata: cachedFirst((files, params) => files.getMetadata(params), call(shared, "getMetadata", getMetadata)),
     canonicalize: call(shared, "canonicalize", canonicalize),
-    readDirectory: (asked, reserve) =>
-      call<ReadDirectoryParams, Buffer>(shared, "readDirectory", (params) =>
-        readDirectory(params, { maxEntries: limits.maxDirectoryEntries, reader: entries, reserve }),
-      )(asked),
+    readDirectory: budgeted<ReadDirectoryParams>("readDirectory", (params, reserve) =>
+      readDirectory(params, { maxEntries: limits.maxDirectoryEntries, reader: entries, reserve }),
+    ),
     walk: call(shared, "walk", (params) => walk(params, limits.maxWalkEntries, gone.signal)),
     readBlock: (params) =>
       shared(async () => {
@@ -191,3 +201,6 @@ function createConnectionFileSystem(
     },
   };
 }
+
+/** Within the lock already. */
+const unlocked = <T>(work: () => Promise<T>): Promise<T> => work();
