@@ -104,7 +104,12 @@ class EditedLine {
     else if (action === "older") this.#recall(this.#back + 1);
     else if (action === "newer") this.#recall(this.#back - 1);
     else if (action === "search") this.#search = "";
-    else if (action === "last-word") this.#insert([...(/\S+$/.exec(this.accepted.at(-1) ?? "")?.[0] ?? "")]);
+    else if (action === "last-word") this.#insertLastWord(this.accepted.at(-1) ?? "");
+  }
+
+  #insertLastWord(line: string): void {
+    this.moves += line.length;
+    this.#insert([...(/(?<!\S)\S+$/.exec(line)?.[0] ?? "")]);
   }
 
   #accept(): void {

@@ -28,7 +28,7 @@ export function expandHistory(text: string, before: string): string | undefined 
 
 /** `recall` is told the length of each text that is inserted; false once it is too much. */
 function expandLine(line: string, earlier: readonly string[], recall: (length: number) => boolean): string {
-  const quick = /^\^([^^]+)\^([^^]*)\^?(.*)$/.exec(line);
+  const quick = /^\^([^^]+)\^([^^]*)\^?(.*)$/s.exec(line);
   if (quick !== null) {
     const last = earlier.at(-1) ?? "";
     recall(last.length);

@@ -23,7 +23,7 @@ export class ComputedPrograms {
 
 /** Words, with and without the dots and dashes in them. */
 function listNames(text: string): string[] {
-  const whole = text.split(/[^\p{L}\p{N}_.+-]+/u).map((word) => word.replace(/^[-.+]+|[-.+]+$/g, ""));
+  const whole = text.match(/[\p{L}\p{N}_]+(?:[.+-]+[\p{L}\p{N}_]+)*/gu) ?? [];
   return [...whole, ...text.split(/[^\p{L}\p{N}_]+/u)].filter((word) => /\p{L}/u.test(word));
 }
 

@@ -1,4 +1,5 @@
 import { judgeSetting, parseSetting, readRemote } from "./git-settings.js";
+import { MAX_GUESS_WORDS, MAX_GUESSES } from "./limits.js";
 import { splitWords } from "./line-words.js";
 import { classifyVariable } from "./loading-variables.js";
 import { type NestedCommand, type NestedCommands, NO_NESTED_COMMANDS, toCommand, toScript } from "./nested-commands.js";
@@ -39,7 +40,8 @@ export function unwrapGit(args: readonly string[]): NestedCommands {
     if (VALUE_OPTIONS.test(option)) at += 1;
     else if (!FLAGS.test(option) && unclear === undefined) {
       unclear = `\`git\` has an option that is not known: \`${option}\``;
-      guesses.push(...args.slice(at + 1).map((_, index) => toCommand(["git", ...args.slice(at + 1 + index)])));
+      const rest = args.slice(at + 1, at + 1 + MAX_GUESSES);
+      guesses.push(...rest.map((_, index) => toCommand(["git", ...rest.slice(index, index + MAX_GUESS_WORDS)])));
     }
   }
   const [verb, ...rest] = args.slice(at);
@@ -85,7 +87,7 @@ function listVerb(verb: string, args: readonly string[]): NestedCommand[] {
   }
   const options = VERBS.get(verb);
   if (options === undefined) return [];
-  return args.flatMap((arg, at) => options(arg, args[at + 1], args.slice(at + 1))).map(toInner);
+  return args.flatMap((arg, at) => options(arg, args[at + 1], () => args.slice(at + 1))).map(toInner);
 }
 
 const FILTERS = "env-filter tree-filter index-filter parent-filter msg-filter commit-filter tag-name-filter setup";

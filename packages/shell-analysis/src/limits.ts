@@ -22,6 +22,12 @@ export const MAX_NESTING = 400;
 /** Most commands that are collected from one command. */
 export const MAX_LITERAL_COMMANDS = 4_096;
 
+/** Most words of a command that is searched for others. */
+export const MAX_COMMAND_WORDS = 16_384;
+
+/** Most UTF-16 units of all words of such a command together. */
+export const MAX_COMMAND_LENGTH = 256 * 1024;
+
 /** Most work for one command: words of commands that are visited, and half of the characters of scripts that are read. */
 export const MAX_EFFORT = 200_000;
 
@@ -30,6 +36,9 @@ export const MAX_ROUGH_SCRIPT = 1024 * 1024;
 
 /** Most words the braces of one word may expand to. */
 export const MAX_BRACE_WORDS = 64;
+
+/** Most UTF-16 units of these words. */
+export const MAX_BRACE_LENGTH = 64 * 1024;
 
 /** Longest known output of a command that is followed, in UTF-16 units. */
 export const MAX_LITERAL_OUTPUT = 64 * 1024;
@@ -69,3 +78,6 @@ export const EFFORT_PER_WORD_CHARACTER = 1 / 256;
 
 /** Programs that are copied under other names, with arguments, that are guessed. */
 export const MAX_COPY_GUESSES = 1_024;
+
+/** Most words that options of one command may take as commands of their own, over all of these. */
+export const MAX_REST_WORDS = 65_536;

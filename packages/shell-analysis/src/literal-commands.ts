@@ -20,7 +20,7 @@ import {
 } from "./limits.js";
 import { getLiteralOutput } from "./literal-output.js";
 import { classifyVariable, listAssignments, VARIABLE_BUILTINS } from "./loading-variables.js";
-import type { NestedCommand } from "./nested-commands.js";
+import { isTooLong, type NestedCommand } from "./nested-commands.js";
 import type { ShellParser } from "./parser.js";
 import { parseChecked } from "./parser-check.js";
 import { listPieces } from "./pieces.js";
@@ -248,9 +248,14 @@ class CommandCollector implements ScriptVisitor {
     const words = JSON.stringify(argv);
     const key = JSON.stringify([words, [...uncertain], input, this.isGuessing]);
     this.effort += argv.length + (words.length + (input?.length ?? 0)) * EFFORT_PER_WORD_CHARACTER;
+    const found = this.isGuessing ? this.guesses : this.commands;
+    if (isTooLong(argv)) {
+      if (this.complete) found.set(words, [...argv]);
+      this.complete = false;
+    }
     if (argv.length === 0 || visited.has(key) || !this.enter()) return visited.get(key);
     visited.set(key, undefined);
-    (this.isGuessing ? this.guesses : this.commands).set(words, [...argv]);
+    found.set(words, [...argv]);
     for (const [name, text] of files) if (name.startsWith("<(")) this.substituted.set(name, text);
     if (uncertain.has(argv[0] ?? "")) this.setUnclear(`the program is known only at run time: \`${argv[0]}\``);
     let output = getLiteralOutput(argv, input, files);
@@ -379,7 +384,8 @@ class CommandCollector implements ScriptVisitor {
     command: FoundCommand,
   ): string | undefined {
     const words = fillArguments(inner, text);
-    const doubtful = isUnknown(text) ? words.filter((word) => !inner.argv.includes(word)) : [];
+    const known = new Set(inner.argv);
+    const doubtful = isUnknown(text) ? words.filter((word) => !known.has(word)) : [];
     const uncertain = new Set([...command.uncertain, ...doubtful.map(withoutUnknown)]);
     return this.visitCommand({ ...command, argv: words.map(withoutUnknown), uncertain });
   }

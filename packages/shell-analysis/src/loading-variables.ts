@@ -26,7 +26,7 @@ const LOADING_OPTIONS: readonly { names: RegExp; options: RegExp }[] = [
       /(?:^|\s)(?:-r|--require|--import|--(?:experimental-)?loader|--openssl-config|--experimental-config-file|--env-file)[\s=]*["']?(?:[./~$]|file:|data:)/,
   },
   { names: /^RUBYOPT$/, options: /(?:^|\s)-[a-zA-Z]*(?:I|r\s*["']?[./~$])/ },
-  { names: /^(?:PERL5OPT|HARNESS_PERL_SWITCHES)$/, options: /^(?!\s*(?:-[wWTt]+|-MDevel::Cover\S*)*\s*$)/ },
+  { names: /^(?:PERL5OPT|HARNESS_PERL_SWITCHES)$/, options: /^(?!\s*(?:-[wWTt]+)*(?:-MDevel::Cover\S*)?(?<!\s)\s*$)/ },
   {
     names:
       /^(?:JAVA_TOOL_OPTIONS|_JAVA_OPTIONS|JDK_JAVA_OPTIONS|\w*JAVA_OPTS|\w*(?:MAVEN|MVN|GRADLE|SBT|ANT|CATALINA)_OPTS)$/,

@@ -1,3 +1,5 @@
+import { MAX_COMMAND_LENGTH, MAX_COMMAND_WORDS } from "./limits.js";
+
 /** What a command runs in turn, as far as its arguments show. */
 export type NestedCommand =
   | { readonly kind: "command"; readonly argv: readonly string[] }
@@ -21,6 +23,10 @@ export interface NestedCommands {
   /** Why it may run something that is in neither list; undefined when it does not. */
   readonly unclear: string | undefined;
 }
+
+/** Whether a command has more words, or longer ones, than are searched for others. */
+export const isTooLong = (argv: readonly string[]): boolean =>
+  argv.length > MAX_COMMAND_WORDS || argv.reduce((length, word) => length + word.length, 0) > MAX_COMMAND_LENGTH;
 
 export const NO_NESTED_COMMANDS: NestedCommands = { inner: [], guesses: [], unclear: undefined };
 

@@ -1,4 +1,5 @@
-import { type NestedCommand, toCommand, toScript } from "./nested-commands.js";
+import { MAX_REST_WORDS } from "./limits.js";
+import { type NestedCommand, toCommand, toScript, toSuffixes } from "./nested-commands.js";
 
 /**
  * Commands in options of programs that are not wrappers, such as a proxy of `ssh` or a pager of `man`. Only counted
@@ -7,7 +8,14 @@ import { type NestedCommand, toCommand, toScript } from "./nested-commands.js";
 export function listOptionCommands(name: string, args: readonly string[]): NestedCommand[] {
   const find = OPTION_COMMANDS.get(name);
   if (find === undefined) return [];
-  return args.flatMap((arg, at) => find(arg, args[at + 1], args.slice(at + 1))).map(toInner);
+  let read = 0;
+  const carried = args.flatMap((arg, at) =>
+    find(arg, args[at + 1], () => {
+      read += args.length - at;
+      return read > MAX_REST_WORDS ? [] : args.slice(at + 1);
+    }),
+  );
+  return [...carried.map(toInner), ...(read > MAX_REST_WORDS ? toSuffixes(args) : [])];
 }
 
 /** A script, or words that are a command. */
@@ -17,7 +25,11 @@ export const toInner = (carried: OptionCommand): NestedCommand =>
   typeof carried === "string" ? toScript(carried) : toCommand(carried);
 
 /** Finds the commands in an argument, the one after it, or all after it. */
-export type FindOptionCommands = (arg: string, next: string | undefined, rest: readonly string[]) => OptionCommand[];
+export type FindOptionCommands = (
+  arg: string,
+  next: string | undefined,
+  rest: () => readonly string[],
+) => OptionCommand[];
 
 /** Options whose value is a script, attached or the next argument; letters may be clustered, and names cut short. */
 export const valuesOf =
@@ -35,7 +47,7 @@ export const valuesOf =
 const restOf =
   (option: RegExp): FindOptionCommands =>
   (arg, _next, rest) =>
-    option.test(arg) ? [rest] : [];
+    option.test(arg) ? [rest()] : [];
 
 const inEither =
   (...finders: FindOptionCommands[]): FindOptionCommands =>
@@ -57,12 +69,12 @@ const editorCommands: FindOptionCommands = (arg, next = "") =>
     ...[...text.matchAll(/(?:system|systemlist|term_start|job_start|terminal|term)\b[\s(]*["']?([^"')]+)/g)].map(
       (found) => found[1] ?? "",
     ),
-    ...(/^\s*(?:shell|sh|make|python\s+.*system\()\s+(.+)$/s.exec(text)?.slice(1, 2) ?? []),
+    ...(/^\s*(?:shell|sh|make|python\s.*system\()\s+(.+)$/s.exec(text)?.slice(1, 2) ?? []),
   ]);
 
 /** `\! command`, `.shell command` and `.system command` of database clients. */
 const clientCommands: FindOptionCommands = (arg) =>
-  [...arg.matchAll(/(?:\\!|(?:^|\n)\s*(?:!|\.(?:sh?|she|shel|shell|sy\w*)\s)|\bsystem\s)\s*([^\n;]+)/g)].map(
+  [...arg.matchAll(/(?:\\!|(?:^|\n)[^\S\n]*(?:!|\.(?:sh?|she|shel|shell|sy\w*)\s)|\bsystem\s)\s*([^\n;]+)/g)].map(
     (found) => found[1] ?? "",
   );
 
@@ -73,20 +85,20 @@ const tarCommands: FindOptionCommands = inEither(
   (arg, next) =>
     valuesOf("", "checkpoint-action")(arg, next).flatMap((action) => /^exec=(.+)$/s.exec(action)?.[1] ?? []),
   // Old-style options are a first word without a dash, followed by their values.
-  (arg, _next, rest) => (/^[a-zA-Z]*[IF][a-zA-Z]*$/.test(arg) && arg.length > 1 && arg.length < 8 ? [...rest] : []),
+  (arg, _next, rest) => (arg.length > 1 && arg.length < 8 && /^[a-zA-Z]*[IF][a-zA-Z]*$/.test(arg) ? [...rest()] : []),
 );
 
 const makeCommands: FindOptionCommands = (arg, next = "") => [
   ...(/^\.?(?:SHELL|CC|CXX|AR|LD|AS|MAKE)\s*[:?+]*=(.+)$/s.exec(arg)?.slice(1, 2) ?? []),
   ...((arg === "--eval" ? next : /^--eval=(.*)$/s.exec(arg)?.[1])?.split(/[;\n\t]\s*[@+-]*/) ?? []),
-  ...[...arg.matchAll(/\$\(shell\s+([^)]*)\)|[:\w]!=\s*(.+)/g)].map((found) => found[1] ?? found[2] ?? ""),
+  ...[...arg.matchAll(/\$\(shell\s([^)]*)|[:\w]!=\s*(.+)/g)].map((found) => found[1] ?? found[2] ?? ""),
 ];
 
 /** Settings with which package managers run something before or after their work. */
 const aptOptions: FindOptionCommands = (arg, next) =>
   valuesOf("o", "option")(arg, next).flatMap((setting) =>
     /(?:invoke|command|hook|proxy-auto-detect|pre-install|post-install)/i.test(setting)
-      ? [setting.replace(/^[^=]*=/, "").replace(/^[{\s"]+|["\s;}]+$/g, "")]
+      ? [setting.replace(/^[^=]*=/, "").replace(/^[{\s"]+|(?<!["\s;}])["\s;}]+$/g, "")]
       : [],
   );
 
@@ -111,8 +123,12 @@ const npmSettings: FindOptionCommands = (arg, next = "") => [
 ];
 
 /** `alias set x '!command'`, also with `--shell`, and settings whose value is a program. */
-const forgeSettings: FindOptionCommands = (arg, _next, rest) =>
-  /^(?:alias|config)$/.test(arg) && rest[0] === "set" ? rest.slice(1).map((each) => each.replace(/^!/, "")) : [];
+const forgeSettings: FindOptionCommands = (arg, next, rest) =>
+  /^(?:alias|config)$/.test(arg) && next === "set"
+    ? rest()
+        .slice(1)
+        .map((each) => each.replace(/^!/, ""))
+    : [];
 
 const OPTION_COMMANDS: ReadonlyMap<string, FindOptionCommands> = new Map(
   Object.entries<FindOptionCommands>({
@@ -196,13 +212,16 @@ const OPTION_COMMANDS: ReadonlyMap<string, FindOptionCommands> = new Map(
     "start-stop-daemon": (arg, next = "", rest) => {
       const attached = /^(?:-[A-Zb-wyz]*[xa]|--(?:e|exe|exec|sta\w*)=)(.+)$/s.exec(arg)?.[1];
       if (attached === undefined && !/^(?:-\w*[xa]|--(?:e|exe|exec|sta.*))$/.test(arg)) return [];
-      const end = rest.indexOf("--");
-      return [[attached ?? next, ...(end === -1 ? [] : rest.slice(end + 1))]];
+      const others = rest();
+      const end = others.indexOf("--");
+      return [[attached ?? next, ...(end === -1 ? [] : others.slice(end + 1))]];
     },
     capsh: (arg, _next, rest) => {
-      if (arg === "--" || arg === "-+") return [["bash", ...rest]];
+      if (arg === "--" || arg === "-+") return [["bash", ...rest()]];
       const shell = /^--shell=(.+)$/s.exec(arg)?.[1];
-      return shell === undefined ? [] : [[shell, ...rest.slice(rest.findIndex((each) => /^-[-+]$/.test(each)) + 1)]];
+      if (shell === undefined) return [];
+      const others = rest();
+      return [[shell, ...others.slice(others.findIndex((each) => /^-[-+]$/.test(each)) + 1)]];
     },
     cargo: valuesOf("sx", "shell exec"),
     cmake: restOf(/^-E$/),

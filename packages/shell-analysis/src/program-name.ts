@@ -6,11 +6,16 @@ export function lookupName(program: string): string {
 
 /** The same without the parts that distinguish installations: `bash5`, `bash-5.2`, `bash-static`, `sh.distrib`. */
 export function plainName(program: string): string {
-  return lookupName(program).replace(
-    /(?:[-.](?:static|distrib|real|orig|bin|restricted|stable|preview|beta)|[-_.]?\d[\d.]*)+$/,
-    "",
-  );
+  const name = lookupName(program);
+  return name.length > MAX_NAME ? name : name.replace(INSTALLATION, "");
 }
+
+/** Longest name of a file, in UTF-16 units: no program has a longer one. */
+const MAX_NAME = 255;
+
+/** The lookahead keeps what it has matched: trying each part of a number again would take exponential time. */
+const INSTALLATION =
+  /(?:[-.](?:static|distrib|real|orig|bin|restricted|stable|preview|beta)|(?=([-_.]?\d+(?:\.+\d+)*))\1)+\.*$/;
 
 /** A pattern in the name of a program, or the placeholder of a found file: `find -exec {} +`. `[` alone is a program. */
 export const GLOB = /[*?]|^[^[]*\[.*\]|\{\}/s;

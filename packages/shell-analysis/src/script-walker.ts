@@ -64,7 +64,7 @@ interface Walk {
 }
 
 /** An expansion, a substitution or a pattern; `$'…'` and `$"…"` are plain text. */
-const COMPUTED_NAME = /\$(?!['"])|[`*?]|\[.*\]/s;
+const COMPUTED_NAME = /\$(?!['"])|[`*?]|^[^[]*\[.*\]/s;
 
 const EVALUATED: ReadonlySet<string> = new Set("raw_string string ansi_c_string word concatenation".split(" "));
 
@@ -295,7 +295,7 @@ class Walker {
 
   private visitBackticks(text: string): string | undefined {
     let output: string | undefined;
-    for (const [, quoted = ""] of text.matchAll(/`((?:[^`\\]|\\[\s\S])*)`/g)) {
+    for (const [, quoted = ""] of text.matchAll(/`((?:[^`\\]|\\[\s\S])*)(?:`|$)/g)) {
       output = this.visitor.visitScript(quoted.replace(/\\([`\\$])/g, "$1"), this.variables);
     }
     return output;

@@ -1,3 +1,4 @@
+import { MAX_GUESS_WORDS, MAX_GUESSES } from "./limits.js";
 import { type NestedCommand, type NestedCommands, toScript, toSuffixes } from "./nested-commands.js";
 import { type OptionTable, readOptions } from "./options.js";
 import { lookupName, plainName } from "./program-name.js";
@@ -45,7 +46,13 @@ export function unwrapLookalike(name: string, args: readonly string[]): NestedCo
 }
 
 function unwrapUnknown(args: readonly string[]): NestedCommands {
-  const scripts = args.flatMap((arg, at) => [toScript(arg, args.slice(at + 1)), toScript(arg.replace(/^-\w/, ""))]);
+  // Of more arguments, the suffixes say that there may be more.
+  const scripts = args
+    .slice(0, MAX_GUESSES)
+    .flatMap((arg, at) => [
+      toScript(arg, args.slice(at + 1, at + 1 + MAX_GUESS_WORDS)),
+      toScript(arg.replace(/^-\w/, "")),
+    ]);
   return { inner: [], guesses: [...scripts, ...toSuffixes(args), { kind: "input-script" }], unclear: undefined };
 }
 

@@ -63,7 +63,7 @@ const TEXT_OPTIONS = /^(?:scripts?|startup|metadata|userdata|data|overrides|patc
 
 /** Long options that name a file of settings, by parts of their names. */
 const FILE_OPTIONS =
-  /^(?:\w*config\w*|conf|rc|rcfile|\w*rc|settings|init|defaults|profile|options|argfile|inventory|playbook|env)$/i;
+  /config|rc$|^(?:conf|rcfile|settings|init|defaults|profile|options|argfile|inventory|playbook|env)$/i;
 
 /** The same, in one letter, by program. */
 const FILE_LETTERS: readonly { programs: RegExp; letters: RegExp }[] = [

@@ -10,18 +10,19 @@ export function unwrapPowerShell(args: readonly string[]): NestedCommands {
   for (let at = 0; at < args.length; at += 1) {
     const arg = args[at] ?? "";
     const name = /^(?:--?|\/|\u2013|\u2014)([a-z?]+)$/i.exec(arg)?.[1]?.toLowerCase();
-    const rest = args.slice(at + 1);
+    const next = args[at + 1];
+    const readRest = () => readPowerShell(args.slice(at + 1).join(" "));
     if (name === undefined) return toNested(arg === "-" ? [INPUT] : readPowerShell(args.slice(at).join(" ")));
     if (isBeginning(name, "command commandwithargs cwa")) {
-      return toNested(rest[0] === "-" || rest.length === 0 ? [INPUT] : readPowerShell(rest.join(" ")));
+      return toNested(next === "-" || next === undefined ? [INPUT] : readRest());
     }
     if (isBeginning(name, "encodedcommand ec")) {
-      return toNested(readPowerShell(Buffer.from(rest[0] ?? "", "base64").toString("utf16le")));
+      return toNested(readPowerShell(Buffer.from(next ?? "", "base64").toString("utf16le")));
     }
-    if (isBeginning(name, "file")) return toNested([{ kind: "file", path: rest[0] ?? "" }, toCommand(rest)]);
+    if (isBeginning(name, "file")) return toNested([{ kind: "file", path: next ?? "" }, toCommand(args.slice(at + 1))]);
     if (isBeginning(name, VALUE_PARAMETERS)) at += 1;
     else if (!isBeginning(name, FLAG_PARAMETERS)) {
-      const guesses = [...readPowerShell(rest.join(" ")), ...toSuffixes(rest)];
+      const guesses = [...readRest(), ...toSuffixes(args.slice(at + 1))];
       return { inner: [], guesses, unclear: `a parameter of PowerShell is not known: \`${arg}\`` };
     }
   }
@@ -96,8 +97,13 @@ function readCmd(script: string): NestedCommand[] {
 /** Words of `cmd` that precede a command. */
 const CMD_PREFIXES = /^(?:call|start|if|for|do|else|cmd)$/i;
 
+/** Of many words, only the places are tried that are guessed of any command. */
 const unwrapPrefix = (words: readonly string[]): NestedCommand[] =>
-  words.flatMap((_, at) => withLowerCase(words.slice(at)));
+  words.length > MAX_PREFIXED_WORDS
+    ? [...toSuffixes(words), ...toSuffixes(words.map((word) => word.toLowerCase()))]
+    : words.flatMap((_, at) => withLowerCase(words.slice(at)));
+
+const MAX_PREFIXED_WORDS = 64;
 
 type ReadPiece = (escaped?: string, single?: string, double?: string, plain?: string) => string;
 

@@ -1,5 +1,5 @@
 import { decodeEscapes, decodeQuoted } from "./escapes.js";
-import { MAX_BRACE_WORDS } from "./limits.js";
+import { MAX_BRACE_LENGTH, MAX_BRACE_WORDS } from "./limits.js";
 import { getText, type SyntaxNode, type SyntaxTree } from "./syntax-tree.js";
 import { isEnvironment, isUnknown, toUnknown, UNKNOWN, withoutUnknown } from "./unknown.js";
 
@@ -145,7 +145,7 @@ function readExpansion(tree: SyntaxTree, node: SyntaxNode, expansions: Expansion
     return expansions
       .getOutput(node)
       ?.replaceAll("\0", "")
-      .replace(/\n+(?=\ufffe?$)/, "");
+      .replace(/(?<!\n)\n+(?=\ufffe?$)/, "");
   const hasSeparator = (expansions.getVariable("IFS") ?? " ") !== " ";
   if (node.type === "simple_expansion") {
     const name = getText(tree, node).slice(1);
@@ -213,7 +213,7 @@ function transformValue(value: string, operation: string): string | undefined {
 }
 
 /** Numbers as decimals: others, such as the octal `010`, are not evaluated. */
-const SLICE = /^:\s*\(?\s*(-?(?:0|[1-9]\d*))\s*\)?\s*(?::\s*\(?\s*(-?(?:0|[1-9]\d*))\s*\)?\s*)?$/;
+const SLICE = /^:\s*(?:\(\s*)?(-?(?:0|[1-9]\d*))\s*(?:\)\s*)?(?::\s*(?:\(\s*)?(-?(?:0|[1-9]\d*))\s*(?:\)\s*)?)?$/;
 
 /** A negative index counts from the end, as `${name: -3:-1}` does. */
 function sliceValue(value: string, from: number, length: number | undefined): string {
@@ -305,14 +305,15 @@ export function expandBraces(text: string): string[] {
   for (;;) {
     const next = words.flatMap(expandInnermost);
     if (next.length === words.length) return words;
-    if (next.length > MAX_BRACE_WORDS) return [text, ...next.slice(0, MAX_BRACE_WORDS)];
+    const most = Math.min(MAX_BRACE_WORDS, Math.ceil(MAX_BRACE_LENGTH / text.length));
+    if (next.length > most) return [text, ...next.slice(0, most)];
     words = next;
   }
 }
 
 /** Braces that contain no other braces come first; the order of the words does not matter here. */
 function expandInnermost(text: string): string[] {
-  const braces = /\{([^{}]*,[^{}]*|\w\.\.\w|-?\d+\.\.-?\d+)\}/.exec(text);
+  const braces = /\{([^{},]*,[^{}]*|\w\.\.\w|-?\d+\.\.-?\d+)\}/.exec(text);
   if (braces === null) return [text];
   const before = text.slice(0, braces.index);
   const after = text.slice(braces.index + braces[0].length);
@@ -321,8 +322,8 @@ function expandInnermost(text: string): string[] {
 
 /** `a,b` or, of characters or numbers, `a..c`: of a long range only the ends. */
 function listChoices(choices: string): string[] {
-  const [, from = "", to = ""] = /^([^,]+)\.\.([^,]+)$/s.exec(choices) ?? [];
-  if (from === "") return choices.split(",");
+  if (choices.includes(",")) return choices.split(",");
+  const [from = "", to = ""] = choices.split("..");
   const isNumber = /\d$/.test(from) && /\d$/.test(to);
   const [first, last] = [from, to].map((end) => (isNumber ? Number(end) : end.charCodeAt(0)));
   if (first === undefined || last === undefined) return [choices];

@@ -1,6 +1,7 @@
 import { unwrapGit } from "./git-commands.js";
 import { splitWords } from "./line-words.js";
 import {
+  isTooLong,
   type NestedCommand,
   type NestedCommands,
   NO_NESTED_COMMANDS,
@@ -23,6 +24,7 @@ export { SHELLS };
 export function findNestedCommands(argv: readonly string[]): NestedCommands {
   const [program, ...args] = argv;
   if (program === undefined) return NO_NESTED_COMMANDS;
+  if (isTooLong(argv)) return { ...NO_NESTED_COMMANDS, unclear: "the command is too long to be analyzed" };
   const runs = unwrapShell(program, args) ?? unwrapNamed(toKnownName(program), args);
   // In zsh, `=name` expands to the path of the program.
   return program.startsWith("=") ? addInner(runs, [toCommand([program.slice(1), ...args])]) : runs;

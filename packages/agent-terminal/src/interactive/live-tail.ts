@@ -16,7 +16,7 @@ export class LiveTail {
       const at = this.#lines.length - 1;
       const joined = (this.#lines[at] ?? "") + line;
       // Text after a carriage return replaces the line; a trailing one is kept until then.
-      const from = joined.replace(/\r+$/, "").lastIndexOf("\r") + 1;
+      const from = joined.replace(/(?<!\r)\r+$/, "").lastIndexOf("\r") + 1;
       this.#lines[at] = joined.slice(Math.max(from, joined.length - LIVE_LINE_CHARS));
     }
     if (this.#lines.length > this.#max + 1) this.#lines = this.#lines.slice(-this.#max - 1);
@@ -24,7 +24,7 @@ export class LiveTail {
 
   /** Oldest first, without control sequences. */
   get lines(): string[] {
-    const shown = this.#lines.map((line) => line.replace(SEQUENCES, "").replace(/\r+$/, ""));
+    const shown = this.#lines.map((line) => line.replace(SEQUENCES, "").replace(/(?<!\r)\r+$/, ""));
     const whole = shown.at(-1) === "" ? shown.slice(0, -1) : shown;
     return whole.slice(-this.#max);
   }

@@ -65,4 +65,4 @@ async function read(stdin: PromptInput, waited: string, say: (notice: string) =>
 }
 
 /** Escapes untrusted input, so that it cannot end its block. Other tags are kept, as they may be part of the content. */
-const frameInput = (input: string): string => input.replace(/\n$/, "").replace(/<(?=\s*\/?\s*stdin\b)/gi, "&lt;");
+const frameInput = (input: string): string => input.replace(/\n$/, "").replace(/<(?=\s*(?:\/\s*)?stdin\b)/gi, "&lt;");

@@ -1,0 +1,92 @@
+import { describe, expect, it } from "vitest";
+import { MAX_BRACE_LENGTH, MAX_COMMAND_LENGTH, MAX_COMMAND_WORDS, MAX_GUESSES, MAX_REST_WORDS } from "../src/limits.js";
+import { findLiteralCommands } from "../src/literal-commands.js";
+import { loadShellParser } from "../src/parser.js";
+import { plainName } from "../src/program-name.js";
+import { expandBraces } from "../src/words.js";
+import { findNestedCommands } from "../src/wrappers.js";
+
+const parser = await loadShellParser();
+const find = (...argv: string[]) => findLiteralCommands(parser, argv);
+const words = (count: number, word = "a") => Array.from({ length: count }, () => word);
+
+describe("bounds of words", () => {
+  it("are these", () => {
+    expect({ MAX_COMMAND_WORDS, MAX_COMMAND_LENGTH, MAX_REST_WORDS, MAX_BRACE_LENGTH }).toEqual({
+      MAX_COMMAND_WORDS: 16_384,
+      MAX_COMMAND_LENGTH: 262_144,
+      MAX_REST_WORDS: 65_536,
+      MAX_BRACE_LENGTH: 65_536,
+    });
+  });
+
+  it("searches commands of so many words, and says that there may be more", () => {
+    expect(find("echo", ...words(MAX_COMMAND_WORDS - 1)).complete).toBe(true);
+    expect(find("echo", ...words(MAX_COMMAND_WORDS)).complete).toBe(false);
+    expect(find("echo", "a".repeat(MAX_COMMAND_LENGTH - 4)).complete).toBe(true);
+    expect(find("echo", "a".repeat(MAX_COMMAND_LENGTH)).complete).toBe(false);
+    const long = ["rm", ...words(MAX_COMMAND_WORDS)];
+    expect(find(...long)).toEqual({ commands: [long], complete: false });
+    expect(findNestedCommands(["env", ...long])).toMatchObject({
+      inner: [],
+      unclear: expect.stringContaining("too long"),
+    });
+  });
+
+  it.each([
+    ["bash-5.2", "bash"],
+    ["bash5-static", "bash"],
+    ["sh.distrib", "sh"],
+    ["python3.11", "python"],
+    ["lua-5_4", "lua"],
+    [`${"1".repeat(60)}a`, `${"1".repeat(60)}a`],
+    [`a${"-1".repeat(50)}`, "a"],
+  ])("reads the name %s", (program, name) => expect(plainName(program)).toBe(name));
+
+  it.each([
+    ["digits in a name", [`${"1".repeat(60)}a`]],
+    ["Perl's options", ["env", `PERL5OPT=${"-MDevel::Cover".repeat(60)} x`, "perl"]],
+    ["blanks of a slice", ["bash", "-c", `a=b; x $\u007ba:${" ".repeat(2_000)}0${" ".repeat(2_000)}x}`]],
+    [
+      "blanks of two slices",
+      ["bash", "-c", `a=b; x $\u007ba:${" ".repeat(2_000)}0${" ".repeat(2_000)}:${" ".repeat(2_000)}x}`],
+    ],
+  ])("reads %s once", (_name, argv) => expect(find(...argv).commands).toContainEqual(argv));
+
+  it.each([
+    ["an unknown option of git", ["git", "--zap"]],
+    ["an unknown shell", ["foosh", "-c"]],
+    ["commands after an option", ["nix", "-c"]],
+  ])("keeps few words for %s", (_name, argv) => {
+    const { inner, guesses } = findNestedCommands([...argv, ...words(10_000, "-c")]);
+    const kept = [...inner, ...guesses].map((each) => {
+      if (each.kind === "command") return each.argv.length;
+      return each.kind === "script" ? each.args.length : 0;
+    });
+    expect(kept.reduce((sum, count) => sum + count, 0)).toBeLessThanOrEqual(Math.max(MAX_REST_WORDS, MAX_GUESSES * 65));
+  });
+
+  it("keeps few words for prefixes of cmd, and says that there may be more", () => {
+    const { inner } = findNestedCommands(["cmd", "/c", "if", ...words(10_000, "A")]);
+    expect(inner.filter(({ kind }) => kind === "suffixes")).toHaveLength(2);
+    expect(inner.length).toBeLessThan(10);
+    expect(findNestedCommands(["cmd", "/c", "if", "1==1", "RM", "x"]).inner).toContainEqual({
+      kind: "command",
+      argv: ["rm", "x"],
+    });
+  });
+
+  it("finds what an option takes as a command, and guesses where there are too many", () => {
+    expect(findNestedCommands(["nix", "-c", "zap", "y"]).inner).toContainEqual({ kind: "command", argv: ["zap", "y"] });
+    const { inner } = findNestedCommands(["nix", ...words(10_000, "-c")]);
+    expect(inner).toContainEqual({ kind: "suffixes", words: words(10_000, "-c") });
+  });
+
+  it("expands the braces of long words to few", () => {
+    const text = "{a,b}".repeat(10_000);
+    expect(expandBraces(text).length).toBeLessThan(5);
+    expect(expandBraces("{a,b}{c,d}")).toEqual(["ac", "ad", "bc", "bd"]);
+    expect(expandBraces("{a..c}{-1..1}")).toHaveLength(16);
+    expect(expandBraces(`{${",".repeat(1_000)}`)).toEqual([`{${",".repeat(1_000)}`]);
+  });
+});
