@@ -122,8 +122,17 @@ export const lightWebSockets = {
   setup({ onLoad }) {
     onLoad({ filter: /[\\/]ws[\\/]lib[\\/][^\\/]+\.js$/ }, ({ path }) => ({
       contents: readFileSync(path, "utf8")
+        // Functions of Node 26 and newer.
         .replace(
-          /^const (https|querystring|tls|zlib) = require\('\1'\);$/gm,
+          "websocketUnmask } = require('http');",
+          "websocketUnmask } = parseInt(process.versions.node) < 26 ? {} : require('http');",
+        )
+        .replace(
+          /const http = require\('http'\);(?=\nconst net)/,
+          `const http = require(${JSON.stringify(WEBSOCKET_HTTP)});`,
+        )
+        .replace(
+          /^const (http|https|querystring|tls|zlib) = require\('\1'\);$/gm,
           'const $1 = new Proxy({}, { get: (_target, name) => require("$1")[name] });',
         )
         .replace(
@@ -138,6 +147,7 @@ export const lightWebSockets = {
 };
 
 const WEBSOCKET_CRYPTO = `${ROOT}packages/cli/src/websocket-crypto.ts`;
+const WEBSOCKET_HTTP = `${ROOT}packages/cli/src/websocket-http.ts`;
 
 /**
  * The SDK of MCP gets a copy of zod of its own. It uses all of zod, and a module that chunks share is cut down to what any of them
