@@ -40,13 +40,20 @@ export function requireKoffi(require: NodeJS.Require): unknown {
     if (found !== undefined) {
       const directory = realpathSync(found);
       const { version } = JSON.parse(readFileSync(join(directory, "package.json"), "utf8")) as { version: string };
-      const native = require(join(directory, "..", KOFFI_NATIVE)) as { version: string };
+      const native = require(nativePath(join(directory, "..", KOFFI_NATIVE))) as { version: string };
       if (native.version === version) return native;
     }
   } catch {
     // Such as when it was built from source.
   }
   return require("koffi");
+}
+
+/** The package, or its file for glibc: the package would search Node's program for its C library, which takes longer than to load the file. */
+function nativePath(directory: string): string {
+  const file = join(directory, `linux_${process.arch}`, "koffi.node");
+  const isGlibc = existsSync(file) && !/\/ld-musl-/.test(readFileSync("/proc/self/maps", "latin1"));
+  return isGlibc ? file : directory;
 }
 
 /** The name in koffi 3. */

@@ -38,6 +38,17 @@ describe("the native code of koffi", () => {
     expect(load(store)).toHaveProperty("name", native);
   });
 
+  it.skipIf(process.platform !== "linux")("is the file for glibc where Node uses that, on Linux", () => {
+    const require = createRequire(import.meta.url);
+    const { version } = require("koffi") as { version: string };
+    const root = install("node_modules", { koffi: version, [native]: version });
+    const folder = join(root, "node_modules", native, `linux_${process.arch}`);
+    mkdirSync(folder);
+    const real = Object.keys(require.cache).find((path) => path.endsWith("koffi.node"))!;
+    symlinkSync(real, join(folder, "koffi.node"));
+    expect(load(root)).toBe(require(real));
+  });
+
   it.each([
     ["there is no such package", {}],
     ["that is of another version", { [native]: "3.0.2" }],
