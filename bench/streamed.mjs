@@ -39,7 +39,9 @@ for (const [stdio, runs] of Object.entries(subjects)) {
   }
 }
 for (const kind of ["stdio", "websocket"]) {
-  subjects.pipes[`bare relay, ${kind}`] = async () => ({ ms: await runRelay(kind, command("pipes")) });
+  for (const stdio of Object.keys(subjects)) {
+    subjects[stdio][`bare relay, ${kind}`] = async () => ({ ms: await runRelay(kind, stdio, command(stdio)) });
+  }
   subjects.pipes[`floor, ${kind}`] = async () => ({ ms: await runFloor(kind, command("pipes")) });
 }
 for (const kib of [256, 512]) subjects.pipes[`direct, stdio, reads of ${kib} KiB`] = () => runDirect(String(kib));

@@ -16,11 +16,9 @@ export async function run() {
       subjects[`${kind}, collected`] = () => collect(kind, command, tty, false);
       subjects[`${kind}, streamed`] = () => collect(kind, command, tty, true);
     }
-    if (!tty) {
-      for (const kind of ["stdio", "websocket"]) {
-        subjects[`bare relay, ${kind}`] = () => runRelay(kind, command);
-        subjects[`floor, ${kind}`] = () => runFloor(kind, command);
-      }
+    for (const kind of ["stdio", "websocket"]) {
+      subjects[`bare relay, ${kind}`] = () => runRelay(kind, stdio, command);
+      if (!tty) subjects[`floor, ${kind}`] = () => runFloor(kind, command);
     }
     const times = Object.fromEntries(Object.keys(subjects).map((name) => [name, []]));
     for (let round = 0; round < ROUNDS; round += 1) {

@@ -1,14 +1,15 @@
 // The bare relay: a process that sends on in frames what a program writes, and does nothing else.
-// `node relay.mjs stdio|websocket PROGRAM [ARG…]`; it begins with the first byte, or message, that it gets.
+// `node relay.mjs stdio|websocket pipes|terminal PROGRAM [ARG…]`; it begins with the first byte, or message, that it gets.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import pty from "node-pty";
 import { WebSocketServer } from "ws";
 
 /** Most bytes on their way. */
 const WINDOW_BYTES = 1024 * 1024;
 const FRAME_START_BYTES = 4;
 
-const [kind, program, ...args] = process.argv.slice(2);
+const [kind, stdio, program, ...args] = process.argv.slice(2);
 
 if (kind === "stdio") {
   process.stdout.write("r");
@@ -29,17 +30,33 @@ if (kind === "stdio") {
 }
 
 function relay(send, done) {
-  const child = spawn(program, args, { stdio: ["ignore", "pipe", "inherit"] });
+  const source = stdio === "terminal" ? openTerminal(done) : openPipe(done);
   let waiting = 0;
-  child.stdout.on("data", (chunk) => {
+  source.onData((chunk) => {
     waiting += chunk.length;
-    if (waiting >= WINDOW_BYTES) child.stdout.pause();
+    if (waiting >= WINDOW_BYTES) source.pause();
     send(chunk, () => {
       waiting -= chunk.length;
-      if (waiting <= WINDOW_BYTES / 2) child.stdout.resume();
+      if (waiting <= WINDOW_BYTES / 2) source.resume();
     });
   });
+}
+
+function openTerminal(done) {
+  const terminal = pty.spawn(program, args, { encoding: null });
+  terminal.onExit(done);
+  return terminal;
+}
+
+function openPipe(done) {
+  const child = spawn(program, args, { stdio: ["ignore", "pipe", "inherit"] });
   child.once("close", done);
+  const { stdout } = child;
+  return {
+    onData: (listener) => stdout.on("data", listener),
+    pause: () => stdout.pause(),
+    resume: () => stdout.resume(),
+  };
 }
 
 function writeFrame(chunk, written) {
