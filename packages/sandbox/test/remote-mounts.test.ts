@@ -44,10 +44,45 @@ it("what a sandbox reaches by links and by git files is waited for before it is 
     },
   });
   await sandbox.search(restrict([READ_ALL, entry(join(base, "work"), "write"), pattern(`${base}/work/*.key`)]));
-  expect(new Set(read)).toEqual(new Set([join(base, "work/.git"), join(git, "commondir")]));
+  expect(new Set(read)).toEqual(new Set([join(base, "work/.git"), join(git, "commondir"), join(shared, "commondir")]));
   for (const path of [join(base, "work/.git"), git, shared, join(base, "work/x.key"), join(codexHome, "rules")]) {
     expect(reached).toContain(path);
   }
+});
+
+it.each([
+  ["of the workspace", "top/work", "top/work"],
+  ["of a repository around it", "top", "top/work"],
+  ["of a repository whose .git file is around it", "main", "top/work"],
+])("a submodule on a mount is waited for before it is accessed: %s", async (_which, repository, workspace) => {
+  const far = join(base, "far");
+  mkdirSync(join(base, "top/work"), { recursive: true });
+  mkdirSync(join(far, "lib"), { recursive: true });
+  const module = join(base, repository, ".git/modules/lib");
+  mkdirSync(module, { recursive: true });
+  writeFileSync(join(module, "HEAD"), "ref: refs/heads/main\n");
+  writeFileSync(join(module, "config"), `[core]\n\tworktree = ${far}/lib\n`);
+  if (repository === "main") writeFileSync(join(base, "top/.git"), `gitdir: ${base}/main/.git\n`);
+  let isReached = false;
+  const mounts: RemoteMounts = {
+    async reach(paths) {
+      if ([...paths].some((path) => path.startsWith(far))) isReached = true;
+    },
+  };
+  const known = createHostFiles({});
+  const accessed: string[] = [];
+  const watch = <Rest extends unknown[], Result>(access: (path: string, ...rest: Rest) => Result) => {
+    return (path: string, ...rest: Rest): Result => {
+      if (path.startsWith(far)) expect(isReached, path).toBe(true);
+      if (path.startsWith(far)) accessed.push(path);
+      return access(path, ...rest);
+    };
+  };
+  const files = { ...known, kind: watch(known.kind), real: watch(known.real), firstLine: watch(known.firstLine) };
+  const sandbox = createCommandSandbox({ mounts, files });
+  const asked = restrict([READ_ALL, entry(join(base, workspace), "write")]);
+  sandbox.resolve(asked, await sandbox.search(asked));
+  expect(accessed).toContain(join(far, "lib"));
 });
 
 describe.skipIf(NO_BUBBLEWRAP !== undefined)(`a mount that hangs (${NO_BUBBLEWRAP ?? "bubblewrap"})`, () => {

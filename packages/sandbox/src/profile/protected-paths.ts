@@ -3,7 +3,7 @@ import { CLOSED_IN_GIT_DIRECTORY, isWithin } from "@codex/permissions";
 import { isGitDirectory } from "./git-directory.js";
 import type { HostFiles } from "./host-files.js";
 import type { ProfileEntry } from "./profile.js";
-import { listSubmodules } from "./submodules.js";
+import { listSubmodules, type Submodule } from "./submodules.js";
 
 /** Names of files on which programs outside of the sandbox rely: read-only below every writable directory. */
 const PROTECTED_NAMES = [".git", ".agents", ".codex", ".aws"] as const;
@@ -86,15 +86,26 @@ function listGitDirectories(dotGit: string, files: HostFiles): string[] {
 
 /** `.git` in the submodules of the repositories that a directory is the top of, or in. */
 function* listSubmoduleLinks(path: string, files: HostFiles): Iterable<string> {
-  for (let top = path; ; top = dirname(top)) {
+  for (const { path: worktree, isInIndex } of listSubmodulesAround(path, files)) {
+    const real = files.real(worktree);
+    if (real !== undefined && files.kind(real) === "directory") yield join(real, ".git");
+    else if (real === undefined && isInIndex && isPlain(dirname(worktree), files)) yield join(worktree, ".git");
+  }
+}
+
+function* listSubmodulesAround(path: string, files: HostFiles): Iterable<Submodule> {
+  for (const top of listTops(path)) {
     const dotGit = join(top, ".git");
     for (const directory of new Set([dotGit, ...listGitDirectories(dotGit, files)])) {
-      for (const { path: worktree, isInIndex } of listSubmodules(directory, top, files)) {
-        const real = files.real(worktree);
-        if (real !== undefined && files.kind(real) === "directory") yield join(real, ".git");
-        else if (real === undefined && isInIndex && isPlain(dirname(worktree), files)) yield join(worktree, ".git");
-      }
+      yield* listSubmodules(directory, top, files);
     }
+  }
+}
+
+/** A directory and those around it: each may be the top of a repository. */
+function* listTops(path: string): Iterable<string> {
+  for (let top = path; ; top = dirname(top)) {
+    yield top;
     if (top === "/") return;
   }
 }
@@ -117,21 +128,35 @@ function readCommonDirectory(directory: string, files: HostFiles): string | unde
 }
 
 /**
- * What protecting writable roots accesses besides the roots, each list accessing only what earlier ones name: links and git
- * files may lead to mounts that do not answer.
+ * What protecting writable roots accesses besides the roots, each list accessing only what earlier ones name: links, git files
+ * and submodules may lead to mounts that do not answer.
  */
 export const ACCESSED_FOR_ROOTS: readonly ((roots: readonly string[], files: HostFiles) => Iterable<string>)[] = [
   function* (roots, { codexHome }) {
     for (const root of roots) for (const name of PROTECTED_NAMES) yield join(root, name);
+    for (const dotGit of listDotGits(roots)) yield dotGit;
     if (codexHome !== undefined) for (const name of TRUSTED_NAMES) yield join(codexHome, name);
   },
   function* (roots, files) {
-    for (const root of roots) {
-      const directory = readGitFile(join(root, ".git"), files);
+    for (const dotGit of listDotGits(roots)) {
+      const directory = readGitFile(dotGit, files);
       if (directory !== undefined) yield join(directory, "commondir");
     }
   },
   function* (roots, files) {
-    for (const root of roots) yield* listGitDirectories(join(root, ".git"), files);
+    for (const dotGit of listDotGits(roots)) {
+      for (const directory of [dotGit, ...listGitDirectories(dotGit, files)]) {
+        yield directory;
+        yield* ["commondir", "config", "index", "modules"].map((name) => join(directory, name));
+      }
+    }
+  },
+  function* (roots, files) {
+    for (const root of roots) {
+      for (const { path } of listSubmodulesAround(root, files)) yield join(path, ".git");
+    }
   },
 ];
+
+const listDotGits = (roots: readonly string[]): Set<string> =>
+  new Set(roots.flatMap((root) => [...listTops(root)].map((top) => join(top, ".git"))));
