@@ -73,26 +73,33 @@ function* searchPattern(
   base: string,
 ): Generator<string, string[], ReturnType<HostFiles["list"]>> {
   const found = new Set<string>();
-  for (const plain of expandBraces(pattern)) yield* walk(base, plain.split("/").filter(Boolean), 0);
+  const isOneOfMany = pattern.includes("{");
+  for (const plain of expandBraces(pattern)) yield* walk(base, plain.split("/").filter(Boolean), 0, isOneOfMany);
   return [...found];
 
+  /**
+   * @param isFound the directory is not in `literalPart`, so it may be on a mount that does not answer: what is in it is examined
+   * only once it was listed
+   */
   function* walk(
     directory: string,
     parts: readonly string[],
     depth: number,
+    isFound: boolean,
   ): Generator<string, void, ReturnType<HostFiles["list"]>> {
     const [part, ...rest] = parts;
     if (part === undefined || depth > (budget.maxDepth ?? Number.POSITIVE_INFINITY)) return;
     if (part === "**") {
-      yield* walk(directory, rest, depth);
+      yield* walk(directory, rest, depth, true);
       if (rest.length === 0) add(directory);
     } else if (!isPattern(part)) {
       const path = join(directory, part);
-      const kind = files.kind(path);
+      const listed = isFound ? (yield directory).find(({ name }) => name === part) : undefined;
+      const kind = listed?.kind ?? files.kind(path);
       if (kind === "missing") return;
       if (rest.length === 0) add(path);
       // A link in the literal part of a pattern is followed, as the user named it explicitly.
-      else if (kind === "directory" || kind === "link") yield* walk(path, rest, depth);
+      else if (kind === "directory" || kind === "link") yield* walk(path, rest, depth, isFound);
       return;
     }
     const matcher = part === "**" ? undefined : toRegExp(part);
@@ -108,10 +115,10 @@ function* searchPattern(
         throw tooMany(pattern, `directory entries to search; the limit is ${MAX_PATTERN_ENTRIES}`);
       const path = join(directory, name);
       if (matcher === undefined) {
-        if (kind === "directory") yield* walk(path, parts, depth + 1);
+        if (kind === "directory") yield* walk(path, parts, depth + 1, true);
       } else if (matcher.test(name)) {
         if (rest.length === 0) add(path);
-        else if (kind === "directory") yield* walk(path, rest, depth + 1);
+        else if (kind === "directory") yield* walk(path, rest, depth + 1, true);
       }
     }
   }
@@ -125,6 +132,13 @@ function* searchPattern(
 }
 
 const tooMany = (pattern: string, what: string) => new Error(`pattern \`${pattern}\` has too many ${what}`);
+
+/** The part of a pattern that is a path: before its first wildcard or brace. */
+export const literalPart = (pattern: string): string => {
+  const parts = pattern.split("/");
+  const end = parts.findIndex((part) => /[*?[{]/.test(part));
+  return parts.slice(0, end < 0 ? parts.length : end).join("/");
+};
 
 const isPattern = (part: string): boolean => /[*?[]/.test(part);
 

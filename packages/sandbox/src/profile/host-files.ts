@@ -15,6 +15,7 @@ import { readdir } from "node:fs/promises";
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { MAX_FIRST_LINE_BYTES, MAX_PARSED_FILES } from "../limits.js";
+import { createFreshRuns } from "./fresh-runs.js";
 import { isPlaceholder } from "./placeholder-mark.js";
 
 export type FileKind = "directory" | "file" | "link" | "missing";
@@ -41,7 +42,7 @@ export interface HostFiles {
   parsed<Value>(path: string, most: number, parse: (content: Buffer) => Value): Value | undefined;
   /** Names and kinds in a directory; empty when it cannot be read. */
   list(directory: string): readonly { name: string; kind: FileKind }[];
-  /** As `list`, on the thread pool. Never rejects. */
+  /** As `list`, on the thread pool: one thread for a directory that does not answer, however many calls there are. Never rejects. */
   listLater(directory: string): Promise<readonly { name: string; kind: FileKind }[]>;
   /** False also for one that cannot be read. */
   isEmpty(directory: string): boolean;
@@ -54,6 +55,7 @@ export interface HostFiles {
 }
 
 export function createHostFiles(env: Readonly<Record<string, string | undefined>> = process.env): HostFiles {
+  const listings = createFreshRuns<ReturnType<HostFiles["list"]>>();
   return {
     real: (path) => attempt(() => realpathSync.native(path)),
     kind: (path) => kindOf(lstatSyncOf(path)),
@@ -62,7 +64,10 @@ export function createHostFiles(env: Readonly<Record<string, string | undefined>
     firstLine: (path) => attempt(() => readRegular(path, readFirstLine)),
     parsed: createParsedFiles(),
     list: (directory) => (attempt(() => readdirSync(directory, { withFileTypes: true })) ?? []).map(toListed),
-    listLater: async (directory) => (await readdir(directory, { withFileTypes: true }).catch(() => [])).map(toListed),
+    listLater: (directory) =>
+      listings(directory, async () =>
+        (await readdir(directory, { withFileTypes: true }).catch(() => [])).map(toListed),
+      ),
     isPlaceholder: (path) => attempt(() => isPlaceholder(path)) ?? false,
     isEmpty: (directory) => attempt(() => readdirSync(directory).length === 0) ?? false,
     tmpDir: env.TMPDIR?.startsWith("/") ? env.TMPDIR : undefined,

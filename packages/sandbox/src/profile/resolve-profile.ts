@@ -4,7 +4,7 @@ import type { Sandbox } from "@codex/executor-protocol";
 import type { RemoteMounts } from "@codex/native";
 import { isWithin } from "@codex/permissions";
 import { MAX_MOUNTS } from "../limits.js";
-import { createPatternBudget, expandPattern, expandPatternLater } from "./expand-pattern.js";
+import { createPatternBudget, expandPattern, expandPatternLater, literalPart } from "./expand-pattern.js";
 import { listClosedInGit, listCommitDirectories, listGitPins } from "./git-directory.js";
 import type { HostFiles } from "./host-files.js";
 import { isGitCommonFile } from "./placeholder-mark.js";
@@ -28,7 +28,8 @@ interface WantedPath {
  * @param found the matches of its patterns, if they were searched for already
  * @throws StartError `sandbox_invalid` for what cannot be enforced as intended
  */
-export function resolveProfile(sandbox: Sandbox, files: HostFiles, found: FoundPatterns = new Map()): SandboxProfile {
+export function resolveProfile(sandbox: Sandbox, host: HostFiles, found: FoundPatterns = new Map()): SandboxProfile {
+  const files = { ...host, kind: remember(host.kind) }; // hundreds of paths have the same parents
   const { permissions } = sandbox;
   if (permissions.type === "disabled") return { fileSystem: "unrestricted", network: "enabled" };
   // Its files are restricted by an outer sandbox; Codex itself restricts the network of such a command.
@@ -86,7 +87,7 @@ export async function reachNamed(sandbox: Sandbox, files: HostFiles, mounts: Rem
   const listNamed = (some: Files["entries"]) =>
     some.flatMap(({ path, access }) =>
       path.type === "glob_pattern"
-        ? listPatterns(path.pattern, sandbox).map(({ base }) => base)
+        ? listPatterns(path.pattern, sandbox).map(({ base, pattern }) => join(base, literalPart(pattern)))
         : namedPaths(path, access === "none" ? "deny" : access, sandbox, files),
     );
   await mounts.reach(listNamed(entries));
@@ -114,13 +115,23 @@ export function listSearches(sandbox: Sandbox): { base: string; pattern: string;
 /** Searches for them without blocking this thread. Rejects as `listSearches` throws. */
 export async function findPatterns(sandbox: Sandbox, files: HostFiles): Promise<FoundPatterns> {
   const found = new Map<string, readonly string[] | Error>();
+  const shared = { ...files, listLater: remember(files.listLater) };
   for (const { base, pattern, maxDepth } of listSearches(sandbox)) {
     const key = keyOf(base, pattern);
     if (found.has(key)) continue;
-    const paths = expandPatternLater(pattern, files, createPatternBudget(maxDepth), base);
+    const paths = expandPatternLater(pattern, shared, createPatternBudget(maxDepth), base);
     found.set(key, await paths.catch((cause: unknown) => (cause instanceof Error ? cause : new Error(String(cause)))));
   }
   return found;
+}
+
+function remember<Value>(read: (path: string) => Value): (path: string) => Value {
+  const known = new Map<string, Value>();
+  return (path) => {
+    const value = known.get(path) ?? read(path);
+    known.set(path, value);
+    return value;
+  };
 }
 
 /** How Codex 0.169.0 writes a pattern that applies below each of `workspaceRoots`. */

@@ -69,6 +69,45 @@ describe("a search for patterns", () => {
     expect(reads).toHaveLength(6);
   });
 
+  it.each(["**/.env", "*/.env", "{a,d}/.env"])("examines %s only in directories that have answered", async (text) => {
+    let answer = () => {};
+    const answered = new Promise<void>((resolve) => {
+      answer = resolve;
+    });
+    const files = createHostFiles();
+    const examined: string[] = [];
+    const listLater = async (directory: string) => {
+      reads.push(directory);
+      if (directory === join(base, "a")) await answered;
+      return files.listLater(directory);
+    };
+    const kind = (path: string) => {
+      examined.push(path);
+      return files.kind(path);
+    };
+    const host = open({ listLater, kind });
+    const asked = restrict([READ_ALL, pattern(`${base}/${text}`)]);
+    const found = host.search(asked);
+    await expect.poll(() => reads).toContain(join(base, "a"));
+    expect(examined.filter((path) => path.startsWith(join(base, "a/")))).toEqual([]);
+    answer();
+    expect([...(await found).values()].flat()).toContain(join(base, "a/.env"));
+  });
+
+  it("reads each directory once for all patterns of a sandbox", async () => {
+    const asked = [pattern(`${base}/a*`), pattern(`${base}/b*`), pattern(`${base}/**/*.key`)];
+    await open().search(restrict([READ_ALL, ...asked]));
+    expect(reads.toSorted()).toEqual([...new Set(reads)].toSorted());
+    expect(reads).toContain(base);
+  });
+
+  it("waits with one thread for a directory that does not answer", () => {
+    const { listLater } = createHostFiles();
+    const [first, second, third] = [listLater(base), listLater(base), listLater(base)];
+    expect(second).not.toBe(first);
+    expect(third).toBe(second);
+  });
+
   it("takes brackets as glob(7) has them, in any order of a range", async () => {
     for (const name of ["]a", "ba", "a]", "b]"]) writeFileSync(join(base, "e", name), "");
     const closing = (text: string) =>
@@ -124,13 +163,14 @@ describe("a search for patterns", () => {
         return answered;
       },
     };
-    const sandbox = restrict([READ_ALL, entry(base, "write"), pattern("**/x")], { cwd: join(base, "d") });
+    const patterns = [pattern("**/x"), pattern(`${base}/a/b*/c`)];
+    const sandbox = restrict([READ_ALL, entry(base, "write"), ...patterns], { cwd: join(base, "d") });
     const searched = open({}, mounts).search(sandbox);
     await new Promise((resolve) => setImmediate(resolve));
-    expect([named, reads]).toEqual([["/", base, join(base, "d")], []]);
+    expect([named, reads]).toEqual([["/", base, join(base, "d"), join(base, "a")], []]);
     answer();
     await searched;
-    expect(reads).toEqual([join(base, "d")]);
+    expect(reads).toEqual([join(base, "d"), join(base, "a"), join(base, "a/b")]);
   });
 
   it("asks nothing of a sandbox without patterns", async () => {

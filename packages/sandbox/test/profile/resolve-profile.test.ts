@@ -64,6 +64,21 @@ const special = (kind: string, access: SandboxEntry["access"], subpath?: string)
 const PROTECTED = ["/w/.agents read missing", "/w/.aws read missing", "/w/.codex read missing", "/w/.git read"];
 
 describe("the profile of a sandbox", () => {
+  it("examines each path once, however many entries are below it", () => {
+    const files = createTree(TREE);
+    const examined: string[] = [];
+    const kind = (path: string) => {
+      examined.push(path);
+      return files.kind(path);
+    };
+    const names = ["/w/a", "/w/b", "/usr/c", "/usr/d"];
+    resolveProfile(restrict([READ_ALL, entry("/w", "write"), ...names.map((name) => entry(name, "deny"))]), {
+      ...files,
+      kind,
+    });
+    expect(examined).toEqual([...new Set(examined)]);
+  });
+
   it.each<[string, SandboxEntry[], Omit<Sandbox, "permissions">, string[]]>([
     [
       "a writable root and what is protected in it",
