@@ -15,6 +15,7 @@ import { walk } from "./operations/walk.js";
 import { MissingWatch } from "./operations/watch-missing.js";
 import { writeWholeFile } from "./operations/write-file.js";
 import type { PageCacheReader } from "./page-cache/page-cache-reader.js";
+import type { Reach } from "./paths/reach.js";
 import { createReadWriteLock } from "./read-write-lock.js";
 import type { FileMethod } from "./sandboxed/calls.js";
 import type { SandboxedFiles, SandboxLease } from "./sandboxed/sandboxed-files.js";
@@ -67,8 +68,8 @@ function createConnectionFileSystem(
   const exclusive = <T>(work: () => Promise<T>): Promise<T> => lock.exclusive(alive(work));
   /** Calls that wait for a mount, until the connection is gone. */
   const waiting = new Set<() => void>();
-  /** Undefined where nothing is on a remote mount. The promise rejects when the connection is gone; throws if it is. */
-  const reach = (...paths: readonly (HostPath | undefined)[]): Promise<void> | undefined => {
+  /** Rejects when the connection is gone; throws if it is already. */
+  const reach: Reach = (...paths) => {
     const reached = mounts?.reach(paths.filter((path) => path !== undefined).map(displayPath));
     if (reached === undefined) return undefined;
     gone.signal.throwIfAborted();
@@ -164,9 +165,9 @@ function createConnectionFileSystem(
     getMetadata: cachedFirst((files, params) => files.getMetadata(params), call(shared, "getMetadata", getMetadata)),
     canonicalize: call(shared, "canonicalize", canonicalize),
     readDirectory: budgeted<ReadDirectoryParams>("readDirectory", (params, reserve) =>
-      readDirectory(params, { maxEntries: limits.maxDirectoryEntries, reader: entries, reserve }),
+      readDirectory(params, { maxEntries: limits.maxDirectoryEntries, reader: entries, reserve, reach }),
     ),
-    walk: call(shared, "walk", (params) => walk(params, limits.maxWalkEntries, gone.signal)),
+    walk: call(shared, "walk", (params) => walk(params, limits.maxWalkEntries, gone.signal, reach)),
     readBlock: (params) =>
       shared(async () => {
         await reach(handles.pathOf(params.handleId));

@@ -1,4 +1,5 @@
-import { readFileSync } from "node:fs";
+import { readFileSync, symlinkSync } from "node:fs";
+import { pathToFileURL } from "node:url";
 import type { RemoteMounts } from "@codex/native";
 import { expect, it, onTestFinished } from "vitest";
 import { createFileSystem } from "../src/file-system.js";
@@ -56,6 +57,27 @@ it.each([
   await expect.poll(() => asked).toHaveLength(1);
   expect(over).toEqual([]);
   expect(readFileSync(files.path("sub/g.txt"), "utf8")).toBe("g");
+  answer();
+  expect(await waiting).not.toHaveProperty("code");
+});
+
+const options = {
+  maxDepth: 9,
+  maxDirectories: 9,
+  maxEntries: 99,
+  followDirectorySymlinks: false,
+  pruneHiddenDirectories: false,
+};
+it.each([
+  ["walk", "a directory", { options }],
+  ["walk", "a link", { options }],
+  ["readDirectory", "a link", {}],
+])("%s of the directory around it waits for it: %s", async (method, what, params) => {
+  if (what === "a link") symlinkSync("deep", files.path("sub-link"));
+  const { answer, call, over, asked } = open();
+  const waiting = call(method, { path: pathToFileURL(files.root).href, ...params });
+  await expect.poll(() => asked).toEqual([files.path(what === "a link" ? "sub-link" : "sub")]);
+  expect(over).toEqual([]);
   answer();
   expect(await waiting).not.toHaveProperty("code");
 });

@@ -7,6 +7,7 @@ import type { EntryReader } from "@codex/native";
 import { invalidRequest, withErrorPath } from "../errors.js";
 import { DIRECTORY_RECORDS_BYTES, LARGE_LISTING_BYTES, LARGE_LISTING_ENTRIES } from "../limits.js";
 import { refuseOwnDirectory } from "../paths/own-process.js";
+import type { Reach } from "../paths/reach.js";
 import { EntryListEncoder, encodeFacts } from "./entry-list-encoder.js";
 import { type ListedEntry, listBatches } from "./list-directory.js";
 import type { ReserveBytes } from "./read-file.js";
@@ -17,10 +18,10 @@ import type { ReserveBytes } from "./read-file.js";
  */
 export function readDirectory(
   { path, extended }: ReadDirectoryParams,
-  { maxEntries, reader, reserve }: ReadDirectoryOptions,
+  { maxEntries, reader, reserve, reach }: ReadDirectoryOptions,
 ): Promise<Buffer> {
   return withErrorPath(path, async () => {
-    const createListing = () => new Listing(path, extended, maxEntries);
+    const createListing = () => new Listing(path, extended, maxEntries, reach);
     let reserved: Promise<void> | undefined;
     const makeRoom = ({ count }: Listing) => {
       if (count > LARGE_LISTING_ENTRIES) reserved ??= reserve?.(LARGE_LISTING_BYTES);
@@ -37,6 +38,7 @@ export interface ReadDirectoryOptions {
   reader?: EntryReader | undefined;
   /** Called once for a listing that becomes large. */
   reserve?: ReserveBytes | undefined;
+  reach?: Reach | undefined;
 }
 
 /** Waits until there is memory for the rest of a large listing. */
@@ -118,11 +120,13 @@ class Listing {
   readonly #path: HostPath;
   readonly #extended: boolean;
   readonly #maxEntries: number;
+  readonly #reach: Reach | undefined;
   readonly #encoder = new EntryListEncoder();
   readonly #facts: Readonly<Record<Exclude<ListedEntry["kind"], "symlink">, Buffer>>;
 
-  constructor(path: HostPath, extended: boolean, maxEntries: number) {
+  constructor(path: HostPath, extended: boolean, maxEntries: number, reach: Reach | undefined) {
     this.#path = path;
+    this.#reach = reach;
     this.#extended = extended;
     this.#maxEntries = maxEntries;
     const symlink = extended ? { isSymlink: false } : {};
@@ -152,7 +156,9 @@ class Listing {
 
   /** A dangling link is included only in an extended result. */
   async #addLink(names: Buffer, from: number, to: number): Promise<void> {
-    const target = await stat(joinPath(this.#path, names.subarray(from, to))).catch(() => undefined);
+    const path = joinPath(this.#path, names.subarray(from, to));
+    await this.#reach?.(path);
+    const target = await stat(path).catch(() => undefined);
     if (target === undefined && !this.#extended) return;
     const facts = { isDirectory: target?.isDirectory() ?? false, isFile: target?.isFile() ?? false };
     this.#count();

@@ -5,6 +5,7 @@ import { type HostPath, joinPath, toFileUrl } from "@codex/exec-server-protocol"
 import { describeError, invalidRequest, withErrorPath } from "../errors.js";
 import { MAX_WALK_ERRORS, SORT_SLACK } from "../limits.js";
 import { refuseOwnDirectory } from "../paths/own-process.js";
+import type { Reach } from "../paths/reach.js";
 import { type ListedEntry, listDirectory } from "./list-directory.js";
 
 /**
@@ -16,6 +17,7 @@ export async function walk(
   { path, options }: WalkParams,
   maxEntries: number,
   signal: AbortSignal,
+  reach?: Reach,
 ): Promise<WalkResult> {
   if (options.maxDirectories === 0 || options.maxEntries === 0) {
     throw invalidRequest("filesystem walk limits must be greater than zero");
@@ -24,7 +26,8 @@ export async function walk(
   const result: WalkResult = { entries: [], errors: [], truncated: false };
   const isLink = async () => (await withErrorPath(path, () => lstat(path))).isSymbolicLink();
   if (!target.isDirectory() || (!options.followDirectorySymlinks && (await isLink()))) return result;
-  await new Walk({ ...options, maxEntries: Math.min(options.maxEntries, maxEntries) }, result, signal).run(path);
+  const bounded = { ...options, maxEntries: Math.min(options.maxEntries, maxEntries) };
+  await new Walk(bounded, result, signal, reach).run(path);
   return result;
 }
 
@@ -37,13 +40,15 @@ class Walk {
   readonly #options: WalkParams["options"];
   readonly #result: WalkResult;
   readonly #signal: AbortSignal;
+  readonly #reach: Reach | undefined;
   readonly #entered = new Set<string>();
   #counted = 0;
 
-  constructor(options: WalkParams["options"], result: WalkResult, signal: AbortSignal) {
+  constructor(options: WalkParams["options"], result: WalkResult, signal: AbortSignal, reach: Reach | undefined) {
     this.#options = options;
     this.#result = result;
     this.#signal = signal;
+    this.#reach = reach;
   }
 
   async run(root: HostPath): Promise<void> {
@@ -61,6 +66,7 @@ class Walk {
 
   /** Lists the entries of a directory and returns the subdirectories to enter. */
   async #enter({ path, depth }: Pending): Promise<Pending[]> {
+    await this.#reach?.(path);
     const { dev, ino, blocks } = await stat(path);
     await refuseOwnDirectory(path, { blocks });
     const identity = `${dev}:${ino}`;
@@ -83,6 +89,7 @@ class Walk {
 
   /** Returns the path if it was added as a directory. */
   async #addEntry(path: HostPath, { kind }: ListedEntry): Promise<HostPath | undefined> {
+    if (kind === "symlink") await this.#reach?.(path);
     const target = kind === "symlink" ? await stat(path).catch(() => undefined) : undefined;
     if (kind === "symlink" && target === undefined) return undefined;
     if (this.#counted >= this.#options.maxEntries) {
