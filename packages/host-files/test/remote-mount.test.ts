@@ -15,6 +15,7 @@ function open() {
   });
   const asked: string[] = [];
   const mounts: RemoteMounts = {
+    isAt: () => false,
     reach(paths) {
       const slow = [...paths].filter((path) => path.startsWith(files.path("sub")));
       asked.push(...slow);

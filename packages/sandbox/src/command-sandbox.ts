@@ -1,7 +1,7 @@
 import { type HostSandbox, StartError } from "@codex/exec-backend";
 import type { Sandbox } from "@codex/executor-protocol";
 import { createNative, createRemoteMounts, type Native, type RemoteMounts } from "@codex/native";
-import { mirrorClosed } from "./bubblewrap/mirror.js";
+import { mirrorClosed, withoutHanging } from "./bubblewrap/mirror.js";
 import { PathsChangedError } from "./bubblewrap/open-sources.js";
 import { checkBubblewrap, isProbablyUsable, type Preflight } from "./bubblewrap/preflight.js";
 import { wrapWithBubblewrap } from "./bubblewrap/wrap-command.js";
@@ -90,7 +90,7 @@ export function createCommandSandbox({
       for (let tries = 1; ; tries += 1) {
         try {
           const current = tries === 1 ? profile : resolveProfile(sandbox, files, await search(sandbox));
-          const held = command.rechecked ? current : mirrorClosed(current, files);
+          const held = command.rechecked ? current : await withoutHanging(mirrorClosed(current, files), mounts);
           return await wrapWithBubblewrap(command, held, { native, files, mounts, ...found });
         } catch (error) {
           if (!(error instanceof PathsChangedError) || tries >= MAX_RESOLVE_TRIES) throw error;

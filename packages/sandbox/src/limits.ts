@@ -55,3 +55,6 @@ export const MAX_WATCHED = 128;
  * removed, where they are on a network or FUSE mount.
  */
 export const MAX_RELEASE_MS = 1_000;
+
+/** Milliseconds that the start of a sandboxed command waits for mounts that it only mirrors; those that do not answer are left out. */
+export const MAX_MIRROR_WAIT_MS = 500;

@@ -6,7 +6,7 @@ import { createLocalBackend } from "@codex/process-host";
 import { beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { ENV, outputOf } from "../../process-host/test/support.js";
 import { createCommandSandbox } from "../src/command-sandbox.js";
-import { MAX_RELEASE_MS } from "../src/limits.js";
+import { MAX_MIRROR_WAIT_MS, MAX_RELEASE_MS } from "../src/limits.js";
 import { createHostFiles } from "../src/profile/host-files.js";
 import { entry, NO_BUBBLEWRAP, pattern, READ_ALL, restrict } from "./support.js";
 
@@ -26,6 +26,7 @@ it("what a sandbox reaches by links and by git files is waited for before it is 
   const codexHome = join(base, "codex");
   const reached: string[] = [];
   const mounts: RemoteMounts = {
+    isAt: () => false,
     async reach(paths) {
       reached.push(...paths);
     },
@@ -65,6 +66,7 @@ it.each([
   if (repository === "main") writeFileSync(join(base, "top/.git"), `gitdir: ${base}/main/.git\n`);
   let isReached = false;
   const mounts: RemoteMounts = {
+    isAt: () => false,
     async reach(paths) {
       if ([...paths].some((path) => path.startsWith(far))) isReached = true;
     },
@@ -93,7 +95,7 @@ describe.skipIf(NO_BUBBLEWRAP !== undefined)(`a mount that hangs (${NO_BUBBLEWRA
       answer = resolve;
     });
     let hangs = false;
-    const mounts: RemoteMounts = { reach: () => (hangs ? answered : undefined) };
+    const mounts: RemoteMounts = { isAt: () => false, reach: () => (hangs ? answered : undefined) };
     const native = createNative();
     const sandbox = createCommandSandbox({ native, mounts });
     await using backend = createLocalBackend({ native, mounts, sandbox });
@@ -112,5 +114,27 @@ describe.skipIf(NO_BUBBLEWRAP !== undefined)(`a mount that hangs (${NO_BUBBLEWRA
     answer();
     await expect.poll(() => readdirSync(work)).toEqual([]);
     expect(MAX_RELEASE_MS).toBe(1_000);
+  });
+
+  it("beside a denied file is waited for briefly, and left out of the sandbox", async () => {
+    for (const name of ["home/far", "home/near"]) mkdirSync(join(base, name), { recursive: true });
+    writeFileSync(join(base, "home/.netrc"), "");
+    const far = join(base, "home/far");
+    const mounts: RemoteMounts = {
+      isAt: (path) => path === far,
+      reach: (paths) => ([...paths].includes(far) ? new Promise(() => {}) : undefined),
+    };
+    const native = createNative();
+    const sandbox = createCommandSandbox({ native, mounts });
+    await using backend = createLocalBackend({ native, mounts, sandbox });
+    const process = await backend.start({
+      argv: ["ls", join(base, "home")],
+      cwd: join(base, "work"),
+      env: ENV,
+      stdio: { kind: "pipe", stdin: "null" },
+      sandbox: restrict([READ_ALL, entry(join(base, "home/.netrc"), "deny")]),
+    });
+    expect(await outputOf(process)).toBe("near\n");
+    expect(MAX_MIRROR_WAIT_MS).toBe(500);
   });
 });

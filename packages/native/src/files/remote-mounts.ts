@@ -11,6 +11,8 @@ export interface RemoteMounts {
    * for a mount that does not answer.
    */
   reach(paths: Iterable<string>): Promise<void> | undefined;
+  /** Whether such a mount is at this path, which is without links. */
+  isAt(path: string): boolean;
 }
 
 /** What `createRemoteMounts` asks of the system. */
@@ -49,6 +51,7 @@ export function createRemoteMounts({
     });
   };
   return {
+    isAt: (path) => list().has(path),
     reach(paths) {
       const points = list();
       if (points.size === 0) return undefined;

@@ -52,6 +52,12 @@ it("looks up paths on remote mounts, once each, and no others", async () => {
   expect(asked).toEqual(["/srv/far", "/srv/my drive/y", "/srv/far/x", "/srv/far/z"]);
 });
 
+it("knows where they are", () => {
+  const { mounts } = open(() => LINES.join("\n"));
+  const paths = ["/", "/srv", "/srv/far", "/srv/far/x", "/srv/disk", "/srv/my drive"];
+  expect(paths.filter((path) => mounts.isAt(path))).toEqual(["/srv/far", "/srv/my drive"]);
+});
+
 it("follows links to such a mount without touching it", async () => {
   const links = {
     "/home/me/far": "/srv/far/me",

@@ -14,6 +14,7 @@ function hang() {
     answer = resolve;
   });
   const mounts: RemoteMounts = {
+    isAt: () => false,
     reach(paths) {
       const wanted = [...paths];
       if (!wanted.some((path) => path.startsWith("/usr/lib"))) return undefined;

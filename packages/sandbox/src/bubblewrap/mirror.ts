@@ -1,5 +1,7 @@
 import { dirname, join } from "node:path/posix";
-import { MAX_MIRRORED } from "../limits.js";
+import { setTimeout } from "node:timers/promises";
+import type { RemoteMounts } from "@codex/native";
+import { MAX_MIRROR_WAIT_MS, MAX_MIRRORED } from "../limits.js";
 import type { HostFiles } from "../profile/host-files.js";
 import {
   byDepth,
@@ -31,6 +33,30 @@ export function mirrorClosed(profile: SandboxProfile, files: HostFiles): Sandbox
     }
   }
   return { network, fileSystem: { ...fileSystem, entries: [...entries.values()].sort(byDepth) } };
+}
+
+/**
+ * Leaves out mirrored mounts that do not answer: opening them would block this thread, and bubblewrap would wait for them. The
+ * command does not see them.
+ */
+export async function withoutHanging(profile: SandboxProfile, mounts: RemoteMounts): Promise<SandboxProfile> {
+  const { fileSystem, network } = profile;
+  if (fileSystem === "unrestricted") return profile;
+  const far = fileSystem.entries.filter(({ path, mirrored }) => mirrored && mounts.isAt(path));
+  const answers = await Promise.all(far.map(({ path }) => isReached(path, mounts)));
+  const hanging = far.filter((_entry, at) => !answers[at]);
+  const entries = fileSystem.entries.filter((entry) => !hanging.includes(entry));
+  return { network, fileSystem: { ...fileSystem, entries } };
+}
+
+async function isReached(path: string, mounts: RemoteMounts): Promise<boolean> {
+  const abort = new AbortController();
+  const reached = mounts.reach([path])?.then(() => true) ?? true;
+  try {
+    return await Promise.race([reached, setTimeout(MAX_MIRROR_WAIT_MS, false, abort)]);
+  } finally {
+    abort.abort();
+  }
 }
 
 /** Outer ones first. Without a network a socket needs no protection: no program can connect to it. */

@@ -158,6 +158,7 @@ describe("a search for patterns", () => {
       answer = resolve;
     });
     const mounts = {
+      isAt: () => false,
       reach(paths: Iterable<string>) {
         named.push(...paths);
         return answered;
