@@ -12,3 +12,9 @@ export const MAX_RECALL = 1024 * 1024;
 
 /** How much of what was typed into a shell before is remembered, in UTF-16 units. */
 export const MAX_TYPED_HISTORY = 16 * 1024;
+
+/** Most paths of one command that are compared with what a sandbox would close; long ones count as several. */
+export const MAX_CLOSED_EFFORT = 50_000;
+
+/** UTF-16 units of a path that take about as long as comparing a short one. */
+export const CHARACTERS_PER_EFFORT = 64;

@@ -15,11 +15,15 @@ export class ComputedPrograms {
   list(texts: readonly string[]): string[][] {
     if (this.args.size === 0) return [];
     const names = new Set(texts.flatMap(listNames));
-    this.isOver = names.size * this.args.size > MAX_NAME_GUESSES;
+    const length = [...this.args.values()].flat().reduce((sum, word) => sum + word.length, 0);
+    this.isOver = names.size * Math.max(this.args.size, length / GUESS_LENGTH) > MAX_NAME_GUESSES;
     if (this.isOver) return [];
     return [...names].flatMap((name) => [...this.args.values()].map((args) => [name, ...args]));
   }
 }
+
+/** UTF-16 units of the arguments of an ordinary guess; longer ones count as several. */
+const GUESS_LENGTH = 64;
 
 /** Words, with and without the dots and dashes in them. */
 function listNames(text: string): string[] {

@@ -46,6 +46,9 @@ export const MAX_LITERAL_OUTPUT = 64 * 1024;
 /** Most values of one variable that are tried. */
 export const MAX_VARIABLE_VALUES = 8;
 
+/** Longest value of a variable that is followed, in UTF-16 units. */
+export const MAX_VALUE_LENGTH = 64 * 1024;
+
 /** Most UTF-16 units of values of variables that are put into the words of one script. */
 export const MAX_READ_LENGTH = 4 * 1024 * 1024;
 
@@ -70,14 +73,22 @@ export const MAX_ROUNDS = 3;
 /** Most printed texts that are kept for a shell whose input is not known. */
 export const MAX_TEXTS = 64;
 
-/** Reading a character of a script costs about as much as visiting half a word of a command. */
-export const EFFORT_PER_CHARACTER = 0.5;
-
-/** Keeping a character of words, or of their input, costs little, but variables may repeat long ones. */
-export const EFFORT_PER_WORD_CHARACTER = 1 / 256;
-
 /** Programs that are copied under other names, with arguments, that are guessed. */
 export const MAX_COPY_GUESSES = 1_024;
 
 /** Most words that options of one command may take as commands of their own, over all of these. */
 export const MAX_REST_WORDS = 65_536;
+
+/** Work of steps, in visits of words of commands: `MAX_EFFORT` bounds the sum. */
+export const EFFORT = {
+  /** Of a script. */
+  character: 1 / 2,
+  /** Kept in words or their input: little, but variables may repeat long ones. */
+  wordCharacter: 1 / 256,
+  /** Of a text of another language, in which commands are guessed. */
+  textCharacter: 1 / 16,
+  /** Passed on to a script or a function. */
+  variable: 1 / 2,
+  /** Written by the script, and compared with an argument. */
+  file: 1 / 16,
+} as const;

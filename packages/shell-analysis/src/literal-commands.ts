@@ -3,11 +3,11 @@ import { judgeWrittenFile, listValues, readsProgram } from "./code-texts.js";
 import { ComputedPrograms, isEvaluated } from "./computed-programs.js";
 import { listCopies, listNamedFiles, WRITERS } from "./copied-programs.js";
 import { CONTINUATION, CONTINUATIONS, readZsh, translateDialect } from "./dialects.js";
+import { fillCommands } from "./filled-commands.js";
 import { type LiteralCommands, listFound } from "./found-commands.js";
 import { judgeSetting } from "./git-settings.js";
 import {
-  EFFORT_PER_CHARACTER,
-  EFFORT_PER_WORD_CHARACTER,
+  EFFORT,
   MAX_EFFORT,
   MAX_FILE_COMPARISONS,
   MAX_GUESS_WORDS,
@@ -15,7 +15,6 @@ import {
   MAX_LITERAL_COMMANDS,
   MAX_NESTING,
   MAX_ROUGH_SCRIPT,
-  MAX_TEXT_GUESSES,
   MAX_TEXTS,
 } from "./limits.js";
 import { getLiteralOutput } from "./literal-output.js";
@@ -23,14 +22,14 @@ import { classifyVariable, listAssignments, VARIABLE_BUILTINS } from "./loading-
 import { isTooLong, type NestedCommand } from "./nested-commands.js";
 import type { ShellParser } from "./parser.js";
 import { parseChecked } from "./parser-check.js";
-import { listPieces } from "./pieces.js";
 import { QUIET_PROGRAMS } from "./plain-programs.js";
 import { GLOB, lookupName, plainName } from "./program-name.js";
-import { judgeRanFiles, listPatches } from "./ran-files.js";
+import { judgeRanFiles, listPatches, mayBeFed } from "./ran-files.js";
 import { readRoughCommands } from "./rough-words.js";
 import { isInherited, isStandardInput, isStartFile, listVariableScripts } from "./run-variables.js";
 import type { FoundCommand, ScriptVisitor } from "./script-visitor.js";
 import { walkScript } from "./script-walker.js";
+import { TextGuesses } from "./text-guesses.js";
 import { listSettingFiles, listToolSettings } from "./tool-commands.js";
 import {
   hasHarmlessOutput,
@@ -42,7 +41,7 @@ import {
   withoutUnknown,
 } from "./unknown.js";
 import { addParameters, type Variables } from "./variables.js";
-import { fillArguments, findNestedCommands, mayTakeCode, SHELLS } from "./wrappers.js";
+import { findNestedCommands, mayTakeCode, SHELLS } from "./wrappers.js";
 
 /**
  * Every command that `argv` may execute, as far as it is spelled out: behind wrappers, in scripts, loops, functions and
@@ -94,7 +93,7 @@ class CommandCollector implements ScriptVisitor {
   private readonly ran = new Set<string>();
   /** Whether a patch is applied that is not known. */
   private isPatched = false;
-  private readonly textGuesses = new Map<string, string[]>();
+  private readonly textGuesses = new TextGuesses();
   /** Values with substitutions in them, each of which is searched once. */
   private readonly held = new Set<string>();
   /** What process substitutions print, by their text: scripts get them as arguments. */
@@ -105,8 +104,8 @@ class CommandCollector implements ScriptVisitor {
   constructor(private readonly parser: ShellParser) {}
 
   enter(): boolean {
-    const isOver = this.commands.size + this.guesses.size >= MAX_LITERAL_COMMANDS || this.effort > MAX_EFFORT;
-    if (this.depth >= MAX_NESTING || isOver) this.complete = false;
+    const isOver = this.commands.size + this.guesses.size >= MAX_LITERAL_COMMANDS || this.depth >= MAX_NESTING;
+    if (isOver) this.complete = false;
     if (!this.complete) return false;
     this.depth += 1;
     return true;
@@ -129,10 +128,8 @@ class CommandCollector implements ScriptVisitor {
   }
 
   visitText(text: string): void {
-    for (const words of listPieces(withoutUnknown(text))) {
-      if (this.textGuesses.size < MAX_TEXT_GUESSES) this.textGuesses.set(JSON.stringify(words), words);
-      else this.complete = false;
-    }
+    if (this.complete) this.spend(this.textGuesses.add(text));
+    if (this.textGuesses.isOver) this.complete = false;
   }
 
   /** Programs started by the analyzed one may load files that the script has written: hooks, settings, recipes. */
@@ -177,6 +174,8 @@ class CommandCollector implements ScriptVisitor {
     if (isInteractive && variables.has("ENV")) this.setUnclear("a shell reads the file that `ENV` names at its start");
     for (const text of listNamedFiles(argv)) this.visitText(text);
     if (!mayTakeCode(program, args)) return;
+    this.spend(args.length * files.size * EFFORT.file);
+    if (!this.complete) return;
     const held = args.flatMap((arg) => [...files].flatMap(([name, text]) => (arg.endsWith(name) ? [text] : [])));
     for (const text of [...listValues(argv, files), input ?? "", ...held]) this.visitText(text);
   }
@@ -202,7 +201,7 @@ class CommandCollector implements ScriptVisitor {
     for (const value of this.held) this.visitScript(`: "${value.replaceAll('"', '\\"')}"`, INITIAL_VARIABLES);
     this.visitFiles();
     this.isGuessing = false;
-    for (const [key, words] of this.textGuesses) if (!this.commands.has(key)) this.guesses.set(key, words);
+    for (const [key, words] of this.textGuesses.commands) if (!this.commands.has(key)) this.guesses.set(key, words);
     this.visitTexts();
     for (const argv of this.computed.list([text, ...this.texts])) this.guesses.set(JSON.stringify(argv), argv);
     if (this.computed.isOver) this.complete = false;
@@ -210,15 +209,12 @@ class CommandCollector implements ScriptVisitor {
 
   /** A shell with an unknown input, or file, may get what is printed elsewhere: through a pipe by name, a descriptor, a copy. */
   private visitTexts(): void {
-    const isFed = (path: string) =>
-      [...this.commands.values()].some(([program, ...args]) =>
-        args.some((arg) => (arg === path || arg.endsWith(`=${path}`)) && !/^(?:\w*sh|\.|source)$/.test(program ?? "")),
-      );
-    if (!this.readsScript && ![...this.unknownFiles].some(isFed)) return;
+    const all = [...this.commands.values()];
+    if (!this.readsScript && !mayBeFed(this.unknownFiles, all)) return;
     this.isGuessing = true;
     for (const text of this.texts) this.visitScript(text, INITIAL_VARIABLES);
     // What a program prints from its own code is spelled out in it: `perl -e 'print "…"'`.
-    for (const [, ...args] of [...this.commands.values()]) {
+    for (const [, ...args] of all) {
       for (const arg of args) {
         if (/\s/.test(arg)) for (const piece of arg.split(/["'`/(){}]+/)) this.visitRough(piece, INITIAL_VARIABLES);
       }
@@ -241,24 +237,34 @@ class CommandCollector implements ScriptVisitor {
     this.complete = false;
   }
 
+  spend(effort: number): void {
+    this.effort += effort;
+    if (this.effort > MAX_EFFORT) this.complete = false;
+  }
+
+  visitSubstituted(name: string, output: string): void {
+    this.substituted.set(name, output);
+  }
+
   visitCommand(command: FoundCommand): string | undefined {
+    if (!this.complete) return undefined;
     const { argv, uncertain, input, variables, files } = command;
     const visited = this.visited.get(variables) ?? new Map<string, string | undefined>();
     this.visited.set(variables, visited);
     const words = JSON.stringify(argv);
     const key = JSON.stringify([words, [...uncertain], input, this.isGuessing]);
-    this.effort += argv.length + (words.length + (input?.length ?? 0)) * EFFORT_PER_WORD_CHARACTER;
+    this.spend(argv.length + (words.length + (input?.length ?? 0)) * EFFORT.wordCharacter);
     const found = this.isGuessing ? this.guesses : this.commands;
     if (isTooLong(argv)) {
-      if (this.complete) found.set(words, [...argv]);
+      found.set(words, [...argv]);
       this.complete = false;
     }
     if (argv.length === 0 || visited.has(key) || !this.enter()) return visited.get(key);
     visited.set(key, undefined);
     found.set(words, [...argv]);
-    for (const [name, text] of files) if (name.startsWith("<(")) this.substituted.set(name, text);
     if (uncertain.has(argv[0] ?? "")) this.setUnclear(`the program is known only at run time: \`${argv[0]}\``);
     let output = getLiteralOutput(argv, input, files);
+    this.spend((output?.length ?? 0) * EFFORT.wordCharacter);
     if (output !== undefined && uncertain.size > 0) output = toUnknown(output);
     for (const text of [input, output]) {
       if (text !== undefined && this.texts.size < MAX_TEXTS) this.texts.add(withoutUnknown(text));
@@ -295,8 +301,8 @@ class CommandCollector implements ScriptVisitor {
     if (isUnknown(text)) this.setUnclear("a shell runs a text that is known only at run time");
     const script = withoutUnknown(text).replaceAll("\0", "");
     if (!/\S/.test(script) || !this.enter()) return undefined;
-    this.effort += script.length * EFFORT_PER_CHARACTER;
-    const tree = this.effort > MAX_EFFORT ? undefined : parseChecked(this.parser, script);
+    this.spend(script.length * EFFORT.character + variables.size * EFFORT.variable);
+    const tree = this.complete ? parseChecked(this.parser, script) : undefined;
     const output = tree && walkScript(tree, input, variables, this);
     if (tree === undefined || tree.hasError) this.visitRough(script.slice(0, MAX_ROUGH_SCRIPT), variables);
     if (tree === undefined) this.complete = false;
@@ -336,6 +342,7 @@ class CommandCollector implements ScriptVisitor {
     const { input, variables, files } = command;
     switch (inner.kind) {
       case "command":
+        if (command.uncertain.size > 0) this.spend(command.argv.length * EFFORT.file);
         return this.visitCommand({ ...command, argv: inner.argv, uncertain: listUncertain(inner.argv, command) });
       case "script":
         if ([...command.uncertain].some((word) => isPartOf(word, inner.script))) {
@@ -361,40 +368,27 @@ class CommandCollector implements ScriptVisitor {
         return read === undefined ? undefined : this.visitArguments(inner, read, command);
       }
       case "suffixes":
-        this.visitSuffixes(inner.words, command);
+        if (inner.words.length > MAX_GUESSES) this.complete = false;
+        for (const at of inner.words.slice(0, MAX_GUESSES).keys()) {
+          this.visitCommand({ ...command, argv: inner.words.slice(at, at + MAX_GUESS_WORDS) });
+        }
         return undefined;
     }
   }
 
-  /** With the whole input as arguments, and with each line by itself. */
   private visitArguments(
     inner: Extract<NestedCommand, { kind: "input-arguments" }>,
     input: string,
     command: FoundCommand,
   ): string | undefined {
-    const output = this.visitFilled(inner, input, command);
-    const lines = input.split(/[\n\0]/).filter((line) => line.trim() !== "");
-    if (lines.length > 1) for (const line of lines) this.visitFilled(inner, line, command);
-    return output;
-  }
-
-  private visitFilled(
-    inner: Extract<NestedCommand, { kind: "input-arguments" }>,
-    text: string,
-    command: FoundCommand,
-  ): string | undefined {
-    const words = fillArguments(inner, text);
-    const known = new Set(inner.argv);
-    const doubtful = isUnknown(text) ? words.filter((word) => !known.has(word)) : [];
-    const uncertain = new Set([...command.uncertain, ...doubtful.map(withoutUnknown)]);
-    return this.visitCommand({ ...command, argv: words.map(withoutUnknown), uncertain });
-  }
-
-  private visitSuffixes(words: readonly string[], command: FoundCommand): void {
-    if (words.length > MAX_GUESSES) this.complete = false;
-    for (let at = 0; at < Math.min(words.length, MAX_GUESSES); at += 1) {
-      this.visitCommand({ ...command, argv: words.slice(at, at + MAX_GUESS_WORDS) });
+    const outputs: (string | undefined)[] = [];
+    for (const filled of fillCommands(inner, input)) {
+      if (filled === undefined) this.giveUp();
+      if (filled === undefined || !this.complete) break;
+      const uncertain = new Set([...command.uncertain, ...filled.uncertain]);
+      outputs.push(this.visitCommand({ ...command, argv: filled.argv, uncertain }));
     }
+    return outputs[0];
   }
 
   private visitRough(script: string, variables: Variables): void {

@@ -58,6 +58,14 @@ export function judgeRanFiles(
   return program === undefined ? undefined : `\`${program}\` is a program which another command may make`;
 }
 
+/** Whether another program than a shell gets the name of one of these files, or there are too many to say. */
+export function mayBeFed(files: ReadonlySet<string>, users: readonly (readonly string[])[]): boolean {
+  if (files.size * countWords(users) > MAX_FILE_COMPARISONS) return true;
+  const others = users.filter(([program = ""]) => !/^(?:\w*sh|\.|source)$/.test(program));
+  const isNamed = (path: string) => (arg: string, at: number) => at > 0 && (arg === path || arg.endsWith(`=${path}`));
+  return [...files].some((path) => others.some((argv) => argv.some(isNamed(path))));
+}
+
 /** Programs that are started by a path. */
 const startedBy = (users: readonly (readonly string[])[]): ReadonlySet<string> =>
   new Set(users.flatMap(([path = ""]) => (path.includes("/") ? [posix.normalize(path)] : [])));
@@ -143,8 +151,12 @@ function mayMake(path: string, [program = "", ...args]: readonly string[]): bool
 /** Programs that put files elsewhere, or into archives. */
 const MOVERS = /^(?:cp|mv|ln|install|rsync|scp|tar|bsdtar|zip|7z[az]?|ar|cpio|pax|jar)$/;
 
+/** Words of commands; a long one counts as several. */
 const countWords = (commands: readonly (readonly string[])[]): number =>
-  commands.reduce((count, argv) => count + argv.length, 0);
+  commands.reduce((count, argv) => argv.reduce((sum, word) => sum + 1 + word.length / WORD_LENGTH, count), 0);
+
+/** UTF-16 units of a word that take about as long to compare as a short one. */
+const WORD_LENGTH = 32;
 
 const GLOB = /[*?[]/;
 

@@ -32,6 +32,10 @@ export interface ScriptVisitor {
   /** False when nesting is too deep to continue; otherwise the caller must call `leave`. */
   enter(): boolean;
   leave(): void;
+  /** What a process substitution prints, by its text. */
+  visitSubstituted(name: string, output: string): void;
+  /** Counts work against the bound of the whole command. */
+  spend(effort: number): void;
   /** There may be more than was visited. */
   giveUp(): void;
 }

@@ -1,6 +1,6 @@
 import { posix } from "node:path";
 import { listWordNodes, readVariants } from "./command-words.js";
-import { MAX_READ_LENGTH, MAX_ROUNDS } from "./limits.js";
+import { EFFORT, MAX_READ_LENGTH, MAX_ROUNDS } from "./limits.js";
 import {
   getHereDocument,
   getStrayWords,
@@ -345,8 +345,9 @@ class Walker {
     if (program === "exec" && args.length === 0) this.standingInput = input;
     if (program === "tee" && output !== undefined) for (const path of args) this.writeFile(path, output);
     if (input === undefined) return;
-    for (const [name, values] of readInto(argv, input))
-      this.read.set(name, [...(this.read.get(name) ?? []), ...values]);
+    const read = readInto(argv, input);
+    if (read.length > 0) this.visitor.spend(input.length * EFFORT.textCharacter);
+    for (const [name, values] of read) this.read.set(name, [...(this.read.get(name) ?? []), ...values]);
   }
 
   /** The body of a function of this script, with the arguments and the input it is called with. */
@@ -357,21 +358,25 @@ class Walker {
     const { calls } = this.walk;
     if (calls.has(key)) return calls.get(key);
     calls.set(key, undefined);
+    this.visitor.spend(this.variables.size * EFFORT.variable);
     const variables = addParameters(this.variables, [name, ...args]);
     const output = new Walker(this.walk, variables, [...this.active, name], this.written).visit(body, input);
     calls.set(key, output);
     return output;
   }
 
-  private getFiles(parts: readonly SyntaxNode[]): Map<string, string> {
-    const files = new Map(this.written);
+  private getFiles(parts: readonly SyntaxNode[]): ReadonlyMap<string, string> {
+    const substituted = new Map<string, string>();
     const add = (node: SyntaxNode) => {
       const output = node.type === "process_substitution" ? this.visitSubstitution(node) : undefined;
-      if (output !== undefined) files.set(getText(this.tree, node), output);
+      if (output !== undefined) substituted.set(getText(this.tree, node), output);
       if (node.type === "concatenation") node.children.forEach(add);
     };
     parts.forEach(add);
-    return files;
+    if (substituted.size === 0) return this.written;
+    for (const [name, output] of substituted) if (name.startsWith("<(")) this.visitor.visitSubstituted(name, output);
+    this.visitor.spend(this.written.size);
+    return new Map([...this.written, ...substituted]);
   }
 
   createExpansions(choice: number): Expansions {

@@ -23,8 +23,9 @@ type Words = readonly string[];
 
 /** What is cut out of a word of which a part is unknown is unknown as well: `env -S "$x y"`. */
 export const listUncertain = (words: Words, { argv, uncertain }: { argv: Words; uncertain: ReadonlySet<string> }) => {
+  if (uncertain.size === 0) return uncertain;
   const whole = new Set(argv);
-  const cut = uncertain.size === 0 ? [] : words.filter((word) => word !== "" && !whole.has(word));
+  const cut = words.filter((word) => word !== "" && !whole.has(word));
   return new Set([...uncertain, ...cut.filter((word) => [...uncertain].some((each) => each.includes(word)))]);
 };
 

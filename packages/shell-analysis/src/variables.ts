@@ -1,4 +1,4 @@
-import { MAX_VARIABLE_VALUES } from "./limits.js";
+import { MAX_VALUE_LENGTH, MAX_VARIABLE_VALUES } from "./limits.js";
 import { getLiteralOutput } from "./literal-output.js";
 import { getText, type SyntaxNode, type SyntaxTree } from "./syntax-tree.js";
 import { UNKNOWN } from "./unknown.js";
@@ -32,8 +32,9 @@ export function collectVariables(
   const variables = new Map<string, readonly string[]>(outer);
   const changesCase = CASE_ATTRIBUTE.test(tree.script);
   const cut = CUT_ATTRIBUTE.test(tree.script) ? [UNKNOWN] : [];
-  const add = (name: string, values: readonly string[]) => {
+  const add = (name: string, given: readonly string[]) => {
     const known = variables.get(name) ?? [];
+    const values = given.map((value) => (value.length > MAX_VALUE_LENGTH ? UNKNOWN : value));
     const cased = changesCase ? values.flatMap((value) => [value.toLowerCase(), value.toUpperCase()]) : [];
     const all = [...new Set([...known, ...values, ...cased, ...cut])];
     const isOver = all.length > MAX_VARIABLE_VALUES;
@@ -56,7 +57,9 @@ export function collectVariables(
       const [, whole = ""] = /^(\w+)\[/.exec(getText(tree, node)) ?? [];
       // In zsh, a subscript of a text is a part of it: `z=qap; z[1]=z`.
       if (whole !== "" && texts().has(whole)) add(whole, [UNKNOWN]);
-      addAssignment(tree, node, variables, expansions, addReferenced);
+      const text = getText(tree, node.children[0] ?? node);
+      if (references.has(text) || !isFull(variables.get(text)))
+        addAssignment(tree, node, variables, expansions, addReferenced);
     }
     // The separators that were set last: readings of words differ by them.
     const getVariable = (name: string) => (name === "IFS" ? variables.get(name)?.at(-1) : expansions.getVariable(name));
@@ -71,6 +74,10 @@ export function collectVariables(
     ? outer
     : variables;
 }
+
+/** Whether further values of a variable make no difference. Elements of an array have names of their own. */
+const isFull = (values: readonly string[] = []): boolean =>
+  values.length === MAX_VARIABLE_VALUES && values.at(-1) === UNKNOWN;
 
 /** An assignment of a text, not of an array or a part. */
 const TEXT_ASSIGNMENT = /(?<=^|[\s;&|({])([A-Za-z_]\w*)=[^(\s]/g;
@@ -190,7 +197,8 @@ function addBuiltinWords(tree: SyntaxTree, [program, ...args]: readonly string[]
       name,
       ends.map((end) => end.join(" ")),
     );
-  for (const [index, word] of words.entries()) add(String(index + 1), hasShift ? words.slice(index) : [word]);
+  for (const [index, word] of words.entries())
+    add(String(index + 1), hasShift ? words.slice(index, index + MAX_VARIABLE_VALUES + 1) : [word]);
 }
 
 const NO_FILES: ReadonlyMap<string, string> = new Map();
@@ -206,28 +214,24 @@ function addLoopValues(tree: SyntaxTree, node: SyntaxNode, expansions: Expansion
 
 /** The values a `read`, or the like, gives its variables of what it reads. Options that cut it leave them unknown. */
 export function readInto(argv: readonly string[], input: string): [string, string[]][] {
-  const [program, ...args] = argv;
+  const [program = "", ...args] = argv;
+  if (!/^(?:read|mapfile|readarray)$/.test(program)) return [];
   // They leave out null characters, unless these end a line.
-  const lines = [...input.split("\n"), ...input.replaceAll("\0", "").split("\n"), ...input.split("\0")]
-    .filter((line, at, all) => !line.includes("\0") && all.indexOf(line) === at)
-    .filter((line) => line !== "")
-    .slice(0, MAX_VARIABLE_VALUES);
+  const all = new Set([...input.split("\n"), ...input.replaceAll("\0", "").split("\n"), ...input.split("\0")]);
+  const lines = [...all].filter((line) => line !== "" && !line.includes("\0")).slice(0, MAX_VARIABLE_VALUES);
   const names = args.filter((arg) => /^[A-Za-z_]\w*$/.test(arg));
   if (program === "mapfile" || program === "readarray")
     return [[names.at(-1) ?? "MAPFILE", [lines.join(" "), ...lines]]];
-  if (program !== "read") return [];
   const isCut = args.some((arg) => /^-\w*[nNdku]/.test(arg));
   const words = lines.flatMap((line) => line.split(/[\s,:;]+/)).slice(0, MAX_VARIABLE_VALUES);
+  const parts = lines.map((line) => line.split(/\s+/));
   const values = names.length > 1 || /[,:;]/.test(input) ? [...words, ...lines] : lines;
   return (names.length === 0 ? ["REPLY"] : names).map((name, index) => {
     const isLast = index === Math.max(names.length, 1) - 1;
-    const rest = lines.map((line) => line.split(/\s+/).slice(index).join(" "));
+    const rest = isLast ? parts.map((each) => each.slice(index).join(" ")) : [];
     return [
       name,
-      [
-        ...(isCut ? [UNKNOWN] : []),
-        ...new Set([...(isLast ? rest : []), ...lines.flatMap((line) => line.split(/\s+/)[index] ?? []), ...values]),
-      ],
+      [...(isCut ? [UNKNOWN] : []), ...new Set([...rest, ...parts.flatMap((each) => each[index] ?? []), ...values])],
     ];
   });
 }

@@ -1,4 +1,5 @@
 import { unwrapGit } from "./git-commands.js";
+import { MAX_COMMAND_LENGTH } from "./limits.js";
 import { splitWords } from "./line-words.js";
 import {
   isTooLong,
@@ -27,7 +28,7 @@ export function findNestedCommands(argv: readonly string[]): NestedCommands {
   if (isTooLong(argv)) return { ...NO_NESTED_COMMANDS, unclear: "the command is too long to be analyzed" };
   const runs = unwrapShell(program, args) ?? unwrapNamed(toKnownName(program), args);
   // In zsh, `=name` expands to the path of the program.
-  return program.startsWith("=") ? addInner(runs, [toCommand([program.slice(1), ...args])]) : runs;
+  return program.startsWith("=") ? addInner(runs, [toCommand([program.replace(/^=+/, ""), ...args])]) : runs;
 }
 
 /** Whether a program of this name runs what its arguments name. */
@@ -243,17 +244,22 @@ function unwrapEnv(args: readonly string[]): NestedCommands {
   const { end, values, unknown } = readOptions(ENV, args, { isSkipped, hasDash: true });
   const command = args.slice(end);
   // The words of the split value replace the option, before further arguments.
-  const split = values.filter(({ name }) => name === "S" || name === "split-string");
+  const strings = values.filter(({ name }) => name === "S" || name === "split-string");
+  const split = strings.slice(0, MAX_SPLIT_STRINGS);
   const inner = split.map(({ value }) => toCommand(["env", ...splitString(value), ...command]));
   if (command.length > 0) inner.push(toCommand(command));
   if (unknown === undefined) {
     const isFilled = split.some(({ value }) => value.includes("${"));
     const filled = isFilled ? "`env` puts a variable into the command that it splits" : undefined;
-    return { ...NO_NESTED_COMMANDS, inner, unclear: filled };
+    const isMore = strings.length > split.length;
+    return { ...NO_NESTED_COMMANDS, inner, unclear: isMore ? "`env` splits many strings" : filled };
   }
   const unclear = `\`env\` has an option that is not known: \`${args[unknown] ?? ""}\``;
   return { inner: [], guesses: [...inner, ...guess(args.slice(unknown + 1))], unclear };
 }
+
+/** Most strings of one `env` that are split. */
+const MAX_SPLIT_STRINGS = 8;
 
 function splitString(value: string): string[] {
   const line = value.replace(/\\[_tnfrv]/g, " ").replace(/\\c[\s\S]*/, "");
@@ -290,9 +296,9 @@ function unwrapFind(args: readonly string[]): NestedCommand[] {
   const inner: NestedCommand[] = [];
   for (let at = 0; at < args.length; at += 1) {
     if (!/^-(?:exec|ok)(?:dir)?$/.test(args[at] ?? "")) continue;
-    const end = args.findIndex((word, index) => index > at && (word === ";" || word === "+"));
-    inner.push(toCommand(args.slice(at + 1, end === -1 ? args.length : end)));
-    if (end === -1) break;
+    let end = at + 1;
+    while (end < args.length && args[end] !== ";" && args[end] !== "+") end += 1;
+    inner.push(toCommand(args.slice(at + 1, end)));
     at = end;
   }
   return inner;
@@ -328,16 +334,10 @@ function unwrapParallel(args: readonly string[]): NestedCommands {
   const sources = at === -1 ? [] : args.slice(at + 1);
   const before = at === -1 ? args : args.slice(0, at);
   const runs = unwrapPlain("parallel", wrapper, args);
-  const joined = sources.map((source) => toScript(`${before.join(" ")} ${source}`));
+  const whole = before.join(" ");
+  const isMuch = sources.length * whole.length > MAX_COMMAND_LENGTH;
+  const joined = isMuch ? [] : sources.map((source) => toScript(`${whole} ${source}`));
   const inner: NestedCommand[] = [...runs.inner, { kind: "input-script" }];
+  if (isMuch) return { ...runs, inner, unclear: "`parallel` runs a long command with many arguments" };
   return { ...runs, inner, guesses: [...runs.guesses, ...sources.map((source) => toScript(source)), ...joined] };
-}
-
-/** The arguments xargs makes of a text. */
-export function fillArguments(inner: Extract<NestedCommand, { kind: "input-arguments" }>, text: string): string[] {
-  const { argv, placeholder } = inner;
-  const words = splitWords(text.replaceAll("\0", "\n")) ?? text.split(/\s+/);
-  if (placeholder === undefined) return [...argv, ...words];
-  const line = /["'\\]/.test(text) ? words.join(" ") : text.trim();
-  return argv.map((arg) => arg.replaceAll(placeholder, () => line));
 }

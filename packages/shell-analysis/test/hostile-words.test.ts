@@ -89,4 +89,41 @@ describe("bounds of words", () => {
     expect(expandBraces("{a..c}{-1..1}")).toHaveLength(16);
     expect(expandBraces(`{${",".repeat(1_000)}`)).toEqual([`{${",".repeat(1_000)}`]);
   });
+
+  const numbers = (count: number) => Array.from({ length: count }, (_, at) => at);
+
+  it("visits the commands of xargs while they are short, and says that there may be more", () => {
+    const lines = (count: number) => `printf '${"a\\n".repeat(count)}' | xargs -I{} sh -c '${"{} ".repeat(2_000)}'`;
+    expect(find("bash", "-c", "echo zap | xargs -I{} sh -c '{} x'").commands).toContainEqual(["zap", "x"]);
+    expect(find("bash", "-c", lines(2_000)).complete).toBe(false);
+  });
+
+  it("follows values of variables up to a length", () => {
+    const double = (times: number) => `a=zap; ${"a=$a$a; ".repeat(times)} $a x`;
+    expect(find("bash", "-c", double(0)).complete).toBe(true);
+    const long = `a=${"x".repeat(10_000)}; a=${"$a".repeat(10)}; $a x`;
+    expect(find("bash", "-c", long).unclear).toContain("known only at run time");
+    expect(find("bash", "-c", `a=${"x".repeat(16_000)}; ${"a+=$a; ".repeat(5_000)} $a x`).complete).toBe(false);
+  });
+
+  it.each([
+    ["variables of many scripts", numbers(4_000).map((at) => `v${at}=b; sh -c 'w=x ${at}'`)],
+    [
+      "variables of many calls",
+      [...numbers(4_000).map((at) => `v${at}=b`), "f() { x $1; }", ...numbers(2_000).map((at) => `f ${at}`)],
+    ],
+    ["long inputs", [`echo ${"a,".repeat(15_000)} | (`, ...numbers(1_500).map((at) => `read x${at}`), ")"]],
+    [
+      "files and arguments",
+      [...numbers(3_000).map((at) => `echo a>f${at}`), ...numbers(40).map((at) => `python ${"a ".repeat(300)} ${at}`)],
+    ],
+    ["long words and files that are run", [...numbers(1_000).map((at) => `sh f${at}`), `cc ${"a/".repeat(20_000)}`]],
+    ["strings of env", [`env ${"-Sa ".repeat(9)} b`]],
+  ])("gives up on %s", (_name, lines) => expect(find("bash", "-c", lines.join("\n")).complete).toBe(false));
+
+  it("keeps few words for arguments that are shifted", () => {
+    const words = numbers(8_000).map((at) => `a${at}`);
+    const { commands } = find("bash", "-c", `set -- ${words.join(" ")}; shift; $1 x`);
+    expect(commands).toContainEqual(["a3", "x"]);
+  });
 });

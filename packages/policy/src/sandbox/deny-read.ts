@@ -1,7 +1,7 @@
 import type { HostInfo } from "@codex/executor-protocol";
 import { isWithin } from "@codex/permissions";
 import { CONTROLS, CREDENTIALS } from "./credential-places.js";
-import { isWithinPattern } from "./paths.js";
+import { compilePattern, isWithinPattern } from "./paths.js";
 
 /** Default of `denyRead`. */
 export const DEFAULT_DENY_READ: readonly string[] = [...CREDENTIALS, ...CONTROLS];
@@ -21,9 +21,12 @@ export interface DeniedRead {
 export const EXCEPTION = "!";
 
 /** Whether a path, absolute and normalized, is or lies in something denied. */
-export function isDeniedRead({ path, isPattern, except }: DeniedRead, candidate: string): boolean {
-  const isInside = isPattern ? isWithinPattern(candidate, path) : isWithin(candidate, path);
-  return isInside && !except.some((one) => isWithin(candidate, one));
+export const isDeniedRead = (denied: DeniedRead, candidate: string): boolean => compileDeniedRead(denied)(candidate);
+
+/** The same test, for many paths. */
+export function compileDeniedRead({ path, isPattern, except }: DeniedRead): (candidate: string) => boolean {
+  const isInside = isPattern ? compilePattern(path) : (candidate: string) => isWithin(candidate, path);
+  return (candidate) => isInside(candidate) && !except.some((one) => isWithin(candidate, one));
 }
 
 /**

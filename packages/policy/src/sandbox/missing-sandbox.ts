@@ -2,8 +2,9 @@ import { posix } from "node:path";
 import type { HostInfo } from "@codex/executor-protocol";
 import { isWithin } from "@codex/permissions";
 import type { AnalyzedCommand } from "../analyzed-command.js";
+import { CHARACTERS_PER_EFFORT, MAX_CLOSED_EFFORT } from "../limits.js";
 import { programName } from "../programs.js";
-import { type DeniedRead, isDeniedRead } from "./deny-read.js";
+import { compileDeniedRead, type DeniedRead } from "./deny-read.js";
 import type { SandboxSelector } from "./sandbox-selector.js";
 
 /** A command that is to run in a sandbox, on an executor that has none: what is not known to be safe needs approval. */
@@ -24,12 +25,8 @@ export function findMissingSandbox(
   if (sandbox.unrestricted || sandbox.whenUnavailable !== "ask") return undefined;
   const problem = findNoSandbox(host);
   if (problem === undefined) return undefined;
-  const denied = sandbox.deniedReads?.(host) ?? [];
-  const directories = listDirectories(commands, cwd, host?.home ?? "/");
-  return {
-    reason: `executor \`${name}\` ${problem}`,
-    findClosed: (words) => findClosedWord(words, directories, denied),
-  };
+  const search = new ClosedSearch(sandbox.deniedReads?.(host) ?? [], listDirectories(commands, cwd, host?.home ?? "/"));
+  return { reason: `executor \`${name}\` ${problem}`, findClosed: (words) => search.find(words) };
 }
 
 /** The directories in which commands of a script may run: where it starts, and wherever a `cd` in it leads. */
@@ -50,18 +47,42 @@ function listDirectories(commands: AnalyzedCommand["commands"], cwd: string, hom
 const MAX_DIRECTORIES = 64;
 
 /** Considers only the words: symlinks can only be resolved on the executor's host. */
-function findClosedWord(
-  [program = "", ...words]: readonly string[],
-  directories: readonly string[],
-  denied: readonly DeniedRead[],
-): string | undefined {
-  const descends = DESCENDING.has(programName(program));
-  const isClosed = (path: string) =>
-    INDIRECT_PATHS.some((pattern) => pattern.test(path)) ||
-    denied.some((one) => isDeniedRead(one, path) || (descends && isWithin(fixedPart(one), path)));
-  const isClosedAnywhere = (word: string) => directories.some((from) => isClosed(posix.resolve(from, word)));
-  if (descends && isClosedAnywhere(".")) return program;
-  return words.find((word) => listPaths(word).some(isClosedAnywhere));
+class ClosedSearch {
+  readonly #denied: readonly { isDenied: (path: string) => boolean; fixed: string }[];
+  readonly #directories: readonly string[];
+  /** Results by word, for programs that descend and for others. */
+  readonly #known = [new Map<string, boolean>(), new Map<string, boolean>()] as const;
+  #effort = 0;
+
+  constructor(denied: readonly DeniedRead[], directories: readonly string[]) {
+    this.#denied = denied.map((one) => ({ isDenied: compileDeniedRead(one), fixed: fixedPart(one) }));
+    this.#directories = directories;
+  }
+
+  /** Beyond `MAX_CLOSED_EFFORT`, the next word. */
+  find([program = "", ...words]: readonly string[]): string | undefined {
+    const descends = DESCENDING.has(programName(program));
+    if (descends && this.#isClosedAnywhere(".", true)) return program;
+    return words.find((word) => listPaths(word).some((path) => this.#isClosedAnywhere(path, descends)));
+  }
+
+  #isClosedAnywhere(word: string, descends: boolean): boolean {
+    const results = this.#known[descends ? 1 : 0];
+    const known = results.get(word);
+    if (known !== undefined) return known;
+    const result = this.#directories.some((from) => this.#isClosed(posix.resolve(from, word), descends));
+    results.set(word, result);
+    return result;
+  }
+
+  #isClosed(path: string, descends: boolean): boolean {
+    this.#effort += 1 + path.length / CHARACTERS_PER_EFFORT;
+    return (
+      this.#effort > MAX_CLOSED_EFFORT ||
+      INDIRECT_PATHS.some((pattern) => pattern.test(path)) ||
+      this.#denied.some(({ isDenied, fixed }) => isDenied(path) || (descends && isWithin(fixed, path)))
+    );
+  }
 }
 
 /** What a word may name: itself, or a value attached to an option, after any number of option letters. */

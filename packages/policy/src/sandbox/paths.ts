@@ -1,8 +1,12 @@
 import { expandBraces, renderNamePattern } from "@codex/permissions";
 
 /** Whether a pattern (`*`, `?`, `**`, brackets, braces) matches a path, or a directory that it is in. */
-export function isWithinPattern(path: string, pattern: string): boolean {
-  return expandBraces(pattern).some((plain) => new RegExp(`^${renderPattern(plain)}(?:/.*)?$`, "su").test(path));
+export const isWithinPattern = (path: string, pattern: string): boolean => compilePattern(pattern)(path);
+
+/** The same test, for many paths. */
+export function compilePattern(pattern: string): (path: string) => boolean {
+  const patterns = expandBraces(pattern).map((plain) => new RegExp(`^${renderPattern(plain)}(?:/.*)?$`, "su"));
+  return (path) => patterns.some((each) => each.test(path));
 }
 
 /** `**` matches any number of directories, including none; within a name it crosses directories as well. */
