@@ -21,8 +21,9 @@ export interface ExecBackend {
    * Starts a process. The caller owns it and ends it with `terminate`, or leaves that to `close`.
    * @throws UnknownStartError when the process may have been started. With any other error it was not: a StartError names what is
    * missing or wrong.
+   * @param signal gives the start up while its host cannot be reached; it is ignored once the host was asked
    */
-  start(spec: ProcessSpec): Promise<ExecProcess>;
+  start(spec: ProcessSpec, signal?: AbortSignal): Promise<ExecProcess>;
   /** Ends every process of this backend and frees its resources. Idempotent. */
   close(): Promise<void>;
   /** `close`, for `await using`. */

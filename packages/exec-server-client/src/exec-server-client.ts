@@ -127,13 +127,14 @@ export class ExecServerClient {
   /**
    * Starts a process; `onEvent` may be called before it resolves. If the response is lost it rejects with
    * `connection_lost`; the request is not repeated, and a process it may have started is terminated after the resume.
-   * `onSend` is called right before the request is sent; an exception prevents that.
+   * `onSend` is called right before the request is sent; an exception prevents that. `unsent` ends the wait for a connection.
    */
   async start(
     request: StartRequest,
     onEvent: EventSink,
     trace?: TraceContext,
     onSend?: (server: ServerInfo) => void,
+    unsent?: AbortSignal,
   ): Promise<RunningProcess> {
     const { processId } = request;
     const params = { pipeStdin: false, arg0: null, envPolicy: null, sandbox: null, ...request };
@@ -141,6 +142,7 @@ export class ExecServerClient {
     try {
       const response = await this.#calls.call(METHODS.processStart, params, {
         trace,
+        ...(unsent === undefined ? {} : { unsent }),
         onSend({ session, connection }) {
           onSend?.(connection.serverInfo);
           started = { session, channel: session.register(processId, onEvent) };

@@ -10,6 +10,12 @@ export const LIVENESS_MS = 15_000;
 /** Milliseconds after a disconnect within which the session can be resumed; the figure is Codex's. Its servers wait 80 s. */
 export const RECOVERY_WINDOW_MS = 45_000;
 
+/**
+ * Milliseconds that a start waits for the connection; then nothing was started. Below the shortest time after which an orchestrator gives
+ * up a call, as it would not know that.
+ */
+export const START_WAIT_MS = 20_000;
+
 /** Pause before the second attempt to reconnect, milliseconds; doubles with each attempt, minus random jitter. */
 export const FIRST_RETRY_MS = 100;
 

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { RpcError } from "@codex/channel";
+import type { Clock } from "@codex/clock";
 import type { ExecBackend, ProcessSpec } from "@codex/exec-backend";
 import { checkStrings, StartError, UnknownStartError } from "@codex/exec-backend";
 import { METHODS, toFileUrl, toWireSandbox } from "@codex/exec-server-protocol";
@@ -8,6 +9,7 @@ import type { Telemetry, TraceContext } from "@codex/telemetry";
 import * as z from "zod/mini";
 import type { ServerInfo } from "../connection/connection.js";
 import type { ExecServerClient } from "../exec-server-client.js";
+import { START_WAIT_MS } from "../limits.js";
 import { RemoteProcess } from "./remote-process.js";
 import { checkRemoteDirectory, classifyFailure, toStartError } from "./start-failure.js";
 
@@ -22,7 +24,7 @@ export interface RemoteBackendOptions {
 
 /** A backend whose processes run on the host of an exec-server. */
 export interface RemoteBackend extends ExecBackend {
-  start(spec: ProcessSpec): Promise<RemoteProcess>;
+  start(spec: ProcessSpec, signal?: AbortSignal): Promise<RemoteProcess>;
 }
 
 const DEFAULT_CLOSE_GRACE_MS = 500;
@@ -39,20 +41,20 @@ export function createRemoteBackend(client: ExecServerClient, options: RemoteBac
   const starting = new Set<Promise<unknown>>();
   let closing: Promise<void> | undefined;
 
-  const start = async (spec: ProcessSpec): Promise<RemoteProcess> => {
+  const start = async (spec: ProcessSpec, unsent: AbortSignal): Promise<RemoteProcess> => {
     checkStrings(spec);
     if (closing !== undefined) throw new StartError("closed", "the process host is shutting down");
     const process = new RemoteProcess(spec, client.clock);
     let isSent = false;
     try {
-      if (spec.stdio.kind === "pty") await checkRemoteDirectory(spec.cwd, client);
-      const fetchedInfo = isRestricted(spec) ? await fetchEnvironmentInfo(client) : undefined;
+      if (spec.stdio.kind === "pty") await checkRemoteDirectory(spec.cwd, client, unsent);
+      const fetchedInfo = isRestricted(spec) ? await fetchEnvironmentInfo(client, unsent) : undefined;
       const onSend = ({ environmentInfo, sandboxedProcess }: ServerInfo) => {
         if (isRestricted(spec) && !sandboxedProcess) requireSandbox(environmentInfo ?? fetchedInfo);
         isSent = true;
       };
       const request = toRequest(newId(), spec);
-      process.bind(await startRemotely(spec, (trace) => client.start(request, process.take, trace, onSend)));
+      process.bind(await startRemotely(spec, (trace) => client.start(request, process.take, trace, onSend, unsent)));
     } catch (error) {
       throw error instanceof RpcError && isSent
         ? await toStartError(error, spec, client)
@@ -93,8 +95,9 @@ export function createRemoteBackend(client: ExecServerClient, options: RemoteBac
   return {
     appliesEnvPolicy: true,
     getSandboxSupport: async () => getSupport(await fetchEnvironmentInfo(client), client.serverInfo?.sandboxedProcess),
-    start(spec) {
-      const started = start(spec);
+    start(spec, signal) {
+      const wait = limitWait(client.clock, signal);
+      const started = start(spec, wait.unsent).finally(wait.end);
       starting.add(started);
       return started.finally(() => starting.delete(started));
     },
@@ -108,10 +111,26 @@ export function createRemoteBackend(client: ExecServerClient, options: RemoteBac
   };
 }
 
+/** Limits how long a start waits for the connection: a late one could no longer be reported. */
+function limitWait(clock: Clock, signal: AbortSignal | undefined) {
+  const waiting = new AbortController();
+  const giveUp = (why: string) =>
+    waiting.abort(new StartError("unreachable", `the exec-server was not reached ${why}`));
+  const cancel = clock.after(START_WAIT_MS, () => giveUp(`within ${START_WAIT_MS} ms`));
+  const onAbort = () => giveUp("before the call was cancelled");
+  if (signal?.aborted === true) onAbort();
+  signal?.addEventListener("abort", onAbort);
+  const end = () => {
+    cancel();
+    signal?.removeEventListener("abort", onAbort);
+  };
+  return { unsent: waiting.signal, end };
+}
+
 /** The environment info of the server: from the handshake, or requested. */
-async function fetchEnvironmentInfo(client: ExecServerClient): Promise<unknown> {
+async function fetchEnvironmentInfo(client: ExecServerClient, signal?: AbortSignal): Promise<unknown> {
   if (client.environmentInfo !== undefined && client.environmentInfo !== null) return client.environmentInfo;
-  return client.environment.info().catch((error: unknown) => {
+  return client.environment.info(signal).catch((error: unknown) => {
     if (error instanceof RpcError) return undefined; // it does not support the method
     throw error;
   });

@@ -34,8 +34,8 @@ const DENIED = /\(os error 13\)/;
  * Checks that a directory exists before a start on a terminal: Codex 0.169.0 would silently use the home directory
  * instead. @throws StartError
  */
-export async function checkRemoteDirectory(cwd: string, client: Ask): Promise<void> {
-  const problem = await findDirectoryProblem(cwd, client);
+export async function checkRemoteDirectory(cwd: string, client: Ask, signal: AbortSignal): Promise<void> {
+  const problem = await findDirectoryProblem(cwd, client, signal);
   if (problem !== undefined) throw new StartError(problem.code, problem.message);
 }
 
@@ -44,11 +44,13 @@ const metadata = z.object({ isDirectory: z.boolean() });
 async function findDirectoryProblem(
   cwd: string,
   client: Ask,
+  signal?: AbortSignal,
 ): Promise<{ code: StartErrorCode; message: string } | undefined> {
   const name = `working directory \`${cwd}\``;
   try {
     const params = { path: toFileUrl(cwd), sandbox: null };
-    const found = metadata.safeParse(await client.call(METHODS.fsGetMetadata, params, { idempotent: true }));
+    const options = { idempotent: true, ...(signal === undefined ? {} : { signal }) };
+    const found = metadata.safeParse(await client.call(METHODS.fsGetMetadata, params, options));
     if (!found.success || found.data.isDirectory) return undefined;
     return { code: "cwd_not_directory", message: `${name} is not a directory` };
   } catch (error) {

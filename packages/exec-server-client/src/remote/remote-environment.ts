@@ -47,8 +47,8 @@ export class RemoteEnvironment {
     return responses.info.safeParse(this.#getHandshakeInfo()).data ?? this.info();
   }
 
-  async info(): Promise<RemoteEnvironmentInfo> {
-    return this.#request(METHODS.environmentInfo, null, responses.info);
+  async info(signal?: AbortSignal): Promise<RemoteEnvironmentInfo> {
+    return this.#request(METHODS.environmentInfo, null, responses.info, signal);
   }
 
   /** `ready` from all servers known. */
@@ -69,7 +69,9 @@ export class RemoteEnvironment {
     method: string,
     params: unknown,
     schema: Schema,
+    signal?: AbortSignal,
   ): Promise<z.output<Schema>> {
-    return parseResponse(schema, await this.#calls.call(method, params, { idempotent: true }), method);
+    const options = { idempotent: true, ...(signal === undefined ? {} : { signal }) };
+    return parseResponse(schema, await this.#calls.call(method, params, options), method);
   }
 }

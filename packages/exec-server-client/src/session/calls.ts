@@ -18,6 +18,8 @@ export interface CallOptions {
   /** Not counted in `MAX_REQUESTS_IN_FLIGHT`: it may take long, or must not wait for others. */
   unbounded?: boolean;
   signal?: AbortSignal;
+  /** Ends the wait for a connection alone: it has no effect once the request was sent. */
+  unsent?: AbortSignal;
   /** The trace that the request belongs to. */
   trace?: TraceContext | undefined;
   /** Called right before the request is sent, with the connection and session that carry it. */
@@ -81,11 +83,11 @@ export class Calls {
     return this.#others.close();
   }
 
-  async #ready({ session, signal }: CallOptions): Promise<Attached> {
+  async #ready({ session, signal, unsent = signal }: CallOptions): Promise<Attached> {
     const ready = this.link.ready(session);
-    if (signal === undefined) return ready;
-    const attached = await waitUnlessAborted(signal, ready);
-    signal.throwIfAborted();
+    if (unsent === undefined) return ready;
+    const attached = await waitUnlessAborted(unsent, ready);
+    unsent.throwIfAborted();
     return attached!; // undefined only when the signal has aborted
   }
 }

@@ -47,12 +47,12 @@ export class SessionStarter {
   async start(
     id: number,
     request: ExecCommandRequest,
-    { requestId, trace, client }: Pick<CallScope, "requestId" | "trace" | "client">,
+    { requestId, trace, client, signal }: Pick<CallScope, "requestId" | "trace" | "client" | "signal">,
   ): Promise<Session> {
     const { clock, limits, receiver, telemetry } = this.#options;
     const stdio = getStdio(request);
     const retention = getRetention(limits.log, request.whenFull, receiver);
-    const { process, startup } = await this.#spawn(request, { stdio, log: retention.chosen, trace });
+    const { process, startup } = await this.#spawn(request, { stdio, log: retention.chosen, trace }, signal);
     telemetry.log.info?.("session started", { requestId, sessionId: id, pid: process.pid });
     void process.exited.then(() => {
       const problem = process.log.spillProblem;
@@ -67,7 +67,7 @@ export class SessionStarter {
     return this.#shellStartups.close();
   }
 
-  async #spawn(request: ExecCommandRequest, given: Pick<ProcessSpec, "stdio" | "log" | "trace">) {
+  async #spawn(request: ExecCommandRequest, given: Pick<ProcessSpec, "stdio" | "log" | "trace">, signal: AbortSignal) {
     const { backend, env: own } = this.#options;
     const { command: argv, cwd } = request;
     // A remote host applies the policy to its own environment.
@@ -79,7 +79,7 @@ export class SessionStarter {
     const requested: ProcessSpec = { argv, cwd, ...environment, ...sandboxed, ...given };
     const { spec, note } = await this.#shellStartups.apply(request, requested);
     try {
-      return { process: await backend.start(spec), startup: note };
+      return { process: await backend.start(spec, signal), startup: note };
     } catch (error) {
       if (error instanceof UnknownStartError) throw new UnknownStart(error);
       const named = error instanceof StartError ? { code: error.code } : {};

@@ -32,6 +32,23 @@ describe("a command that fails to start", () => {
     await client.close();
   });
 
+  it("was not run where the call was cancelled before the host was reached", async () => {
+    const waiting: ExecBackend = {
+      start: (_spec, signal) =>
+        new Promise((_, reject) => {
+          signal?.addEventListener("abort", () => reject(new StartError("unreachable", "it was not reached")));
+        }),
+      close: async () => {},
+      [Symbol.asyncDispose]: async () => {},
+    };
+    const client = new Client(createExecutor({ backend: waiting }));
+    const answer = client.call("exec_command", execRequest({ command: ["x"] }), "s");
+    await client.untilTaken();
+    await client.send({ type: "cancel_tool", requestId: "s" });
+    expect(errorOf(await answer)).toBe("the command was not run: it was not reached");
+    await client.close();
+  });
+
   it("is lost where that is not known, and is not made again", async () => {
     const { client, count } = failing(
       new UnknownStartError("the connection was lost before process/start was answered"),

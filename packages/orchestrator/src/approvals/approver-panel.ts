@@ -48,15 +48,15 @@ export function createApproverPanel(): ApproverPanel {
           const given = new AbortController();
           asked.set(approver, given);
           // A synchronous exception is a failure as well.
-          void new Promise<ApprovalAnswer>((answer) => answer(approver.requestApproval(request, given))).then(
-            (answer) => {
+          void new Promise<ApprovalAnswer>((answer) => answer(approver.requestApproval(request, given)))
+            .then((answer) => {
               if (!open.has(question)) return;
+              const described = describeAnswer(answer);
               asked.delete(approver);
-              finish(describeAnswer(answer));
+              finish(described);
               resolve(answer);
-            },
-            (error: unknown) => fail(approver, error),
-          );
+            })
+            .catch((error: unknown) => fail(approver, error));
         },
         withdraw(approver) {
           asked.get(approver)?.abort();
@@ -83,5 +83,6 @@ export function createApproverPanel(): ApproverPanel {
   };
 }
 
+/** `?.`: an approver in JavaScript may answer nothing at all, which is refused. */
 const describeAnswer = (answer: ApprovalAnswer): AnsweredElsewhere =>
-  typeof answer === "string" ? { decision: answer, via: undefined } : { decision: answer.decision, via: answer.via };
+  typeof answer === "string" ? { decision: answer, via: undefined } : { decision: answer?.decision, via: answer?.via };

@@ -58,6 +58,31 @@ it("has nobody to ask without members, and fails when the last one is removed", 
   expect(panel.join(undefined)).toBeUndefined();
 });
 
+it.each([undefined, null])("passes an answer that is none on: %j", async (nothing) => {
+  const [one, two] = [scripted(), scripted()];
+  const panel = createApproverPanel();
+  panel.add(two.approver);
+  const answer = panel.join(one.approver)?.requestApproval(REQUEST, { signal });
+  one.answer(nothing as unknown as ApprovalAnswer); // an approver in JavaScript
+  expect(await answer).toBe(nothing);
+  expect(two.asked[0]?.signal.reason).toEqual({ decision: undefined, via: undefined });
+});
+
+it("goes on without an approver whose answer cannot be read", async () => {
+  const [one, two] = [scripted(), scripted()];
+  const panel = createApproverPanel();
+  panel.add(two.approver);
+  const answer = panel.join(one.approver)?.requestApproval(REQUEST, { signal });
+  one.answer({
+    get decision(): never {
+      throw new Error("it is gone");
+    },
+  });
+  await Promise.resolve();
+  two.answer("decline");
+  expect(await answer).toBe("decline");
+});
+
 it("withdraws a question that nobody waits for any more", async () => {
   const panel = createApproverPanel();
   const one = scripted();
