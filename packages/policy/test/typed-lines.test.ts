@@ -69,5 +69,12 @@ describe("lines that are typed", () => {
     expect(new TypedLines(true).read(`${"ab".repeat(500)}${"\x01\x05".repeat(600)}\r`)).toBeUndefined();
     expect(new TypedLines(true).read(`ab\x15${"\x19\x19\x15".repeat(20)}\r`)).toBeUndefined();
     expect(new TypedLines(false).read("!!!!\n".repeat(40), "ls\n")).toBeUndefined();
+    const long = "a".repeat(20_000);
+    expect(new TypedLines(true).read(`${long}\r${"\x1b_\x15".repeat(60)}\r`)).toBeUndefined();
+  });
+
+  it("takes a sequence that does not end for a key, and what follows for text", () => {
+    expect(new TypedLines(true).read("\x1b]0;a\x07zap x\r")).toContain("zap x\n");
+    expect(new TypedLines(true).read(`${"\x1b]".repeat(20_000)}zap x\r`)).toContain("zap x\n");
   });
 });

@@ -81,6 +81,8 @@ export const MAX_REST_WORDS = 65_536;
 
 /** Work of steps, in visits of words of commands: `MAX_EFFORT` bounds the sum. */
 export const EFFORT = {
+  /** To parse and walk an empty script. */
+  script: 16,
   /** Of a script. */
   character: 1 / 2,
   /** Kept in words or their input: little, but variables may repeat long ones. */

@@ -62,12 +62,10 @@ export function findScriptCommands(parser: ShellParser, script: string): Literal
   return listFound(collector);
 }
 
-const NOTHING: ReadonlySet<string> = new Set();
-
 const INITIAL_VARIABLES: Variables = new Map([["IFS", [" "]]]);
 
 /** A command of which only the words are known. */
-const UNRELATED = { uncertain: NOTHING, input: undefined, variables: INITIAL_VARIABLES, files: new Map() };
+const UNRELATED = { uncertain: new Set<string>(), input: undefined, variables: INITIAL_VARIABLES, files: new Map() };
 
 class CommandCollector implements ScriptVisitor {
   /** By their text, so that each is listed once. */
@@ -301,7 +299,7 @@ class CommandCollector implements ScriptVisitor {
     if (isUnknown(text)) this.setUnclear("a shell runs a text that is known only at run time");
     const script = withoutUnknown(text).replaceAll("\0", "");
     if (!/\S/.test(script) || !this.enter()) return undefined;
-    this.spend(script.length * EFFORT.character + variables.size * EFFORT.variable);
+    this.spend(EFFORT.script + script.length * EFFORT.character + variables.size * EFFORT.variable);
     const tree = this.complete ? parseChecked(this.parser, script) : undefined;
     const output = tree && walkScript(tree, input, variables, this);
     if (tree === undefined || tree.hasError) this.visitRough(script.slice(0, MAX_ROUGH_SCRIPT), variables);
@@ -348,7 +346,8 @@ class CommandCollector implements ScriptVisitor {
         if ([...command.uncertain].some((word) => isPartOf(word, inner.script))) {
           this.setUnclear("a part of a script in it is known only at run time");
         }
-        return this.visitScript(inner.script, addParameters(variables, inner.args), input);
+        this.spend(inner.args.length * EFFORT.variable);
+        return this.complete ? this.visitScript(inner.script, addParameters(variables, inner.args), input) : undefined;
       case "file": {
         this.ran.add(posix.normalize(inner.path));
         const isInput = isStandardInput(inner.path);
@@ -368,7 +367,7 @@ class CommandCollector implements ScriptVisitor {
         return read === undefined ? undefined : this.visitArguments(inner, read, command);
       }
       case "suffixes":
-        if (inner.words.length > MAX_GUESSES) this.complete = false;
+        if (inner.words.length > MAX_GUESSES) this.giveUp();
         for (const at of inner.words.slice(0, MAX_GUESSES).keys()) {
           this.visitCommand({ ...command, argv: inner.words.slice(at, at + MAX_GUESS_WORDS) });
         }

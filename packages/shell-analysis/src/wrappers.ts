@@ -271,11 +271,13 @@ function unwrapSu(args: readonly string[]): NestedCommands {
   const operands: string[] = [];
   const values: { name: string; value: string }[] = [];
   let unknown: string | undefined;
+  let isUser = false;
   for (let rest = args; rest.length > 0; ) {
     const read = readOptions(SU_OPTIONS, rest, { hasDash: true });
     values.push(...read.values);
     if (read.unknown !== undefined) unknown ??= rest[read.unknown];
-    const isOver = rest[read.end - 1] === "--" || values.some(({ name }) => name === "u" || name === "user");
+    isUser ||= read.values.some(({ name }) => name === "u" || name === "user");
+    const isOver = isUser || rest[read.end - 1] === "--";
     operands.push(...rest.slice(read.end, isOver ? rest.length : read.end + 1));
     rest = isOver ? [] : rest.slice(read.end + 1);
   }

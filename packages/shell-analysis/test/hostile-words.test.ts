@@ -118,6 +118,8 @@ describe("bounds of words", () => {
       [...numbers(3_000).map((at) => `echo a>f${at}`), ...numbers(40).map((at) => `python ${"a ".repeat(300)} ${at}`)],
     ],
     ["long words and files that are run", [...numbers(1_000).map((at) => `sh f${at}`), `cc ${"a/".repeat(20_000)}`]],
+    ["arguments of many scripts", [`su ${"u -c a ".repeat(3_000)}`]],
+    ["words of tar that may be scripts", [`tar IF ${"a".repeat(300)} ${numbers(14_000).join(" ")}`]],
     ["strings of env", [`env ${"-Sa ".repeat(9)} b`]],
   ])("gives up on %s", (_name, lines) => expect(find("bash", "-c", lines.join("\n")).complete).toBe(false));
 
