@@ -137,11 +137,11 @@ export function createLocalBackend(options: LocalBackendOptions = {}): ExecBacke
   };
   return {
     getSandboxSupport: sandbox.getSupport,
-    start(spec) {
+    start(spec, signal) {
       const loaded = () => mounts.reach(listLoaded(spec));
       const reached = mounts.reach(listAccessed(spec))?.then(loaded) ?? loaded();
       // Closing does not wait for a mount: what reaches it later is not started.
-      return reached === undefined ? track(spec) : reached.then(() => track(spec));
+      return reached === undefined ? track(spec) : waitForMounts(reached, signal).then(() => track(spec));
     },
     close() {
       closing ??= close();
@@ -152,6 +152,18 @@ export function createLocalBackend(options: LocalBackendOptions = {}): ExecBacke
     },
   };
 }
+
+/** @throws StartError when the start is given up first: whoever asked would not learn of a later one */
+const waitForMounts = (reached: Promise<void>, signal: AbortSignal | undefined) =>
+  new Promise<void>((resolve, reject) => {
+    const giveUp = () =>
+      reject(
+        new StartError("unreachable", "a file system of another host did not answer before the call was cancelled"),
+      );
+    if (signal?.aborted === true) giveUp();
+    signal?.addEventListener("abort", giveUp, { once: true });
+    void reached.then(resolve, reject).finally(() => signal?.removeEventListener("abort", giveUp));
+  });
 
 /** Ends processes that exited commands left behind, whose groups are no longer known. */
 const LEFT_BEHIND = {

@@ -1,6 +1,6 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import type { RemoteMounts } from "@codex/native";
 import { expect, it, onTestFinished } from "vitest";
 import { createLocalBackend } from "../../src/local-backend.js";
@@ -66,6 +66,22 @@ it("the interpreter of a script counts as well", async () => {
   await expect.poll(() => asked).toEqual([["/usr/lib/../bin/env"]]);
   answer();
   expect(await outputOf(await waiting)).toBe("found\n");
+});
+
+it("a start on a mount that does not answer is given up with its call, and nothing is started later", async () => {
+  const { mounts, answer } = hang();
+  const ran = join(mkdtempSync(join(tmpdir(), "codex-given-up-")), "ran");
+  onTestFinished(() => rmSync(dirname(ran), { recursive: true }));
+  await using backend = createLocalBackend({ mounts });
+  const call = new AbortController();
+  const waiting = backend.start({ ...spec, argv: ["/usr/bin/touch", ran], cwd: "/usr/lib" }, call.signal);
+  call.abort();
+  await expect(waiting).rejects.toMatchObject({ name: "StartError", code: "unreachable" });
+  const given = backend.start({ ...spec, cwd: "/usr/lib" }, call.signal);
+  await expect(given).rejects.toMatchObject({ code: "unreachable" });
+  answer();
+  expect(await outputOf(await backend.start({ ...spec, cwd: "/usr/lib" }))).toBe("/usr/lib\n");
+  expect(existsSync(ran)).toBe(false);
 });
 
 it("closing does not wait for a mount that does not answer, and nothing is started afterwards", async () => {
