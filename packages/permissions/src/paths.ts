@@ -4,7 +4,7 @@ export const isWithin = (path: string, directory: string): boolean =>
 
 /** Brace alternatives of a pattern, without nesting, as in the shell. */
 export function expandBraces(pattern: string): string[] {
-  const match = /\{([^{}]*,[^{}]*)\}/.exec(pattern);
+  const match = /\{([^{},]*,[^{}]*)\}/.exec(pattern);
   if (match === null) return [pattern];
   const before = pattern.slice(0, match.index);
   const after = pattern.slice(match.index + match[0].length);

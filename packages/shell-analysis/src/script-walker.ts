@@ -295,7 +295,7 @@ class Walker {
 
   private visitBackticks(text: string): string | undefined {
     let output: string | undefined;
-    for (const [, quoted = ""] of text.matchAll(/`((?:[^`\\]|\\[\s\S])*)(?:`|$)/g)) {
+    for (const [, quoted = ""] of text.matchAll(/`((?:[^`\\]|\\[\s\S])*)(?:`|\\?$)/g)) {
       output = this.visitor.visitScript(quoted.replace(/\\([`\\$])/g, "$1"), this.variables);
     }
     return output;
