@@ -21,8 +21,10 @@ import { parseRulePolicy } from "../src/rules/load-policy.js";
 import { BY_CODE } from "./variants/by-code.js";
 import { BY_COMPUTING } from "./variants/by-computing.js";
 import { BY_COPIES } from "./variants/by-copies.js";
+import { BY_GRAMMAR } from "./variants/by-grammar.js";
 import { BY_MADE_FILES } from "./variants/by-made-files.js";
 import { BY_PROGRAMS } from "./variants/by-programs.js";
+import { BY_READING } from "./variants/by-reading.js";
 import { BY_RUN_TIME } from "./variants/by-run-time.js";
 import { BY_SETTINGS } from "./variants/by-settings.js";
 import { BY_SPELLING } from "./variants/by-spelling.js";
@@ -41,6 +43,8 @@ const VARIANTS: readonly Variant[] = [
   ...BY_COPIES,
   ...BY_SPELLING,
   ...BY_TOOLS,
+  ...BY_GRAMMAR,
+  ...BY_READING,
 ];
 
 // Each way to run `zap` is shown to run it in the real shell, where that is installed, and is judged under rules about it.

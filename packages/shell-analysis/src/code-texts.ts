@@ -26,6 +26,18 @@ export function listValues([program = "", ...args]: readonly string[], files: Re
 const INTERPRETERS =
   /^(?:python|pypy|node|nodejs|ruby|perl|php|lua|luajit|tclsh|expect|osascript|ed|ex|dc|m4|gdb|rscript|r|julia|ghci|jshell|irb|guile|elixir|groovy|scala)$/;
 
+/** Whether code among the arguments names a shell. */
+export const namesShell = (args: readonly string[]): boolean =>
+  args.some((arg) => /(?<![\w.-])(?:ba|da|z|k|c|tc|fi)?sh(?![\w.-])/.test(arg));
+
+/** Names of files that the commands make, where code of another one finds files without their names. */
+export const listListedNames = (users: readonly (readonly string[])[]): string[] =>
+  users.some(
+    ([program = "", ...args]) => INTERPRETERS.test(plainName(program)) && args.some((arg) => LISTING.test(arg)),
+  )
+    ? users.flatMap(([program = "", ...args]) => (/^(?:touch|mkdir|ln|cp|mv)$/.test(plainName(program)) ? args : []))
+    : [];
+
 /** Whether an interpreter reads its program from its input, because its arguments name none. */
 export function readsProgram([program = "", ...args]: readonly string[]): boolean {
   const name = plainName(program);
@@ -45,12 +57,20 @@ function mayUse(path: string, argv: readonly string[]): boolean {
   if (basename(program) === name || name.startsWith(`${plainName(program)}-`)) return true;
   if (plainName(program) === "git") return isGitFile(path) || (args.includes("rebase") && !PROSE.test(path));
   if (startsShell(program) && START_FILES.test(path)) return true;
+  if (INSTALLERS.test(plainName(program)) && !PROSE.test(path)) return true;
+  if (plainName(program) === "ssh" && path.includes(".ssh/")) return true;
   if (!mayUseFiles(program, args) && !(HOST_TOOLS.has(plainName(program)) && SETTINGS.test(path))) return false;
-  return !PROSE.test(path) || args.some((arg) => arg.includes(name));
+  return !PROSE.test(path) || args.some((arg) => arg.includes(name) || LISTING.test(arg));
 }
+
+/** What finds files without their names: a pattern, or a function of some language. */
+const LISTING = /[*?]|\b(?:glob|listdir|scandir|readdir\w*|iterdir|walk|opendir)\b/;
 
 const mayUseFiles = (program: string, args: readonly string[]): boolean =>
   BUILD_TOOLS.has(plainName(program)) || mayTakeCode(program, args) || /(?:^|\/)(?:\.|source|\w*sh|bun)$/.test(program);
+
+/** Programs that run scripts and jobs of files which they get or install. */
+const INSTALLERS = /^(?:dpkg|rpm|dnf|yum|apk|pacman|systemctl|service|launchctl|at|batch|parallel)$/;
 
 /** Settings of a user or a host. */
 const SETTINGS =

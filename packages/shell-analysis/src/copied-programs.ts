@@ -4,7 +4,7 @@ import { plainName } from "./program-name.js";
 
 type Argv = readonly string[];
 
-const COPIERS = /^(?:cp|ln|install|mv|dd|rsync|scp|link|sort|curl|cmake)$/;
+const COPIERS = /^(?:cp|ln|install|mv|dd|rsync|scp|link|sort|curl|cmake|(?:update-)?alternatives)$/;
 
 /** `command -v name` and the like print the path of a program. */
 const LOCATORS = /^(?:command|which|type|whereis|where)$/;

@@ -1,6 +1,67 @@
 /** A line continuation joins words for a shell, but separates them for the grammar. */
-export const CONTINUATION = /[^ \t\n]\\\n[^ \t\n]/;
-export const CONTINUATIONS = /\\\n/g;
+const CONTINUATION = /[^ \t\n]\\\n[^ \t\n]/;
+const CONTINUATIONS = /\\\n/g;
+
+/** The script as a shell reads it, where the grammar takes other characters for blanks; none where that makes no difference. */
+export function listReadings(script: string): string[] {
+  const other = script
+    // Not blanks to a shell: what follows is no comment, and the line is not continued.
+    .replace(/(?<!\\)((?:\\\\)*)\\[ \t\v\f\r]/g, "$1_")
+    .replace(/[\v\f]|\r(?!\n)/g, "_")
+    // To the grammar, a line that begins with a backslash continues the one before it.
+    .replace(/\n(?:\\\n)+/g, "\n")
+    .replace(/\n\\/g, "\n \\");
+  const joined = CONTINUATION.test(script) ? script.replace(CONTINUATIONS, "") : script;
+  return [...new Set([other, joined])].filter((reading) => reading !== script);
+}
+
+/**
+ * Other readings of a script in which the grammar may have taken too much for a here-document or a word.
+ * `isRejected`: it does not understand the script.
+ */
+export function listGuessedReadings(script: string, isRejected: boolean): string[] {
+  const readings = [
+    ...(isRejected || JOINED_START.test(script) ? [dropHereDocuments(script)] : []),
+    ...(isRejected ? [script.replace(/(^|[\s;&|()])#[^\n]*/g, "$1"), script.replace(/["'`]/g, "")] : []),
+    // To the grammar, blanks are what is not one to a shell, and a pattern may follow in the next line.
+    script.replaceAll("\r", "_"),
+    script.replace(/(=[=~])[ \t]*(?:#[^\n]*)?\n(?:\\\n)*/g, "$1;\n"),
+  ];
+  return readings.filter((reading) => reading !== script);
+}
+
+/** What follows the first command in a pattern that the grammar reads too far. */
+export const readAfterPattern = (text: string): string => /[\n;&|]([\s\S]*)/.exec(text)?.[1] ?? "";
+
+/** What the grammar takes for a part of the end of a here-document. */
+const JOINED_START = /(?<!<)<<(?!<)-?[ \t]*['"\\]?[\w -]+['"]?[;&|<>()]/;
+
+/** Without here-documents: what follows them is a command. */
+function dropHereDocuments(script: string): string {
+  const lines = script.split("\n");
+  // Where each text is a line, the first place last.
+  const places = new Map<string, number[]>();
+  for (let at = lines.length - 1; at >= 0; at -= 1) {
+    const text = (lines[at] ?? "").replace(/^\t+/, "");
+    const others = places.get(text);
+    if (others === undefined) places.set(text, [at]);
+    else others.push(at);
+  }
+  const kept: string[] = [];
+  for (let at = 0; at < lines.length; at += 1) {
+    const line = lines[at] ?? "";
+    const ends = Array.from(line.matchAll(HERE_START), ([, bare, single, double]) => bare ?? single ?? double ?? "");
+    kept.push(line.replace(HERE_START, ""));
+    for (const end of ends) {
+      const found = places.get(end) ?? [];
+      while ((found.at(-1) ?? lines.length) <= at) found.pop();
+      at = found.at(-1) ?? at;
+    }
+  }
+  return kept.join("\n");
+}
+
+const HERE_START = /(?<!<)<<(?!<)-?[ \t]*(?:\\?([A-Za-z_]\w*)|'([\w .-]+)'|"([\w .-]+)")/g;
 
 /** Rewrites syntax that is different in zsh, ksh and fish: `=(…)`, `${=name}`, `${ …; }`, `(… | psub)`. */
 export function translateDialect(script: string): string {
@@ -50,8 +111,17 @@ const ZSH_CHANGES =
 /** A function without a name, which runs at once: `() { … } arguments`. */
 const ZSH_ANONYMOUS = /(?:^|[;&|\n({])[ \t]*(?:\(\)|function)\s*\{/;
 
-/** What only zsh finds in a script: texts that may be commands, values with substitutions, and why there may be more. */
-export function readZsh(script: string): { texts: string[]; deferred: string[]; unclear: string | undefined } {
+/** A here-document whose end the grammar may not find: not a plain name, bare or in quotes. */
+const ODD_END = /(?<!<)<<(?!<)(?!-?[ \t]*(?:\\?[A-Za-z_]\w*|'[\w .-]+'|"[\w .-]+")(?:[ \t\n;&|<>()]|$))/;
+
+/**
+ * What the grammar does not find in a script: texts that may be commands, values with substitutions, and why there may be more.
+ * `isRejected`: it does not understand the script.
+ */
+export function readOtherSyntax(
+  script: string,
+  isRejected: boolean,
+): { texts: string[]; deferred: string[]; unclear: string | undefined } {
   const isChanged = ZSH_CHANGES.test(script);
   const changed = isChanged ? "a flag of zsh changes a value in a way that is not followed" : undefined;
   return {
@@ -64,6 +134,8 @@ export function readZsh(script: string): { texts: string[]; deferred: string[]; 
       ? "zsh expands braces around single characters"
       : ZSH_ANONYMOUS.test(script)
         ? "zsh runs a function without a name"
-        : changed,
+        : isRejected && ODD_END.test(script)
+          ? "the end of a here-document is not found"
+          : changed,
   };
 }

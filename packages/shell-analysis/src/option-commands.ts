@@ -94,13 +94,14 @@ const makeCommands: FindOptionCommands = (arg, next = "") => [
   ...[...arg.matchAll(/\$\(shell\s([^)]*)|[:\w]!=\s*(.+)/g)].map((found) => found[1] ?? found[2] ?? ""),
 ];
 
-/** Settings with which package managers run something before or after their work. */
+/** Settings of package managers, many of which name programs: `Dir::Bin::dpkg`, `DPkg::Pre-Invoke`, `Acquire::http::ProxyAutoDetect`. */
 const aptOptions: FindOptionCommands = (arg, next) =>
-  valuesOf("o", "option")(arg, next).flatMap((setting) =>
-    /(?:invoke|command|hook|proxy-auto-detect|pre-install|post-install)/i.test(setting)
-      ? [setting.replace(/^[^=]*=/, "").replace(/^[{\s"]+|(?<!["\s;}])["\s;}]+$/g, "")]
-      : [],
+  valuesOf("o", "option")(arg, next).map((setting) =>
+    setting.replace(/^=?[^=]*=/, "").replace(/^[{\s"]+|(?<!["\s;}])["\s;}]+$/g, ""),
   );
+
+/** `program#source` of a FUSE file system. */
+const fuseSource: FindOptionCommands = (arg) => /^([^#]+)#/s.exec(arg)?.slice(1, 2) ?? [];
 
 /** `EXEC:command` and `SYSTEM:command` in an address. */
 const socatAddress: FindOptionCommands = (arg) =>
@@ -202,6 +203,12 @@ const OPTION_COMMANDS: ReadonlyMap<string, FindOptionCommands> = new Map(
     "dbus-run-session": valuesOf("", "dbus-daemon"),
     apt: aptOptions,
     "apt-get": aptOptions,
+    "apt-cache": aptOptions,
+    "apt-config": aptOptions,
+    "apt-mark": aptOptions,
+    mount: fuseSource,
+    "mount.fuse": fuseSource,
+    "mount.fuse3": fuseSource,
     aptitude: aptOptions,
     socat: socatAddress,
     nc: valuesOf("ec", "exec sh-exec"),

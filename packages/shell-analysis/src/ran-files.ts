@@ -119,7 +119,7 @@ const mayDownload = (path: string, [program = "", ...args]: readonly string[]): 
   );
 
 /** Programs that write files which their scripts, or a prefix, name. */
-const INTERPRETERS = /^(?:python|pypy|perl|ruby|node|nodejs|bun|deno|php|lua|tclsh)$/;
+const INTERPRETERS = /^(?:python|pypy|perl|ruby|node|nodejs|bun|deno|php|lua|tclsh|sqlite|psql|mysql)$/;
 const MAKERS = new RegExp(`^(?:g?sed|[gmn]?awk|ed|ex|n?vim?|c?split|openssl|gpg)$|${INTERPRETERS.source}`);
 
 /** The lines that patches add to the files that they name. */

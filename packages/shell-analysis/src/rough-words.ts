@@ -8,20 +8,27 @@ export function readRoughCommands(text: string): string[][] {
   const commands: string[][] = [];
   let words: string[] = [];
   let word: string | undefined;
+  let isTarget = false;
   const endWord = () => {
-    if (word !== undefined && !PREFIXES.has(word)) words.push(...expandBraces(word));
+    if (word !== undefined && !isTarget && !PREFIXES.has(word)) words.push(...expandBraces(word));
+    if (word !== undefined) isTarget = false;
     const isEnd = word !== undefined && ENDS.has(word);
     word = undefined;
     if (isEnd) endCommand();
   };
   const endCommand = () => {
     endWord();
+    isTarget = false;
     if (words.length > 0) commands.push(words);
     words = [];
   };
-  for (const [piece, separator, space, escaped, single, double, plain] of text.matchAll(PIECE)) {
+  for (const [piece, redirect, separator, space, escaped, single, double, plain] of text.matchAll(PIECE)) {
     if (separator !== undefined) endCommand();
-    else if (space !== undefined) endWord();
+    else if (redirect !== undefined) {
+      endWord();
+      // What follows it is no word of the command.
+      isTarget = true;
+    } else if (space !== undefined) endWord();
     else word = (word ?? "") + (escaped ?? single ?? double?.replace(/\\([$`"\\])/g, "$1") ?? plain ?? piece);
   }
   endCommand();
@@ -29,7 +36,7 @@ export function readRoughCommands(text: string): string[][] {
 }
 
 const PIECE =
-  /(\n|;|&|\||\(|\)|`)|([ \t\r]+|\\\n)|\\([\s\S])|'([^']*)'|"((?:[^"\\]|\\[\s\S])*)"|([^\s;&|()`\\'"]+)|["'\\]/g;
+  /((?:(?<![^\s;&|()`])\d+)?(?:&>>?|[<>]+[&|]?))|(\n|;|&|\||\(|\)|`)|([ \t\r]+|\\\n)|\\([\s\S])|'([^']*)'|"((?:[^"\\]|\\[\s\S])*)"|([^\s;&|()`\\'"<>]+)|["'\\]/g;
 
 /** Words after which, in zsh, another command may begin: `{ true } { name }`, `if [[ 1 ]] name`. */
 const ENDS: ReadonlySet<string> = new Set(["{", "}", "]]"]);

@@ -35,17 +35,21 @@ export const isInherited = (path: string): boolean =>
 export const isStandardInput = (path: string): boolean =>
   /^(?:-|\d+|(?:.*\/)?(?:dev\/)?stdin|(?:.*\/)?fd\/[^/]+)$/.test(posix.normalize(path));
 
-/** How a script exports variables to programs: the value of one in capitals may name something that they run. */
+/** How a script exports variables to programs: the value of one in capitals, or one that it names, may be something that they run. */
 const EXPORTS = /\bexport\b|\b(?:declare|typeset|set) -\w*[xa]|allexport/;
+const EXPORTED = /\b(?:export|declare|typeset|local|readonly)\b([^;&|\n]*)/g;
+const EXPORTS_ALL = /\bset -\w*a|allexport/;
 
 /** Values of variables that programs, or later commands, may run. */
 export function visitVariables(tree: SyntaxTree, variables: Variables, visitor: ScriptVisitor): void {
   const isExporting = EXPORTS.test(tree.script);
+  const isAll = EXPORTS_ALL.test(tree.script);
+  const named = new Set(Array.from(tree.script.matchAll(EXPORTED), ([, rest = ""]) => rest.split(/\W+/)).flat());
   for (const [name, values] of variables) {
     for (const value of values) {
       visitor.visitDeferred(value);
       visitor.visitVariable(name, value);
-      if (isExporting && /^[A-Z]\w*$/.test(name)) visitor.visitText(value);
+      if (isExporting && (isAll || named.has(name) || /^[A-Z]\w*$/.test(name))) visitor.visitText(value);
     }
   }
 }

@@ -1,5 +1,6 @@
 import { posix } from "node:path";
 import { listWordNodes, readVariants } from "./command-words.js";
+import { readAfterPattern } from "./dialects.js";
 import { EFFORT, MAX_READ_LENGTH, MAX_ROUNDS } from "./limits.js";
 import {
   getHereDocument,
@@ -63,8 +64,8 @@ interface Walk {
   readLength: number;
 }
 
-/** An expansion, a substitution or a pattern; `$'…'` and `$"…"` are plain text. */
-const COMPUTED_NAME = /\$(?!['"])|[`*?]|^[^[]*\[.*\]/s;
+/** An expansion, a substitution or a pattern; `$'…'` and `$"…"` are plain text. A tilde alone is the value of `HOME`. */
+const COMPUTED_NAME = /\$(?!['"])|[`*?]|^[^[]*\[.*\]|^~[-+]?\d*$/s;
 
 const EVALUATED: ReadonlySet<string> = new Set("raw_string string ansi_c_string word concatenation".split(" "));
 
@@ -306,6 +307,9 @@ class Walker {
     const redirects = listRedirects(parts);
     const redirected = this.getInput(redirects);
     for (const part of parts) if (part.children.length > 0) this.visit(part, undefined);
+    // To the grammar, `==` and `=~` in any command begin a pattern, which ends at the next `]]`.
+    for (const part of parts)
+      if (part.type === "regex") this.visitor.visitScript(readAfterPattern(getText(this.tree, part)), this.variables);
     // Any program may run what a variable of its environment names: `CC=name make`.
     for (const { type, children } of parts) {
       const value = children[2];
@@ -359,6 +363,7 @@ class Walker {
     if (calls.has(key)) return calls.get(key);
     calls.set(key, undefined);
     this.visitor.spend(this.variables.size * EFFORT.variable);
+    for (const arg of args) this.visitor.visitDeferred(arg);
     const variables = addParameters(this.variables, [name, ...args]);
     const output = new Walker(this.walk, variables, [...this.active, name], this.written).visit(body, input);
     calls.set(key, output);

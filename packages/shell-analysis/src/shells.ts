@@ -1,3 +1,4 @@
+import { posix } from "node:path";
 import { MAX_GUESS_WORDS, MAX_GUESSES } from "./limits.js";
 import { type NestedCommand, type NestedCommands, toScript, toSuffixes } from "./nested-commands.js";
 import { type OptionTable, readOptions } from "./options.js";
@@ -22,11 +23,14 @@ const NO_SHELLS: ReadonlySet<string> = new Set(
   "ssh mosh rsh hash push publish refresh flush finish polish trash crash lsh autossh pssh pdsh wish tclsh".split(" "),
 );
 
+/** The program of the process that looks it up, which is a shell for a command of a script. */
+export const isRunningShell = (program: string): boolean => /^\/proc\/[^/]+\/exe$/.test(posix.normalize(program));
+
 /** What a shell runs; undefined for a program that is not a shell. */
 export function unwrapShell(program: string, args: readonly string[]): NestedCommands | undefined {
   const name = lookupName(program);
   const plain = plainName(program);
-  if (POSIX.has(name) || POSIX.has(plain)) return unwrapPosix(args);
+  if (POSIX.has(name) || POSIX.has(plain) || isRunningShell(program)) return unwrapPosix(args);
   if (plain === "fish") return unwrapFish(args);
   if (plain === "pwsh" || plain === "powershell") return unwrapPowerShell(args);
   if (name === "cmd" || name === "command.com") return unwrapCmd(args);

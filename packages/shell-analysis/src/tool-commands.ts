@@ -3,7 +3,7 @@ import { BUILD_TOOLS, HOST_TOOLS, PLAIN_TOOLS } from "./plain-programs.js";
 
 /** Words after which a tool runs what follows, alone or as a part of `emulators:exec` or `run-script`. */
 const RUN_WORDS =
-  /^(?:exec|x|sh|shell|ssh|eval|spawn|launch|invoke|local|use|with|util|debug|attach|credential[\w-]*|plugin|extension|ext|hook|hooks|explore)$/;
+  /^(?:exec|x|sh|shell|ssh|eval|spawn|launch|invoke|local|use|with|util|debug|attach|credential[\w-]*|plugin|extension|ext|hook|hooks|explore?)$/;
 
 /** Words that settings follow, in any form. */
 const SETTING_WORDS = /^(?:config|configure|pkg|set|set-\w+|setenv|alias|settings|option|options)$/;

@@ -100,9 +100,19 @@ function readFragments(tree: SyntaxTree, node: SyntaxNode, expansions: Expansion
     case "process_substitution":
       return [{ text }];
     default:
-      return [{ text: text.replace(/\\\n/g, "").replace(/\\([\s\S])/g, "$1") }];
+      return [{ text: readTilde(text, expansions) ?? text.replace(/\\\n/g, "").replace(/\\([\s\S])/g, "$1") }];
   }
 }
+
+/** A tilde alone is the value of a variable. */
+const readTilde = (text: string, { getVariable }: Expansions): string | undefined =>
+  text === "~"
+    ? getVariable("HOME")
+    : text === "~+"
+      ? getVariable("PWD")
+      : text === "~-"
+        ? getVariable("OLDPWD")
+        : undefined;
 
 /** In zsh, `$name:l` changes the value. */
 const ZSH_MODIFIER = /^\$\w+(?:\[[^\]]*\])?:(?:[aAcehlpPqQrtuxX&]|g?s[^\w\s])/;

@@ -310,7 +310,7 @@ export const RUNNERS: ReadonlyMap<string, readonly string[]> = new Map(
     gcloud: ["ssh"],
     tsh: ["ssh"],
     ip: ["exec", "vrf"],
-    perf: ["stat", "record", "trace", "mem", "c2c", "kvm", "sched", "lock", "timechart"],
+    perf: ["*"],
     tmux: ["*"],
     screen: ["*"],
     zellij: ["run", "action"],

@@ -26,9 +26,24 @@ export function findNestedCommands(argv: readonly string[]): NestedCommands {
   const [program, ...args] = argv;
   if (program === undefined) return NO_NESTED_COMMANDS;
   if (isTooLong(argv)) return { ...NO_NESTED_COMMANDS, unclear: "the command is too long to be analyzed" };
-  const runs = unwrapShell(program, args) ?? unwrapNamed(toKnownName(program), args);
+  const runs = addGuesses(
+    unwrapShell(program, args) ?? unwrapNamed(toKnownName(program), args),
+    listRunScript(program, args),
+  );
   // In zsh, `=name` expands to the path of the program.
   return program.startsWith("=") ? addInner(runs, [toCommand([program.replace(/^=+/, ""), ...args])]) : runs;
+}
+
+const INTERPRETERS = /^(?:python|pypy|node|nodejs|bun|deno|ruby|perl|php|tclsh)$/;
+
+/** A wrapper that is started by its interpreter: `sh /usr/bin/fakeroot zap`, `python3 -m honcho run zap`. */
+function listRunScript(program: string, args: readonly string[]): NestedCommand[] {
+  const plain = plainName(program);
+  if (!SHELLS.has(plain) && !INTERPRETERS.test(plain)) return [];
+  const at = args.findIndex((arg) => /^[^-+]/.test(arg));
+  const name = lookupName(args[at] ?? "").replace(/\.(?:[cm]?js|py|pl|rb|sh|phar)$/, "");
+  const isRunner = [WRAPPERS, RUNNERS, SPECIAL].some((table) => table.has(name)) && /^\w{2}/.test(name);
+  return isRunner && at < args.length - 1 ? [toCommand([name, ...args.slice(at + 1)])] : [];
 }
 
 /** Whether a program of this name runs what its arguments name. */
@@ -112,7 +127,9 @@ function guess(args: readonly string[]): NestedCommand[] {
 }
 
 function unwrapRunner(words: readonly string[], args: readonly string[]): NestedCommands {
-  const at = words.includes("*") ? -1 : args.findIndex((arg) => words.includes(arg));
+  // Some accept the beginning of a word: `ip netns ex`, `npm explor`.
+  const isWord = (arg: string) => words.some((word) => word === arg || (arg.length > 1 && word.startsWith(arg)));
+  const at = words.includes("*") ? -1 : args.findIndex(isWord);
   if (at === -1 && !words.includes("*")) return NO_NESTED_COMMANDS;
   return { inner: [], guesses: guess(args.slice(at + 1)), unclear: undefined };
 }

@@ -78,11 +78,11 @@ function findOpenOption(name: string, words: readonly string[]): string | undefi
 }
 
 const OPEN_OPTION =
-  /^(?:-[ceEPK]|--?(?:[\w-]*-)?(?:exec|exec-path|execute|eval|expr|expression|script|command|cmd|program|shell|pager|editor|rsh|wrapper|toolexec|vettool|filter|hook|run[-_]under|askpass|interpreter|renderer|engine|plugin|require|import|on-[\w-]+|[a-z]+cmd|photo-viewer|rulesdir))$/;
+  /^(?:-[ceEPK]|--?(?:[\w-]*-)?(?:exec|exec-path|execute|eval|expr|expression|script|command|cmd|program|shell|pager|editor|rsh|wrapper|toolexec|vettool|filter|hook|run[-_]under|askpass|interpreter|renderer|engine|plugin|require|import|[a-z]+cmd|photo-viewer|rulesdir)|--?on-[\w-]+)$/;
 
 /** Letters of options that are code only in these programs. */
 const OPEN_LETTERS =
-  /^(?:apt(?:-get|-cache)? -o|(?:mocha|rspec|asciidoctor|erb) -r|pandoc -F|nginx -g|g?cc -B|g\+\+ -B|jest --runner|(?:eslint|prettier|stylelint) --(?:parser|formatter|custom-syntax|resolve-plugins-relative-to))$/;
+  /^(?:(?:apt(?:-get|-cache|-config|-mark)?|ssh-copy-id) -o|wget --?e(?:xecute)?|(?:mocha|rspec|asciidoctor|erb) -r|pandoc -F|nginx -g|g?cc -B|g\+\+ -B|jest --runner|(?:eslint|prettier|stylelint) --(?:parser|formatter|custom-syntax|resolve-plugins-relative-to))$/;
 
 const GIT_OPEN_OPTION = /^--(?:upload-pack|receive-pack|exec|config|extcmd)$/;
 
@@ -132,9 +132,21 @@ function findInterpreterBan(name: string, words: readonly string[]): string | un
   const at = code === undefined ? -1 : words.findIndex((word) => code.test(word));
   const isPinned = at !== -1 && words.slice(at + 1).some((word) => !/^[-+]./.test(word));
   const open = `\`${name}\` runs any script it is given; ${NARROWER}`;
-  if (isPinned) return undefined;
+  if (isPinned) return /m$/.test(words[at] ?? "") ? findModuleBan(name, words.slice(at + 1)) : undefined;
   if (name === "cmd" && words.every((word) => word.startsWith("/"))) return open;
   return readOperands(name, words)?.every((operands) => operands.length > 0) ? undefined : open;
+}
+
+/** Modules of Python that run the file or the code that they are given. */
+const CODE_MODULES =
+  /^(?:pdb|pudb|ipdb|runpy|timeit|trace|c?profile|code|ipython|ptpython|bpython|debugpy|memray|viztracer|scalene|pyinstrument|line_profiler|kernprof|memory_profiler|doctest|idlelib|nox|tox|invoke|fabric|jupyter|streamlit|celery)$/i;
+
+/** `python3 -m module …`: the module may run what follows, or be a runner such as `poetry`. */
+function findModuleBan(name: string, words: readonly string[]): string | undefined {
+  const [module = "", ...rest] = words.slice(words.findIndex((word) => !/^[-+]./.test(word)));
+  const isPinned = rest.some((word) => !/^[-+]./.test(word));
+  if (CODE_MODULES.test(module) && !isPinned) return `\`${name} -m ${module}\` runs any code it is given; ${NARROWER}`;
+  return CODE_MODULES.test(module) ? undefined : findPrefixBan([module, ...rest]);
 }
 
 const NARROWER = "give a longer prefix, one that says what is run";

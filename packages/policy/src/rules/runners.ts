@@ -55,9 +55,13 @@ const FORMS: ReadonlyMap<string, string> = new Map([
   ...all("pdm rye mamba volta", "run"),
   ["pipx", "run | runpip"],
   ...all("conda micromamba", "run | activate | shell"),
-  ...all("pixi asdf rtx mise", "run :named | r :named | exec | x | shell"),
+  ...all("pixi asdf rtx mise", "run :named | r :named | exec | x | shell | env +1"),
   ...all("pyenv rbenv nodenv fnm", "exec | run | shell"),
   ["nvm", "exec +1 | run +1"],
+  ["packer", "build :named"],
+  ["helm", "plugin install :named"],
+  ["clickhouse", "local :code | client :code"],
+  ...all("chef-client chef-solo cinc-client", ":named"),
   ["proto", "run | x"],
   [
     "npm",
@@ -70,7 +74,7 @@ const FORMS: ReadonlyMap<string, string> = new Map([
   ["bun", "run :named | x | exec :code | repl :code | create :named | :named"],
   ["deno", "run :named | x | eval :code | repl :code | task :named | serve :named | jupyter :code | :named"],
   ...all("lerna nx turbo rush", "exec | run :named | run-many :code | :named"),
-  ...all("bundle bundler", "exec | console :code"),
+  ...all("bundle bundler", "exec | e | console :code"),
   ["rails", "runner :code | r :code | console :code | c :code | :named"],
   ["go", "run :named | generate :code | tool :named"],
   ["cargo", "script :named | watch :code"],
@@ -150,7 +154,7 @@ const FORMS: ReadonlyMap<string, string> = new Map([
   ["etcdctl", "watch :code | exec-watch :code | lock +1"],
   // Programs that run a command with an environment, limits, secrets or measurements.
   ...all(
-    "npx pnpx bunx uvx ssh-agent dbus-launch startx xinit catchsegv eatmydata faketime nodemon watchexec reflex",
+    "npx pnpx bunx uvx ssh-agent gpg-agent dbus-launch startx xinit catchsegv eatmydata faketime nodemon watchexec reflex",
     "",
   ),
   ...all(

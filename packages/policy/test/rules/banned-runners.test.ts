@@ -80,6 +80,9 @@ it.each([
     "docker sandbox run i",
     "az webapp ssh",
   ],
+  ..."pdb runpy timeit trace cProfile code IPython nox".split(" ").map((module) => `python3 -m ${module}`),
+  ...["python3 -m poetry run", "python3 -m uv run", "python3 -m coverage run", "gpg-agent --daemon", "bundle e"],
+  ...["asdf env x", "packer build", "helm plugin install", "clickhouse local", "chef-client -z", "ssh-copy-id -o"],
   ...["git send-email", "git filter-repo", "amm", "psysh", "cling", "sash", "spark-shell", "pyspark"],
   ...[
     "mocha -r",
@@ -118,5 +121,13 @@ it.each([
     "n ls",
     "gita ls",
   ],
+  ...[
+    "python3 -m pytest",
+    "python3 -m pip install",
+    "python3 -m venv",
+    "python3 -m http.server",
+    "python3 -m poetry run pytest",
+  ],
+  ...["python3 -m timeit 1", "ctest --output-on-failure", "packer validate", "helm list"],
   ...["faketime yesterday date", "nocache ls", "tcpserver 0 80 cat", "arch-chroot /mnt ls", "pnpm recursive install"],
 ])("%s may be saved", (prefix) => expect(findPrefixBan(prefix.split(" "))).toBeUndefined());
