@@ -3,7 +3,7 @@ import { type ClientRequest, request as nodeRequest, type RequestOptions } from 
 import type { Socket } from "node:net";
 import { Duplex } from "node:stream";
 
-/** What `ws` says of an upgrade. */
+/** What `ws` asks for. */
 export interface UpgradeOptions extends Pick<RequestOptions, "auth" | "timeout"> {
   host: string;
   port: string | number;
@@ -19,27 +19,30 @@ export interface UpgradeOptions extends Pick<RequestOptions, "auth" | "timeout">
 export function request(options: UpgradeOptions) {
   const lines = Object.entries(options.headers).map(([name, value]) => `${name}: ${value}\r\n`);
   const isOrdinary = options.auth === undefined && options.timeout === undefined && PATH.test(options.path);
-  return isOrdinary && lines.every((line) => HEADER_LINE.test(line))
+  return isOrdinary && lines.every((line) => HEADER_LINE.test(line) && !/^host:/i.test(line))
     ? new UpgradeRequest(options, lines.join(""))
     : nodeRequest(options);
 }
 
 const PATH = /^[!-~]+$/;
-const HEADER_LINE = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*([\t -~]*)\r\n$/;
-const STATUS_LINE = /^HTTP\/1\.1 101(?: [\t -~]*)?\r\n$/;
+const HEADER_LINE = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+: [!-~][\t -~]*\r\n$/;
+const STATUS_LINE = /^HTTP\/1\.1 101(?: [\t -~\x80-\xff]*)?$/;
+const RESPONSE_LINE = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):[\t ]*((?:[!-~\x80-\xff][\t -~\x80-\xff]*)?)$/;
+const CONNECTION_UPGRADE = /(?:^|,)[\t ]*upgrade[\t ]*(?:,|$)/i;
 const RESPONSE_START = "HTTP/1.1 101";
+const LINE_END = "\r\n";
 const HEAD_END = "\r\n\r\n";
 
 /** As in Node. */
 const MAX_HEAD_BYTES = 16 * 1024;
 
-/** Emits `upgrade`, `response`, `error` and `close` as a `ClientRequest` does. */
+/** Emits `upgrade`, `response`, `error` and `close` as a `ClientRequest` does, which `ws` recognizes by `setHeader`. */
 class UpgradeRequest extends EventEmitter {
   readonly #options: UpgradeOptions;
   readonly #head: string;
   readonly #socket: Socket;
   #received = Buffer.alloc(0);
-  #left?: ClientRequest;
+  #delegate?: ClientRequest;
 
   constructor(options: UpgradeOptions, headers: string) {
     super();
@@ -57,18 +60,28 @@ class UpgradeRequest extends EventEmitter {
   }
 
   destroy(error?: Error): void {
-    (this.#left ?? this.#socket).destroy(error);
+    (this.#delegate ?? this.#socket).destroy(error);
+  }
+
+  abort(): void {
+    this.destroy();
+  }
+
+  setHeader(): never {
+    throw new Error("the request has been sent");
   }
 
   readonly #onData = (bytes: Buffer): void => {
     this.#received = Buffer.concat([this.#received, bytes]);
     const text = this.#received.toString("latin1");
-    const isUpgrade = RESPONSE_START.startsWith(text.slice(0, RESPONSE_START.length));
     const end = text.indexOf(HEAD_END);
-    if (isUpgrade && end === -1 && text.length < MAX_HEAD_BYTES) return;
+    const head = end === -1 ? text : text.slice(0, end);
+    const isUpgrade = RESPONSE_START.startsWith(head.slice(0, RESPONSE_START.length)) && !/(?<!\r)\n/.test(head);
+    const isOrdinary = isUpgrade && head.length + HEAD_END.length <= MAX_HEAD_BYTES;
+    if (isOrdinary && end === -1) return;
     const socket = this.#socket;
     socket.off("data", this.#onData).off("error", this.#onError).off("close", this.#onClose);
-    const headers = parseUpgrade(text.slice(0, end + 2));
+    const headers = isOrdinary ? parseUpgrade(head) : undefined;
     if (headers === undefined) this.#leaveToNode();
     else this.emit("upgrade", { headers, socket }, socket, this.#received.subarray(end + HEAD_END.length));
   };
@@ -98,26 +111,29 @@ class UpgradeRequest extends EventEmitter {
     socket.on("end", () => connection.push(null)).on("error", (error) => connection.destroy(error));
     connection.push(this.#received);
     const { host, port, path } = this.#options;
-    this.#left = nodeRequest({ host, port, path, createConnection: () => connection });
-    this.#left
+    this.#delegate = nodeRequest({ host, port, path, createConnection: () => connection });
+    this.#delegate
       .on("response", (response) => this.emit("response", response))
-      .on("upgrade", () => this.destroy(new Error("the head of the server's upgrade response is malformed")))
+      .on("upgrade", (_response, upgraded) => {
+        upgraded.destroy();
+        this.#onError(new Error("the server's upgrade response cannot be read"));
+      })
       .on("error", this.#onError)
       .on("close", () => this.emit("close"))
       .end();
   }
 }
 
-/** The headers of the head of an upgrade, joined as Node joins them; undefined for any other. */
+/** The headers of an upgrade, repeated ones joined with commas; undefined for any other response. */
 function parseUpgrade(head: string): Record<string, string> | undefined {
-  const [status, ...lines] = head.split(/(?<=\n)/);
+  const [status, ...lines] = head.split(LINE_END);
   if (!STATUS_LINE.test(status!)) return undefined;
   const headers: Record<string, string> = Object.create(null);
   for (const line of lines) {
-    const match = HEADER_LINE.exec(line);
+    const match = RESPONSE_LINE.exec(line);
     if (match === null) return undefined;
     const [name, value] = [match[1]!.toLowerCase(), match[2]!.trimEnd()];
     headers[name] = name in headers ? `${headers[name]}, ${value}` : value;
   }
-  return headers;
+  return CONNECTION_UPGRADE.test(headers.connection ?? "") ? headers : undefined;
 }

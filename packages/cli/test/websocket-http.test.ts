@@ -16,6 +16,9 @@ const responses: [name: string, parts: string[], end?: boolean][] = [
   ["an upgrade, a byte at a time", [...`${UPGRADE}X-A:  b \r\n\r\nframes`], true],
   ["an upgrade without a reason", ["HTTP/1.1 101\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n"], true],
   ["headers twice", [`${UPGRADE}Via: a\r\nvia: b\r\n\r\n`], true],
+  ["a header and a reason that are not ASCII", [`${UPGRADE.replace("Switching", "h\xe4")}X-A: h\xe4\r\n\r\n`], true],
+  ["an upgrade that is not to the connection", ["HTTP/1.1 101 X\r\nUpgrade: websocket\r\n\r\n"], true],
+  ["an upgrade with other words about the connection", [`${UPGRADE}Connection: keep-alive\r\n\r\n`], true],
   ["an empty header", [`${UPGRADE}X-Empty:\r\n\r\n`], true],
   ["a refusal", [REFUSAL]],
   ["a refusal, a byte at a time", [...REFUSAL]],
@@ -28,6 +31,9 @@ const responses: [name: string, parts: string[], end?: boolean][] = [
   ["what is not HTTP", ["SSH-2.0-OpenSSH_9.6\r\n"]],
   ["what a TLS server answers", ["\x15\x03\x01\x00\x02\x02\x16"]],
   ["a head without an end", [UPGRADE, `X-Long: ${"a".repeat(20_000)}\r\n`]],
+  ["a long head in one part", [`${UPGRADE}X-Long: ${"a".repeat(40_000)}\r\n\r\n`]],
+  ["many blanks", [`${UPGRADE}X-Blank:${" ".repeat(15_000)}\x01\r\n\r\n`]],
+  ["lines that end with LF alone", ["HTTP/1.1 101 X\nUpgrade: websocket\nConnection: Upgrade\n\n"]],
   ["a malformed header", [`${UPGRADE}no colon\r\n\r\n`]],
 ];
 
@@ -51,6 +57,7 @@ it("sends what node:http sends", async () => {
     { host: "::1", createConnection: () => connect(port, "127.0.0.1") },
     { port: 80, createConnection: () => connect(port, "127.0.0.1") },
     { auth: "user:password" },
+    { headers: { Connection: "Upgrade", host: "another" } },
     { headers: { Connection: "Upgrade", "X-Latin": "\u00e4" } },
   ];
   for (const variant of variants) {
@@ -70,6 +77,12 @@ it.each([
   const port = await serve(() => expect.unreachable("a request was sent"));
   const options = upgradeOptions({ port, ...variant });
   expect(() => request(options)).toThrow(/Invalid character|must be a valid HTTP token|unescaped characters/);
+});
+
+it("reports an upgrade that follows an interim response", async () => {
+  const port = await serve((socket) => sendParts(socket, ["HTTP/1.1 103 Early Hints\r\n\r\n", `${UPGRADE}\r\n`], true));
+  const seen = await observe(request(upgradeOptions({ port })));
+  expect(seen).toMatchObject({ message: "the server's upgrade response cannot be read" });
 });
 
 it("says why it cannot connect", async () => {

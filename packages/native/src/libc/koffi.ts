@@ -49,7 +49,7 @@ export function requireKoffi(require: NodeJS.Require): unknown {
   return require("koffi");
 }
 
-/** The package, or its file for glibc: the package would search Node's program for its C library, which takes longer than to load the file. */
+/** The package, or its file for glibc: the package would search Node's program for its C library, which takes longer than loading the file. */
 function nativePath(directory: string): string {
   const file = join(directory, `linux_${process.arch}`, "koffi.node");
   const isGlibc = existsSync(file) && !/\/ld-musl-/.test(readFileSync("/proc/self/maps", "latin1"));
