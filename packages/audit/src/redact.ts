@@ -6,7 +6,7 @@ import { findSecretParts } from "./secret-options.js";
 const HIDDEN = "<hidden>";
 
 const SECRET_WORDS =
-  "KEY|SECRET|TOKEN|PASSW|PASSPHRASE|(?:STORE|DB|ROOT|USER|ADMIN|KS|SMTP)PASS|CREDENTIAL|AUTH|COOKIE|DSN|BEARER|JWT|SIGNATURE";
+  "KEY|SECRET|TOKEN|PASSW|PASSPHRASE|(?:STORE|DB|ROOT|USER|ADMIN|KS|SMTP)PASS|CREDENTIAL|AUTH(?!ORS?(?![a-z]))|COOKIE|DSN|BEARER|JWT|SIGNATURE";
 /** Parts of names that count only as a whole name. */
 const SECRET_PARTS = "PASS|PW|PSK|SIG|CREDS|OTP|PINCODE";
 const NAME = `(?:[\\w.-]*(?:${SECRET_WORDS})[\\w.-]*|(?:[\\w.-]*[_.-])?(?:${SECRET_PARTS})(?:[_.-][\\w.]*)?|\\w+_PWD)`;
@@ -15,7 +15,7 @@ const SECRET_NAME = `(?<![\\w.-])${NAME}`;
 const VALUE = `("[^"]*"?|'[^']*'?|[^\\s;&|]+)`;
 /** Programs, and options of them, that read a password. */
 const ASKING =
-  "\\b(?:sudo\\s+-\\w*S|kinit|chpasswd|passwd|smbpasswd|vncpasswd|cryptsetup|lpass|op signin|secret-tool store|pass insert|age -p|read[ \\w-]{0,40}(?:PASS|TOKEN|SECRET|KEY)|[\\w -]{1,80}--(?:password|token|secret|auth|with|passphrase)[\\w-]*(?:stdin|token))";
+  "\\b(?:sudo\\s+-\\w*S|kinit|chpasswd|passwd|smbpasswd|vncpasswd|cryptsetup|lpass|op signin|secret-tool store|pass insert|age -p|sshfs|keepassxc-cli|realm join|gcloud secrets|hdiutil|read[ \\w-]{0,40}(?:PASS|TOKEN|SECRET|KEY)|[\\w -]{1,80}--(?:password|token|secret|auth|with|passphrase)[\\w-]*(?:stdin|token))";
 const PATTERNS: readonly [RegExp, string][] = [
   [/\b((?:Bearer|Basic|Digest|Negotiate|Token)\s+)[\w.+/=~:-]{6,}/gi, `$1${HIDDEN}`],
   // A header, up to the end of its line or quotes.
@@ -30,6 +30,8 @@ const PATTERNS: readonly [RegExp, string][] = [
     /\b((?:identified\s+by|(?:user|role|login)\b[^;"'\n]{0,80}\spassword|(?:password|passwd|pwd)\s*[:=])\s*)(["'`])[^"'`\n]*\2/gi,
     `$1$2${HIDDEN}$2`,
   ],
+  // A file that is only this text.
+  [/((?:private-key|preshared-key|auth-user-pass|data-file)[ =])<\([^)]*\)/g, `$1${HIDDEN}`],
   [/(-D[\w.]*\.login=)[^\s;&|]+/gi, `$1${HIDDEN}`],
   // What a program reads as a password: echo … | sudo -S, kinit <<< …
   [new RegExp(`\\b(echo|printf)\\s[^|;&\\n]{1,400}(?=\\|[^|;&\\n]{0,400}${ASKING})`, "g"), `$1 ${HIDDEN} `],

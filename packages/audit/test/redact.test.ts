@@ -230,6 +230,22 @@ const COMMANDS = [
   `veracrypt -p ${SECRET} v`,
   `ecryptfs-add-passphrase ${SECRET}`,
   `gpg-preset-passphrase -P ${SECRET}`,
+  `wlfreerdp /p:${SECRET} /v:h`,
+  `vncdo -p ${SECRET} key a`,
+  `radtest u ${SECRET} h 0 s`,
+  `virsh secret-set-value x --base64 ${SECRET}`,
+  `samba-tool user create u ${SECRET}`,
+  `wbinfo -a u%${SECRET}`,
+  `shodan init ${SECRET}`,
+  `reg add k /v DefaultPassword /d ${SECRET}`,
+  `dscl . -passwd /Users/u ${SECRET}`,
+  `networksetup -setairportnetwork en0 x ${SECRET}`,
+  `wpa_cli set_network 0 psk ${SECRET}`,
+  `wg set wg0 private-key <(echo ${SECRET})`,
+  `gcloud secrets create x --data-file=<(echo ${SECRET})`,
+  `echo ${SECRET} | sshfs -o password_stdin u@h: m`,
+  `echo ${SECRET} | gcloud secrets create x --data-file=-`,
+  `realm join h <<< ${SECRET}`,
 ];
 
 describe("text that looks like a secret", () => {
@@ -274,6 +290,8 @@ describe("text that looks like a secret", () => {
       "pdftotext a.pdf -",
       "docker run --user 1000 i",
       "bypass=1 ./compass --surpass 3",
+      "git log --author=bob -p",
+      "git commit --author 'a b <a@b>'",
     ],
   ])("is not %s", (command) => expect(redact(command)).toBe(command));
 
