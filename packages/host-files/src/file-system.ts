@@ -131,8 +131,8 @@ function createConnectionFileSystem(
   };
 
   /**
-   * A call whose result is large. In a sandbox its size is known only once it is here, so one is made at a time, and what runs
-   * outside all the same, as the sandbox restricts nothing, reserves it no second time.
+   * A call whose result is large. In a sandbox its size is known only once it is here, so one is made at a time. Where the sandbox
+   * turns out to restrict nothing, the call runs here, and without a reservation of its own.
    */
   const budgeted =
     <Params extends SandboxableParams>(

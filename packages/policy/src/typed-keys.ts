@@ -1,7 +1,7 @@
 import { MAX_KEY_MOVES, MAX_TYPED_LINE } from "./limits.js";
 
 /** One key: an escape sequence, a character after ^V, or a character. */
-const KEYS = /\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07]{0,1000}\x07|O.|[\s\S])|\x16[\s\S]|[\s\S]/gu;
+const KEYS = /\x1b(?:\[[0-?]*[ -/]*[@-~]|O.|[\s\S])|\x16[\s\S]|[\s\S]/gu;
 
 /** Keys of readline's default bindings by what they do; `^D` is read by the caller's choice. */
 const ACTIONS: readonly [string, RegExp][] = [

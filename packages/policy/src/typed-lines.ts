@@ -55,9 +55,11 @@ export class TypedLines {
     const readings = [plain];
     if (this.#tty) {
       for (const deletes of text.includes("\x04") || before.includes("\x04") ? [false, true] : [false]) {
-        const edited = applyKeys(text, before, deletes);
-        if (edited === undefined) return undefined;
-        readings.push(edited);
+        for (const typed of new Set([text, text.replace(REPORTS, "")])) {
+          const edited = applyKeys(typed, before, deletes);
+          if (edited === undefined) return undefined;
+          readings.push(edited);
+        }
       }
     }
     const earlier = this.#tty ? dropKeys(before) : before;
@@ -76,6 +78,9 @@ const LINE_ENDS = /[\r\n\x04\x0f]/g;
 
 /** Cursor keys, the marks of a paste, and the like. */
 const ESCAPE_SEQUENCES = /\x1b(?:\[[0-?]*[ -/]*[@-~]|O.|[^[O])/g;
+
+/** What a terminal reports: fish takes it for no text, readline for text behind an unknown key. */
+const REPORTS = /\x1b\][^\x07\x1b]*\x07/g;
 
 const CONTROLS = /[\x00-\x08\x0b-\x1f\x7f]/g;
 

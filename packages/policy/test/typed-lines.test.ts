@@ -73,6 +73,11 @@ describe("lines that are typed", () => {
     expect(new TypedLines(true).read(`${long}\r${"\x1b_\x15".repeat(60)}\r`)).toBeUndefined();
   });
 
+  it("takes the report of a terminal for text, as readline does, and for nothing, as fish does", () => {
+    expect(new TypedLines(true).read("\x1b]x\rzn\x7fap y\r\x07\r")?.join()).toContain("zap y\n");
+    expect(new TypedLines(true).read("z\x1b]0;a\x07ap y\r")?.join()).toContain("zap y\n");
+  });
+
   it("takes a sequence that does not end for a key, and what follows for text", () => {
     expect(new TypedLines(true).read("\x1b]0;a\x07zap x\r")).toContain("zap x\n");
     expect(new TypedLines(true).read(`${"\x1b]".repeat(20_000)}zap x\r`)).toContain("zap x\n");

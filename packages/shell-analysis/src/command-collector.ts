@@ -391,6 +391,9 @@ export class CommandCollector implements ScriptVisitor {
   }
 
   private visitRough(script: string, variables: Variables): void {
-    for (const argv of readRoughCommands(script)) this.visitCommand({ ...UNRELATED, argv, variables });
+    for (const argv of readRoughCommands(script)) {
+      if (argv.includes(UNKNOWN)) this.setUnclear("a list in braces has too many words");
+      this.visitCommand({ ...UNRELATED, argv, variables });
+    }
   }
 }

@@ -83,10 +83,10 @@ const isFull = (values: readonly string[] = []): boolean =>
 const TEXT_ASSIGNMENT = /(?<=^|[\s;&|({])([A-Za-z_]\w*)=[^(\s]/g;
 
 /** `typeset -L 3`: every value assigned later is cut or filled. */
-const CUT_ATTRIBUTE = /(?<![\w-])(?:declare|typeset|local|export|readonly)\s+(?:-\w+\s+)*-\w*[LRZ]/;
+const CUT_ATTRIBUTE = /(?<!\w|\s-)(?:declare|typeset|local|export|readonly)\s+(?:-\w+\s+)*-\w*[LRZ]/;
 
 /** `declare -l`: every value assigned later changes its case. */
-const CASE_ATTRIBUTE = /(?<![\w-])(?:declare|typeset|local|export|readonly)\s+(?:-\w+\s+)*-\w*[lu]/;
+const CASE_ATTRIBUTE = /(?<!\w|\s-)(?:declare|typeset|local|export|readonly)\s+(?:-\w+\s+)*-\w*[lu]/;
 
 export function isSameVariables(one: Variables, other: Variables): boolean {
   if (one === other) return true;

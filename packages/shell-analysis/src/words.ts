@@ -308,7 +308,7 @@ function splitFragments(fragments: readonly Fragment[], separators: string): Wor
   return words;
 }
 
-/** The alternatives of `{a,b}` and `{a..c}`; the word itself when it has none or too many. */
+/** The alternatives of `{a,b}` and `{a..c}`; the word itself when it has none. Of too many the first ones, and `UNKNOWN`. */
 export function expandBraces(text: string): string[] {
   if (!text.includes("{")) return [text];
   let words = [text];
@@ -316,7 +316,7 @@ export function expandBraces(text: string): string[] {
     const next = words.flatMap(expandInnermost);
     if (next.length === words.length) return words;
     const most = Math.min(MAX_BRACE_WORDS, Math.ceil(MAX_BRACE_LENGTH / text.length));
-    if (next.length > most) return [text, ...next.slice(0, most)];
+    if (next.length > most) return [...next.slice(0, most), UNKNOWN];
     words = next;
   }
 }
@@ -337,7 +337,7 @@ function listChoices(choices: string): string[] {
   const isNumber = /\d$/.test(from) && /\d$/.test(to);
   const [first, last] = [from, to].map((end) => (isNumber ? Number(end) : end.charCodeAt(0)));
   if (first === undefined || last === undefined) return [choices];
-  const length = Math.min(Math.abs(last - first) + 1, MAX_BRACE_WORDS);
+  const length = Math.min(Math.abs(last - first) + 1, MAX_BRACE_WORDS - 1);
   const codes = Array.from({ length }, (_, at) => first + Math.sign(last - first) * at);
   return [...codes, last].map((code) => (isNumber ? String(code) : String.fromCharCode(code)));
 }

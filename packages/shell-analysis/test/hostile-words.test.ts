@@ -34,6 +34,21 @@ describe("bounds of words", () => {
   });
 
   it.each([
+    ["one long word", `env {A=1,B=2,C=3,rm,-rf,/x,${"p".repeat(30_000)}}`],
+    ["many words", `env {${Array.from({ length: 70 }, (_, index) => `A${index}=1`)},rm,-rf,/x}`],
+    ["the program among them", `{env,${Array.from({ length: 70 }, (_, index) => `A${index}=1`)},rm,-rf,/x}`],
+    ["products", "{a,b}".repeat(1_000)],
+    ["a text that is not parsed", `((env {A=1,B=2,C=3,rm,-rf,/x,${"p".repeat(30_000)}}`],
+  ])("says that it does not know all words of a list in braces with %s", (_name, script) => {
+    expect(find("bash", "-c", script).complete).toBe(false);
+  });
+
+  it.each(["bash", "ksh"])("sees a declaration in a default value that %s runs", (shell) => {
+    expect(find(shell, "-c", "$\u007bq:-declare -l z}; z=RM; $z -rf /x").commands).toContainEqual(["rm", "-rf", "/x"]);
+    expect(find(shell, "-c", "$\u007bq:-typeset -L 2 z}; z=rmx; $z -rf /x").unclear).toBeDefined();
+  });
+
+  it.each([
     ["bash-5.2", "bash"],
     ["bash5-static", "bash"],
     ["sh.distrib", "sh"],

@@ -114,8 +114,7 @@ export function createRemoteBackend(client: ExecServerClient, options: RemoteBac
 /** Limits how long a start waits for the connection: a late one could no longer be reported. */
 function limitWait(clock: Clock, signal: AbortSignal | undefined) {
   const waiting = new AbortController();
-  const giveUp = (why: string) =>
-    waiting.abort(new StartError("unreachable", `the exec-server was not reached ${why}`));
+  const giveUp = (why: string) => waiting.abort(new StartError("unreachable", `the exec-server did not answer ${why}`));
   const cancel = clock.after(START_WAIT_MS, () => giveUp(`within ${START_WAIT_MS} ms`));
   const onAbort = () => giveUp("before the call was cancelled");
   if (signal?.aborted === true) onAbort();

@@ -78,8 +78,8 @@ function* searchPattern(
   return [...found];
 
   /**
-   * @param isFound the directory is not in `literalPart`, so it may be on a mount that does not answer: what is in it is examined
-   * only once it was listed
+   * @param isFound whether a wildcard or a list in braces led here: the directory may be on a mount that does not answer, so it is
+   * listed before anything in it is examined
    */
   function* walk(
     directory: string,
