@@ -16,6 +16,9 @@ export const RECOVERY_WINDOW_MS = 45_000;
  */
 export const START_WAIT_MS = 20_000;
 
+/** It waits in equal parts: after a jump of the clock, or when this process was stopped, an answer that is already there is read. */
+export const START_WAIT_PARTS = 4;
+
 /** Pause before the second attempt to reconnect, milliseconds; doubles with each attempt, minus random jitter. */
 export const FIRST_RETRY_MS = 100;
 

@@ -9,7 +9,7 @@ import type { Telemetry, TraceContext } from "@codex/telemetry";
 import * as z from "zod/mini";
 import type { ServerInfo } from "../connection/connection.js";
 import type { ExecServerClient } from "../exec-server-client.js";
-import { START_WAIT_MS } from "../limits.js";
+import { START_WAIT_MS, START_WAIT_PARTS } from "../limits.js";
 import { RemoteProcess } from "./remote-process.js";
 import { checkRemoteDirectory, classifyFailure, toStartError } from "./start-failure.js";
 
@@ -115,7 +115,13 @@ export function createRemoteBackend(client: ExecServerClient, options: RemoteBac
 function limitWait(clock: Clock, signal: AbortSignal | undefined) {
   const waiting = new AbortController();
   const giveUp = (why: string) => waiting.abort(new StartError("unreachable", `the exec-server did not answer ${why}`));
-  const cancel = clock.after(START_WAIT_MS, () => giveUp(`within ${START_WAIT_MS} ms`));
+  let parts = START_WAIT_PARTS;
+  const onPart = () => {
+    parts -= 1;
+    if (parts === 0) giveUp(`within ${START_WAIT_MS} ms`);
+    else cancel = clock.after(START_WAIT_MS / START_WAIT_PARTS, onPart);
+  };
+  let cancel = clock.after(START_WAIT_MS / START_WAIT_PARTS, onPart);
   const onAbort = () => giveUp("before the call was cancelled");
   if (signal?.aborted === true) onAbort();
   signal?.addEventListener("abort", onAbort);

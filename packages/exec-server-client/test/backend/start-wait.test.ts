@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { ENV } from "../../../process-host/test/support.js";
 import { createRemoteBackend, type RemoteBackend } from "../../src/backend/remote-backend.js";
 import { ExecServerClient } from "../../src/exec-server-client.js";
-import { START_WAIT_MS } from "../../src/limits.js";
+import { START_WAIT_MS, START_WAIT_PARTS } from "../../src/limits.js";
 import { ScriptedClock, type ScriptedConnection, ScriptedServer, useClients } from "../scripted-server.js";
 
 const SPEC: ProcessSpec = { argv: ["sh"], cwd: "/a", env: ENV, stdio: { kind: "pipe", stdin: "null" } };
@@ -66,7 +66,7 @@ describe("a start while the connection is lost", () => {
   it.each(KINDS)("is given up while an orchestrator still waits, and is not sent later: %s", async (_name, spec) => {
     const { backend, clock, resume } = await loseConnection();
     const failed = expect(backend.start(spec)).rejects.toMatchObject({ name: "StartError", code: "unreachable" });
-    clock.pass(START_WAIT_MS);
+    for (let part = 0; part < START_WAIT_PARTS; part += 1) clock.pass(START_WAIT_MS / START_WAIT_PARTS);
     await failed;
     const next = await resume();
     await expectOnlyOther(next, backend);
@@ -90,13 +90,23 @@ describe("a start while the connection is lost", () => {
     await started;
   });
 
+  it("is sent over a connection that answers after a jump of the clock", async () => {
+    const { backend, clock, connection } = await connect();
+    const started = backend.start(TERMINAL);
+    const request = await connection.take("fs/getMetadata");
+    clock.pass(START_WAIT_MS);
+    await connection.respond(request, { isDirectory: true });
+    expect(await connection.start()).toBe("p1");
+    await started;
+  });
+
   it("is not given up any more once it was sent", async () => {
     const { backend, clock, connection } = await connect();
     const call = new AbortController();
     const started = backend.start(SPEC, call.signal);
     const request = await connection.take("process/start");
     call.abort();
-    clock.pass(START_WAIT_MS);
+    for (let part = 0; part < START_WAIT_PARTS; part += 1) clock.pass(START_WAIT_MS / START_WAIT_PARTS);
     await connection.respond(request, { processId: "p1", sandboxType: "none" });
     await started;
   });
