@@ -27,7 +27,7 @@ import { judgeRanFiles, listPatches, mayBeFed } from "./ran-files.js";
 import { judgeReading } from "./reading-options.js";
 import { readRoughCommands } from "./rough-words.js";
 import { isInherited, isStandardInput, isStartFile, listVariableScripts } from "./run-variables.js";
-import type { FoundCommand, ScriptVisitor } from "./script-visitor.js";
+import { type FoundCommand, type ScriptVisitor, UNRELATED } from "./script-visitor.js";
 import { walkScript } from "./script-walker.js";
 import { isRunningShell } from "./shells.js";
 import { TextGuesses } from "./text-guesses.js";
@@ -41,18 +41,8 @@ import {
   UNKNOWN,
   withoutUnknown,
 } from "./unknown.js";
-import { addParameters, type Variables } from "./variables.js";
+import { addParameters, INITIAL_VARIABLES, type Variables } from "./variables.js";
 import { findNestedCommands, mayTakeCode, SHELLS } from "./wrappers.js";
-
-export const INITIAL_VARIABLES: Variables = new Map([["IFS", [" "]]]);
-
-/** A command of which only the words are known. */
-export const UNRELATED = {
-  uncertain: new Set<string>(),
-  input: undefined,
-  variables: INITIAL_VARIABLES,
-  files: new Map(),
-};
 
 /** Collects every command that a command or a script may run. */
 export class CommandCollector implements ScriptVisitor {
@@ -69,6 +59,8 @@ export class CommandCollector implements ScriptVisitor {
   private depth = 0;
   private effort = 0;
   private isGuessing = false;
+  /** Other readings of a script are being visited: what they write comes beside what the script writes. */
+  private isRereading = false;
   /** What commands print or read, as far as it is known. */
   private readonly texts = new Set<string>();
   /** Files that a shell runs, and that are not known. */
@@ -112,7 +104,8 @@ export class CommandCollector implements ScriptVisitor {
   }
 
   visitWritten(path: string, text: string): void {
-    this.written.set(path, text);
+    const earlier = this.isRereading ? (this.written.get(path) ?? "") : "";
+    if (earlier === "" || !earlier.includes(text)) this.written.set(path, [earlier, text].filter(Boolean).join("\n"));
   }
 
   visitText(text: string): void {
@@ -295,8 +288,11 @@ export class CommandCollector implements ScriptVisitor {
     const output = tree && walkScript(tree, input, variables, this);
     if (tree === undefined || tree.hasError) this.visitRough(script.slice(0, MAX_ROUGH_SCRIPT), variables);
     if (tree === undefined) this.complete = false;
+    const { isRereading } = this;
+    this.isRereading = true;
     for (const reading of listReadings(script)) this.visitScript(reading, variables, input);
     for (const reading of listGuessedReadings(script, tree?.hasError !== false)) this.guessScript(reading);
+    this.isRereading = isRereading;
     const { texts, deferred, unclear } = readOtherSyntax(script, tree?.hasError !== false);
     for (const code of texts) this.visitText(code);
     for (const value of deferred) this.visitDeferred(value);

@@ -23,9 +23,9 @@ export function listGuessedReadings(script: string, isRejected: boolean): string
   const readings = [
     ...(isRejected || JOINED_START.test(script) ? [dropHereDocuments(script)] : []),
     ...(isRejected ? [script.replace(/(^|[\s;&|()])#[^\n]*/g, "$1"), script.replace(/["'`]/g, "")] : []),
-    // To the grammar, blanks are what is not one to a shell, and a pattern may follow in the next line.
+    // The grammar treats characters as blanks that a shell does not, and lets a pattern follow in the next line.
     script.replaceAll("\r", "_"),
-    script.replace(/(=[=~])[ \t]*(?:#[^\n]*)?\n(?:\\\n)*/g, "$1;\n"),
+    script.replace(/(=[=~])[ \t]*(?:#[^\n]*)?(?:\n|$)(?:\\\n)*/g, "$1;\n"),
   ];
   return readings.filter((reading) => reading !== script);
 }

@@ -1,6 +1,8 @@
-import { CommandCollector, INITIAL_VARIABLES, UNRELATED } from "./command-collector.js";
+import { CommandCollector } from "./command-collector.js";
 import { type LiteralCommands, listFound } from "./found-commands.js";
 import type { ShellParser } from "./parser.js";
+import { UNRELATED } from "./script-visitor.js";
+import { INITIAL_VARIABLES } from "./variables.js";
 
 /**
  * Every command that `argv` may execute, as far as it is spelled out: behind wrappers, in scripts, loops, functions and

@@ -7,10 +7,16 @@ import { expandBraces } from "./words.js";
 export function readRoughCommands(text: string): string[][] {
   const commands: string[][] = [];
   let words: string[] = [];
+  /** With the redirections, whose targets may be words to a shell. */
+  let all: string[] = [];
   let word: string | undefined;
   let isTarget = false;
   const endWord = () => {
-    if (word !== undefined && !isTarget && !PREFIXES.has(word)) words.push(...expandBraces(word));
+    if (word !== undefined && !PREFIXES.has(word)) {
+      const expanded = expandBraces(word);
+      all.push(...expanded);
+      if (!isTarget) words.push(...expanded);
+    }
     if (word !== undefined) isTarget = false;
     const isEnd = word !== undefined && ENDS.has(word);
     word = undefined;
@@ -20,7 +26,9 @@ export function readRoughCommands(text: string): string[][] {
     endWord();
     isTarget = false;
     if (words.length > 0) commands.push(words);
+    if (all.length > words.length) commands.push(all);
     words = [];
+    all = [];
   };
   for (const [piece, redirect, separator, space, escaped, single, double, plain] of text.matchAll(PIECE)) {
     if (separator !== undefined) endCommand();
@@ -28,6 +36,7 @@ export function readRoughCommands(text: string): string[][] {
       endWord();
       // What follows it is no word of the command.
       isTarget = true;
+      all.push(redirect);
     } else if (space !== undefined) endWord();
     else word = (word ?? "") + (escaped ?? single ?? double?.replace(/\\([$`"\\])/g, "$1") ?? plain ?? piece);
   }

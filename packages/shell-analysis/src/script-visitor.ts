@@ -1,4 +1,4 @@
-import type { Variables } from "./variables.js";
+import { INITIAL_VARIABLES, type Variables } from "./variables.js";
 
 /** A command found in a script, with what is known of its surroundings. */
 export interface FoundCommand {
@@ -11,6 +11,14 @@ export interface FoundCommand {
   /** Contents of files: process substitutions by their text, and files that the script itself has written. */
   readonly files: ReadonlyMap<string, string>;
 }
+
+/** A command of which only the words are known. */
+export const UNRELATED = {
+  uncertain: new Set<string>(),
+  input: undefined,
+  variables: INITIAL_VARIABLES,
+  files: new Map(),
+};
 
 export interface ScriptVisitor {
   /** Visits a command and returns its known output, with `UNKNOWN` for unknown parts; undefined when the script does not determine it. */

@@ -7,6 +7,8 @@ import { type Expansions, getWordTexts, readSplitWords, readValue, readWords, to
 /** Values that variables may have, by name. */
 export type Variables = ReadonlyMap<string, readonly string[]>;
 
+export const INITIAL_VARIABLES: Variables = new Map([["IFS", [" "]]]);
+
 /** `$0`, `$1`, … and all but the first as `$@`. */
 export function addParameters(variables: Variables, args: readonly string[]): Variables {
   if (args.length === 0) return variables;

@@ -61,6 +61,7 @@ describe("bounds of words", () => {
   it.each([
     ["digits in a name", [`${"1".repeat(60)}a`]],
     ["Perl's options", ["env", `PERL5OPT=${"-MDevel::Cover".repeat(60)} x`, "perl"]],
+    ["signs of a pattern", ["bash", "-c", "==#".repeat(20_000)]],
     ["blanks of a slice", ["bash", "-c", `a=b; x $\u007ba:${" ".repeat(2_000)}0${" ".repeat(2_000)}x}`]],
     [
       "blanks of two slices",

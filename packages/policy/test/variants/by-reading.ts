@@ -8,10 +8,13 @@ export const BY_READING: readonly Variant[] = [
     "set -o history -o histexpand\necho qap\n^echo q^z",
     "set -Ho history\n: zap x\n!!:1 x",
     "h=histexpand; set -o history -o $h\n: zap x\n!!:1 x",
+    "set +o posix -o history -o histexpand\n: zap x\n!!:1 x",
+    "printf ': zap x\\n!:1 x\\n' | bash --rcfile /dev/null -i",
     "bash --norc -i <<< $': zap x\\n!!:1 x'",
     "printf ': zap x\\n!:1 x\\n' | bash -i",
     "printf 'set -o history -H\\n: zap x\\n!!:1 x\\n' | bash",
   ]),
+  ...bash("by a startup file", ["echo 'zap x' > f; ENV=./f bash --rcfile g --posix -i < /dev/null"]),
   { way: "by the history", argv: ["bash", "-Hc", "set -o history\n: zap x\n!!:1 x"], needs: undefined },
   {
     way: "by the history",
