@@ -15,6 +15,7 @@ import { delimiter, join } from "node:path";
 import { createLazyShellParser } from "@codex/shell-analysis";
 import { afterAll, describe, expect, it } from "vitest";
 import { analyzeCommand } from "../src/analyze-command.js";
+import type { AnalyzedCommand } from "../src/analyzed-command.js";
 import { evaluateRequirement } from "../src/requirement.js";
 import { createEffectiveRules } from "../src/rule-book.js";
 import { parseRulePolicy } from "../src/rules/load-policy.js";
@@ -72,27 +73,30 @@ const rulesFor = (decision: string) =>
     parseRulePolicy([{ file: "r", text: `prefix_rule(pattern=["zap"], decision="${decision}")` }]),
     "/w",
   );
+const FORBIDDEN = rulesFor("forbidden");
+const PROMPT = rulesFor("prompt");
 
-async function judge({ argv }: Variant, decision: string, approvalPolicy: "on-request" | "never") {
-  const command = await analyzeCommand(fill(argv, "/w/zap"), undefined, shellParser);
-  const rules = rulesFor(decision);
-  return evaluateRequirement(command, { approvalPolicy, sandboxPermissions: "use_default", unrestricted: true, rules })
-    .kind;
-}
+const analyze = ({ argv }: Variant) => analyzeCommand(fill(argv, "/w/zap"), undefined, shellParser);
+
+const judge = (command: AnalyzedCommand, rules: ReturnType<typeof rulesFor>, approvalPolicy: "on-request" | "never") =>
+  evaluateRequirement(command, { approvalPolicy, sandboxPermissions: "use_default", unrestricted: true, rules }).kind;
 
 describe("is judged", () => {
   it.for(VARIANTS.map((variant, index) => [index, title(variant), variant] as const))(
     "%i %s",
     async ([, , variant]) => {
-      expect(await judge(variant, "forbidden", "on-request")).not.toBe("skip");
-      expect(await judge(variant, "forbidden", "never")).toBe("forbidden");
-      expect(await judge(variant, "prompt", "on-request")).toBe("needsApproval");
-      expect(await judge(variant, "prompt", "never")).toBe("forbidden");
+      const command = await analyze(variant);
+      expect(judge(command, FORBIDDEN, "on-request")).not.toBe("skip");
+      expect(judge(command, FORBIDDEN, "never")).toBe("forbidden");
+      expect(judge(command, PROMPT, "on-request")).toBe("needsApproval");
+      expect(judge(command, PROMPT, "never")).toBe("forbidden");
     },
   );
 
   it("forbids nearly all, and asks where it can only guess", async () => {
-    const kinds = await Promise.all(SPELLED.map((variant) => judge(variant, "forbidden", "on-request")));
+    const kinds = await Promise.all(
+      SPELLED.map(async (variant) => judge(await analyze(variant), FORBIDDEN, "on-request")),
+    );
     const asked = SPELLED.filter((_, index) => kinds[index] === "needsApproval");
     expect(SPELLED.length).toBeGreaterThan(300);
     expect(asked.length).toBeLessThan(SPELLED.length / 8);
