@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { MAX_BRACE_LENGTH, MAX_COMMAND_LENGTH, MAX_COMMAND_WORDS, MAX_GUESSES, MAX_REST_WORDS } from "../src/limits.js";
-import { findLiteralCommands } from "../src/literal-commands.js";
+import { findLiteralCommands, findScriptCommands } from "../src/literal-commands.js";
 import { loadShellParser } from "../src/parser.js";
 import { plainName } from "../src/program-name.js";
 import { expandBraces } from "../src/words.js";
@@ -41,6 +41,14 @@ describe("bounds of words", () => {
     ["a text that is not parsed", `((env {A=1,B=2,C=3,rm,-rf,/x,${"p".repeat(30_000)}}`],
   ])("says that it does not know all words of a list in braces with %s", (_name, script) => {
     expect(find("bash", "-c", script).complete).toBe(false);
+  });
+
+  it("looks for files of a script that is rejected in the targets of its redirections too", () => {
+    expect(findScriptCommands(parser, "sed -n 'w f' <<< 'zap x'; sh f\n((").unclear).toBeDefined();
+  });
+
+  it("looks for the options of a shell behind a startup file's name", () => {
+    expect(find("bash", "-c", "ENV=f bash --rcfile g --posix -i").unclear).toContain("ENV");
   });
 
   it.each(["bash", "ksh"])("sees a declaration in a default value that %s runs", (shell) => {

@@ -14,7 +14,6 @@ export const BY_READING: readonly Variant[] = [
     "printf ': zap x\\n!:1 x\\n' | bash -i",
     "printf 'set -o history -H\\n: zap x\\n!!:1 x\\n' | bash",
   ]),
-  ...bash("by a startup file", ["echo 'zap x' > f; ENV=./f bash --rcfile g --posix -i < /dev/null"]),
   { way: "by the history", argv: ["bash", "-Hc", "set -o history\n: zap x\n!!:1 x"], needs: undefined },
   {
     way: "by the history",
