@@ -20,7 +20,7 @@ const OWN_PROCESS = [
   "packages/view/test/{appearance,flood,run}.test.ts",
   "packages/agent-terminal/test/settings/environment-context.test.ts",
   "packages/channel/test/json-rpc/peer.test.ts",
-  "packages/cli/test/keep-heap-small.test.ts",
+  "packages/servers/test/process/tune-engine.test.ts",
   "packages/exec-server/test/connection/flow.test.ts",
   "packages/executor/test/idempotency/ledger.test.ts",
   "packages/host-files/test/{operations/read-directory,page-cache/parity,paths/no-follow}.test.ts",

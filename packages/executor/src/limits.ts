@@ -112,7 +112,7 @@ export const DEFAULT_RESUME_GRACE_MS = 30_000;
 export const MAX_UNACKNOWLEDGED_OUTPUT_BYTES = 4 * 1024 * 1024;
 
 /** Unacknowledged output at which a program is paused whose output must not be lost, bytes; less where less is retained. */
-export const MAX_PAUSED_OUTPUT_BYTES = 1024 * 1024;
+export const MAX_PAUSED_OUTPUT_BYTES = 1536 * 1024;
 
 /** Output of a tool that is retained until it is acknowledged, bytes. */
 export const TOOL_OUTPUT_BYTES = 1024 * 1024;

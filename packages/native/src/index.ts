@@ -9,7 +9,7 @@ export type { ByteSink, ByteSource } from "./output/byte-source.js";
 export { ChunkMemory } from "./output/chunk-memory.js";
 export { createUnsentLimit } from "./output/limit-unsent.js";
 export { readPipe } from "./output/pipe-source.js";
-export { enlargeSendBuffer } from "./output/send-buffer.js";
+export { setSendBuffer } from "./output/send-buffer.js";
 export { readStream } from "./output/stream-source.js";
 export { readTerminal } from "./output/terminal-source.js";
 export type { Children } from "./process/children.js";

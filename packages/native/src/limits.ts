@@ -19,6 +19,9 @@ export const MAX_CACHED_READ_BYTES = 64 * 1024;
 /** Unsent bytes of a connection that the kernel buffers; by default Linux buffers up to 4 MB. */
 export const MAX_UNSENT_BYTES = 64 * 1024;
 
+/** What the kernel buffers of a connection to the same host, bytes: enough for a large write, little enough for the cache of a processor. */
+export const LOCAL_SEND_BUFFER_BYTES = 512 * 1024;
+
 /** Milliseconds after which the list of mounts is read again before a path is looked up. */
 export const MAX_MOUNTS_AGE_MS = 1_000;
 

@@ -1,13 +1,16 @@
 /** Capacity of the output pipe of a local program that floods it, bytes: the most that an ordinary user may have. */
 export const OUTPUT_PIPE_BYTES = 1024 * 1024;
 
-/** Largest read of that pipe, and largest piece of live output, bytes: JavaScript works per read. */
-export const OUTPUT_READ_BYTES = 512 * 1024;
+/**
+ * Largest read of that pipe, and largest piece of live output, bytes: JavaScript works per read. More than half of the pipe: with
+ * half, the program is woken on the processor of the executor while the client still has the other one.
+ */
+export const OUTPUT_READ_BYTES = 768 * 1024;
 
 /** Retained end of its output, bytes: everything that may be in flight, a last read, and the rest of one that was acknowledged in part. */
 export const OUTPUT_TAIL_BYTES = 4 * OUTPUT_READ_BYTES;
 
-/** What the kernel buffers of the messages of an executor on stdio, bytes, where stdout is a socket. */
+/** What the kernel buffers of the messages of an executor on stdio, bytes, where stdout is a socket: a flood wakes it less often. */
 export const STDOUT_BUFFER_BYTES = 512 * 1024;
 
 /** From an error at the start of a rendezvous to the end of its process, whatever is still open, milliseconds. */

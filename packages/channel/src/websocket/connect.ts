@@ -1,11 +1,12 @@
 import type { IncomingMessage } from "node:http";
-import { connect } from "node:net";
+import type { TcpNetConnectOpts } from "node:net";
 import type { Duplex } from "node:stream";
 import { WebSocket } from "ws";
 import type { Channel } from "../channel.js";
 import { messageOf } from "../error-message.js";
 import { ChannelError } from "../errors.js";
 import { type ChannelLimits, resolveLimits } from "../limits.js";
+import { connectWire } from "./connect-wire.js";
 import { KEEP_ALIVE_MS, WebSocketChannel } from "./websocket-channel.js";
 
 /** Options of `connectWebSocketChannel`; all optional. */
@@ -29,6 +30,9 @@ export interface ConnectOptions {
 export type ConnectedChannel = Channel & { readonly subprotocol: string | undefined };
 
 const DEFAULT_CONNECT_TIMEOUT_MS = 10_000;
+
+/** Of `ws://`. */
+const DEFAULT_PORT = 80;
 
 /** Most bytes of a refusal's body that are part of the error. */
 const MAX_REFUSAL_BYTES = 512;
@@ -118,7 +122,11 @@ function createSocket({ url, socketPath, name }: Target, options: ConnectOptions
         ...headers,
         ...(subprotocols.length === 0 ? {} : { "Sec-WebSocket-Protocol": subprotocols.join(", ") }),
       },
-      ...(socketPath === undefined ? {} : { createConnection: () => connect(socketPath) }),
+      ...(url.protocol === "wss:"
+        ? {}
+        : {
+            createConnection: () => connectWire(socketPath === undefined ? placeOf(url) : { path: socketPath }),
+          }),
       ...(ca === undefined
         ? {}
         : { ca: [...process.getBuiltinModule("node:tls").rootCertificates, Buffer.from(ca).toString()] }),
@@ -130,6 +138,10 @@ function createSocket({ url, socketPath, name }: Target, options: ConnectOptions
   } catch (cause) {
     throw new ChannelError("connect_failed", `connecting to ${name} failed: ${messageOf(cause)}`, { cause });
   }
+}
+
+function placeOf({ hostname, port }: URL): TcpNetConnectOpts {
+  return { host: hostname.replace(/^\[(.*)\]$/, "$1"), port: port === "" ? DEFAULT_PORT : Number(port) };
 }
 
 /** Takes the chosen subprotocol from the response: ws would refuse one that it has not offered itself. */

@@ -1,7 +1,8 @@
 import type { Socket } from "node:net";
 import { bindLibc } from "../libc/bind.js";
 import type { Library } from "../libc/koffi.js";
-import { MAX_UNSENT_BYTES } from "../limits.js";
+import { LOCAL_SEND_BUFFER_BYTES, MAX_UNSENT_BYTES } from "../limits.js";
+import { setSendBuffer } from "./send-buffer.js";
 
 interface Functions {
   setsockopt(fd: number, level: number, option: number, value: Int32Array, valueBytes: number): number;
@@ -17,14 +18,15 @@ const TCP_NOTSENT_LOWAT = process.platform === "darwin" ? 0x201 : 25;
 
 /**
  * Bounds the unsent bytes that the kernel buffers for a connection, so that a response does not wait behind megabytes of
- * output. Bytes in flight are not bounded, so a connection with a long round trip is not slowed down. Takes effect when the
- * socket first drains; without effect where the option is not supported.
+ * output. Bytes in flight are not bounded, so a connection with a long round trip is not slowed down; only to a peer on the same
+ * host they are, on Linux. Takes effect when the socket first drains; without effect where the options are not supported.
  */
 export function createUnsentLimit(library?: Library): (socket: Socket) => void {
   let functions: Functions | undefined;
   const limit = (socket: Socket) => {
     const fd = fdOf(socket);
     if (fd === undefined) return;
+    if (isLocal(socket)) setSendBuffer(fd, LOCAL_SEND_BUFFER_BYTES);
     try {
       functions ??= bindLibc<Functions>(PROTOTYPES, library);
       functions.setsockopt(
@@ -45,4 +47,9 @@ export function createUnsentLimit(library?: Library): (socket: Socket) => void {
 function fdOf(socket: Socket & { _handle?: { fd?: number } | null }): number | undefined {
   const fd = socket._handle?.fd;
   return fd !== undefined && fd >= 0 ? fd : undefined;
+}
+
+/** A unix socket has no address. */
+function isLocal({ remoteAddress }: Socket): boolean {
+  return remoteAddress === undefined || remoteAddress === "::1" || /^(?:::ffff:)?127\./.test(remoteAddress);
 }

@@ -13,10 +13,10 @@ const SOL_SOCKET = 1;
 const SO_SNDBUF = 7;
 
 /**
- * Lets the kernel buffer so many bytes that are written to a socket and not read yet, or as many as the system allows, so that a
- * flood wakes this process less often. Linux; without effect elsewhere and on other descriptors.
+ * Lets the kernel buffer so many bytes that are written to a socket and not read yet, or as many as the system allows. Linux;
+ * without effect elsewhere and on other descriptors.
  */
-export function enlargeSendBuffer(fd: number, bytes: number): void {
+export function setSendBuffer(fd: number, bytes: number): void {
   if (process.platform !== "linux") return;
   try {
     const { setsockopt } = bindLibc<Functions>(PROTOTYPES);

@@ -8,8 +8,8 @@ import {
   createNative,
   createRemoteMounts,
   createUnsentLimit,
-  enlargeSendBuffer,
   type RemoteMounts,
+  setSendBuffer,
   shieldProcess,
 } from "@codex/native";
 import { createLocalBackend } from "@codex/process-host";
@@ -26,10 +26,10 @@ import {
 import { CommandError, SERVER_EXIT } from "../process/command-error.js";
 import { readListenToken, readTlsIdentity, type TlsArguments } from "../process/credentials.js";
 import { onStopSignal, openStdout } from "../process/host-process.js";
-import { collectGarbage, keepHeapSmall } from "../process/keep-heap-small.js";
 import { isLoopback, type ListenPlace, parseListenUrl, refuseOnStdio } from "../process/listen-url.js";
 import { type OpenedTelemetry, openTelemetry, type TelemetryArguments } from "../process/open-telemetry.js";
 import { shieldListener } from "../process/shield-listener.js";
+import { collectGarbage, tuneEngine } from "../process/tune-engine.js";
 import { type CeilingArguments, readCeiling } from "./ceiling-options.js";
 
 /** Options of `codex executor`. */
@@ -100,8 +100,8 @@ export async function runExecutor(given: ExecutorCommandOptions, { connectRemote
           sandbox,
           mounts,
           onFirstStart() {
-            keepHeapSmall();
-            if (target.kind === "stdio") enlargeSendBuffer(STDOUT_FD, STDOUT_BUFFER_BYTES);
+            tuneEngine();
+            if (target.kind === "stdio") setSendBuffer(STDOUT_FD, STDOUT_BUFFER_BYTES);
           },
           collectGarbage: () => collectGarbage(),
         })),

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { collectGarbage } from "../../src/process/keep-heap-small.js";
+import { collectGarbage } from "../../src/process/tune-engine.js";
 
 it("collects what nobody holds", async () => {
   const ref = new WeakRef({});
