@@ -29,7 +29,7 @@ const HOST = ["executor", "process-host", "sandbox", "shell-snapshot"];
 
 describe.each([
   { name: "run", maxBytes: 448_500, without: [...NEVER, "ws"] },
-  { name: "run-remote", maxBytes: 289_000, without: [...NEVER, ...HOST] },
+  { name: "run-remote", maxBytes: 290_000, without: [...NEVER, ...HOST] },
   { name: "tools-list", maxBytes: 435_000, without: [...NEVER, "ws"] },
   {
     name: "run-configured",
@@ -39,7 +39,7 @@ describe.each([
   { name: "tools-list-configured", maxBytes: 37_000, without: [...HOST, "ws", "zod"] },
   {
     name: "run-environment",
-    maxBytes: 265_000,
+    maxBytes: 266_000,
     without: ["agent", "commander", "policy", "shell-analysis", "starlark"],
   },
   { name: "exec-configured", maxBytes: 31_500, without: ["commander", "ws"] },

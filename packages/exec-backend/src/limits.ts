@@ -39,7 +39,7 @@ export const MAX_SPILL_IN_FLIGHT_BYTES = 4 * 1024 * 1024;
 export const DEFAULT_FOLLOW_WINDOW_BYTES = 256 * 1024;
 
 /** Evicted bytes of one log that wait until their memory can be reused; older ones are left to the garbage collector. */
-export const MAX_LENT_BYTES = 1024 * 1024;
+export const MAX_LENT_BYTES = 1536 * 1024;
 
 /** Most bytes of one `write`; longer input takes several writes. */
 export const MAX_WRITE_BYTES = 64 * 1024 * 1024;

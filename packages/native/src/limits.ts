@@ -8,7 +8,7 @@ export const SOURCES_PER_TURN = 4;
 export const MAX_BURST_READERS = 4;
 
 /** Free slabs of one size that a host keeps for reuse, bytes. */
-export const MAX_FREE_SLAB_BYTES = 1024 * 1024;
+export const MAX_FREE_SLAB_BYTES = 1536 * 1024;
 
 /** Pipes of a host that are enlarged at once, up to 1 MiB each. An ordinary user has 64 MB for the pipes of all their processes. */
 export const MAX_ENLARGED_PIPES = 16;
@@ -19,7 +19,7 @@ export const MAX_CACHED_READ_BYTES = 64 * 1024;
 /** Unsent bytes of a connection that the kernel buffers; by default Linux buffers up to 4 MB. */
 export const MAX_UNSENT_BYTES = 64 * 1024;
 
-/** What the kernel buffers of a connection to the same host, bytes: enough for a large write, little enough for the cache of a processor. */
+/** What the kernel buffers of a TCP connection to the same host, bytes; see docs/performance.md. */
 export const LOCAL_SEND_BUFFER_BYTES = 512 * 1024;
 
 /** Milliseconds after which the list of mounts is read again before a path is looked up. */

@@ -1,10 +1,7 @@
 /** Capacity of the output pipe of a local program that floods it, bytes: the most that an ordinary user may have. */
 export const OUTPUT_PIPE_BYTES = 1024 * 1024;
 
-/**
- * Largest read of that pipe, and largest piece of live output, bytes: JavaScript works per read. More than half of the pipe: with
- * half, the program is woken on the processor of the executor while the client still has the other one.
- */
+/** Largest read of that pipe, and largest piece of live output, bytes: more than half of the pipe; see docs/performance.md. */
 export const OUTPUT_READ_BYTES = 768 * 1024;
 
 /** Retained end of its output, bytes: everything that may be in flight, a last read, and the rest of one that was acknowledged in part. */

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from "node:http";
-import type { TcpNetConnectOpts } from "node:net";
+import type { connect, TcpNetConnectOpts } from "node:net";
 import type { Duplex } from "node:stream";
 import { WebSocket } from "ws";
 import type { Channel } from "../channel.js";
@@ -30,9 +30,6 @@ export interface ConnectOptions {
 export type ConnectedChannel = Channel & { readonly subprotocol: string | undefined };
 
 const DEFAULT_CONNECT_TIMEOUT_MS = 10_000;
-
-/** Of `ws://`. */
-const DEFAULT_PORT = 80;
 
 /** Most bytes of a refusal's body that are part of the error. */
 const MAX_REFUSAL_BYTES = 512;
@@ -125,7 +122,8 @@ function createSocket({ url, socketPath, name }: Target, options: ConnectOptions
       ...(url.protocol === "wss:"
         ? {}
         : {
-            createConnection: () => connectWire(socketPath === undefined ? placeOf(url) : { path: socketPath }),
+            createConnection: (({ host, port }: TcpNetConnectOpts) =>
+              connectWire(socketPath === undefined ? { host, port } : { path: socketPath })) as typeof connect,
           }),
       ...(ca === undefined
         ? {}
@@ -138,10 +136,6 @@ function createSocket({ url, socketPath, name }: Target, options: ConnectOptions
   } catch (cause) {
     throw new ChannelError("connect_failed", `connecting to ${name} failed: ${messageOf(cause)}`, { cause });
   }
-}
-
-function placeOf({ hostname, port }: URL): TcpNetConnectOpts {
-  return { host: hostname.replace(/^\[(.*)\]$/, "$1"), port: port === "" ? DEFAULT_PORT : Number(port) };
 }
 
 /** Takes the chosen subprotocol from the response: ws would refuse one that it has not offered itself. */

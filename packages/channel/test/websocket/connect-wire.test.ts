@@ -70,3 +70,20 @@ test("a short message holds no more memory than it needs after a flood", async (
   await expect.poll(() => flood).toBe(4 * 1024 * 1024 + 20_000);
   expect(last.buffer.byteLength).toBeLessThanOrEqual(32 * 1024);
 });
+
+test("what was received stays as it was when a listener throws", async () => {
+  const { wire, peer } = await open("tcp");
+  const failure = new Error("thrown by the listener");
+  const thrown = new Promise((resolve) => process.once("uncaughtException", resolve));
+  const received: Buffer[] = [];
+  wire.on("data", (bytes: Buffer) => {
+    received.push(bytes);
+    throw failure;
+  });
+  peer.on("error", () => {});
+  peer.write(Buffer.alloc(60_000, "A"));
+  expect(await thrown).toBe(failure);
+  peer.write(Buffer.alloc(60_000, "B"));
+  await once(peer, "close");
+  expect(hashOf(received)).toBe(hashOf([Buffer.alloc(received[0]!.length, "A")]));
+});

@@ -18,8 +18,8 @@ const TCP_NOTSENT_LOWAT = process.platform === "darwin" ? 0x201 : 25;
 
 /**
  * Bounds the unsent bytes that the kernel buffers for a connection, so that a response does not wait behind megabytes of
- * output. Bytes in flight are not bounded, so a connection with a long round trip is not slowed down; only to a peer on the same
- * host they are, on Linux. Takes effect when the socket first drains; without effect where the options are not supported.
+ * output. Bytes in flight are not bounded, so a connection with a long round trip is not slowed down; on Linux they are if the
+ * peer is on the same host. Takes effect when the socket first drains; without effect where the options are not supported.
  */
 export function createUnsentLimit(library?: Library): (socket: Socket) => void {
   let functions: Functions | undefined;
@@ -49,7 +49,7 @@ function fdOf(socket: Socket & { _handle?: { fd?: number } | null }): number | u
   return fd !== undefined && fd >= 0 ? fd : undefined;
 }
 
-/** A unix socket has no address. */
-function isLocal({ remoteAddress }: Socket): boolean {
-  return remoteAddress === undefined || remoteAddress === "::1" || /^(?:::ffff:)?127\./.test(remoteAddress);
+/** Of TCP only: the kernel buffers less for a unix socket anyway. */
+function isLocal({ remoteAddress = "" }: Socket): boolean {
+  return remoteAddress === "::1" || /^(?:::ffff:)?127\./.test(remoteAddress);
 }
