@@ -5,7 +5,7 @@ import { hasFunction } from "./libc/bind.js";
 import { closeInheritedOnExec } from "./libc/descriptors.js";
 import type { Library } from "./libc/koffi.js";
 import { type Libc, loadLibc } from "./libc/libc.js";
-import { bindBurstReader } from "./output/burst-reader.js";
+import { bindBurstReader, type OpenBurstReader } from "./output/burst-reader.js";
 import { createReadMemory, PIPE_BYTES, type ReadMemory } from "./output/read-memory.js";
 import { ReadTurns } from "./output/read-turns.js";
 import { type Children, createChildren } from "./process/children.js";
@@ -44,6 +44,8 @@ export interface NativeOptions {
   outputPipeBytes?: number;
   /** The most that one read of a pipe returns in a flood, bytes. Default 64 KiB. */
   outputReadBytes?: number;
+  /** Called whenever a program begins to write more than is read in small reads. */
+  onFlood?: () => void;
   /**
    * Linux: when native code is loaded, marks every inherited descriptor of this process close-on-exec, so that programs started
    * by Node do not inherit them either. Those started by `children` never do. This changes the whole process, so it is for one
@@ -58,6 +60,7 @@ export function createNative(
   {
     outputPipeBytes = PIPE_BYTES,
     outputReadBytes = PIPE_BYTES,
+    onFlood = () => {},
     closeInheritedOnExec: closesInherited = false,
   }: NativeOptions = {},
 ): Native {
@@ -84,8 +87,11 @@ export function createNative(
       readMemory ??= createReadMemory(
         {
           read: bindRead(getLibc()),
-          enlargePipe: pipes.enlargePipe,
-          openBurstReader: isLinux ? bindBurstReader(getLibc(), library) : () => undefined,
+          enlargePipe(read) {
+            onFlood();
+            pipes.enlargePipe(read);
+          },
+          openBurstReader: isLinux ? announce(bindBurstReader(getLibc(), library), onFlood) : () => undefined,
           turns: readTurns,
         },
         outputReadBytes,
@@ -110,6 +116,13 @@ export function createNative(
     },
   };
 }
+
+const announce =
+  (open: OpenBurstReader, onFlood: () => void): OpenBurstReader =>
+  (...args) => {
+    onFlood();
+    return open(...args);
+  };
 
 /** Node's own `read` throws when there is nothing to read, which is slower. */
 function bindRead(libc: Libc): ReadMemory["read"] {

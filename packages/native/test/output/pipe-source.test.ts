@@ -6,8 +6,7 @@ import { createNative, readPipe } from "../../src/index.js";
 const PIPE_BYTES = 64 * 1024;
 
 /** A pipe that is read, and its end for writing, which does not block. */
-function openPipe(onBytes: (bytes: Buffer) => void = () => {}) {
-  const native = createNative();
+function openPipe(onBytes: (bytes: Buffer) => void = () => {}, native = createNative()) {
   const { read, write } = native.openPipe();
   const end = openSync(`/proc/self/fd/${write}`, constants.O_WRONLY | constants.O_NONBLOCK);
   closeSync(write);
@@ -84,4 +83,20 @@ it.runIf(process.platform === "linux")("delivers nothing once it is closed in a 
   expect(pipe.count()).toBe(PIPE_BYTES);
   expect(() => writeSync(pipe.end, "more")).toThrow("EPIPE");
   closeSync(pipe.end);
+});
+
+it.runIf(process.platform === "linux")("says when a program begins to write much", async () => {
+  let floods = 0;
+  const onFlood = () => {
+    floods += 1;
+  };
+  const pipe = openPipe(undefined, createNative(undefined, { onFlood }));
+  writeSync(pipe.end, Buffer.alloc(PIPE_BYTES - 1));
+  await until(() => pipe.count() === PIPE_BYTES - 1);
+  expect(floods).toBe(0);
+  writeSync(pipe.end, Buffer.alloc(PIPE_BYTES));
+  closeSync(pipe.end);
+  await pipe.ended;
+  expect(pipe.count()).toBe(2 * PIPE_BYTES - 1);
+  expect(floods).toBe(1);
 });

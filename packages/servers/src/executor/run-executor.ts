@@ -29,7 +29,7 @@ import { onStopSignal, openStdout } from "../process/host-process.js";
 import { isLoopback, type ListenPlace, parseListenUrl, refuseOnStdio } from "../process/listen-url.js";
 import { type OpenedTelemetry, openTelemetry, type TelemetryArguments } from "../process/open-telemetry.js";
 import { shieldListener } from "../process/shield-listener.js";
-import { collectGarbage, tuneEngine } from "../process/tune-engine.js";
+import { collectGarbage, createFloodTuning, keepHeapSmall } from "../process/tune-engine.js";
 import { type CeilingArguments, readCeiling } from "./ceiling-options.js";
 
 /** Options of `codex executor`. */
@@ -94,13 +94,14 @@ export async function runExecutor(given: ExecutorCommandOptions, { connectRemote
           native: createNative(undefined, {
             outputPipeBytes: OUTPUT_PIPE_BYTES,
             outputReadBytes: OUTPUT_READ_BYTES,
+            onFlood: createFloodTuning(),
             closeInheritedOnExec: true,
           }),
           telemetry,
           sandbox,
           mounts,
           onFirstStart() {
-            tuneEngine();
+            keepHeapSmall();
             if (target.kind === "stdio") setSendBuffer(STDOUT_FD, STDOUT_BUFFER_BYTES);
           },
           collectGarbage: () => collectGarbage(),

@@ -13,7 +13,7 @@ import { createEntryReader, createNative, createRemoteMounts, NO_LIBRARY, type R
 import { createLocalBackend } from "@codex/process-host";
 import { type CommandSandbox, createCommandSandbox } from "@codex/sandbox";
 import type { Telemetry } from "@codex/telemetry";
-import { collectGarbage, tuneEngine } from "../process/tune-engine.js";
+import { collectGarbage, keepHeapSmall } from "../process/tune-engine.js";
 import { getFileHelper } from "./file-helper.js";
 import { WITHOUT_NATIVE } from "./without-native.js";
 
@@ -41,7 +41,7 @@ export async function createLocalExecServer(
     telemetry,
     sandbox,
     mounts,
-    onFirstStart: tuneEngine,
+    onFirstStart: keepHeapSmall,
     collectGarbage: () => collectGarbage(),
   });
   const info = await createEnvironmentInfo({

@@ -1,18 +1,40 @@
 /**
- * Sets V8 up for a server of processes, which mostly waits and passes on output that is outside of the heap; see
- * docs/decisions/memory.md and binary-output.md.
- *
  * V8 lets the young generation grow to 32 MB under load, and the old one to about three times its live size before it
- * collects: here the former keeps its current size, and the latter grows by half. The V8 of Node 20 soon optimizes what runs often,
- * on other threads, which takes processors from the programs: here it waits until that has run fifteen times as often.
+ * collects. This keeps the former at its current size and lets the latter grow by half. For a server of processes, whose
+ * output buffers are outside of the heap; see docs/decisions/memory.md.
  */
-export function tuneEngine(): void {
-  // Loaded here: a static import would cost every start a millisecond.
-  const { setFlagsFromString } = process.getBuiltinModule("node:v8");
-  setFlagsFromString("--semi-space-growth-factor=1");
-  setFlagsFromString("--heap-growing-percent=50");
-  // Later versions have no such flag: they count calls, and first optimize in a cheaper way.
-  if (process.versions.v8.startsWith("11.")) setFlagsFromString("--interrupt-budget=1000000");
+export function keepHeapSmall(): void {
+  setFlag("--semi-space-growth-factor=1");
+  setFlag("--heap-growing-percent=50");
+}
+
+/** Milliseconds after the beginning of a flood; one that lasts longer is worth optimized code. */
+const FLOOD_START_MS = 2_000;
+
+/** How much bytecode a function runs until V8 considers to optimize it, in Node 20; later versions count calls and have no such flag. */
+const INTERRUPT_BUDGET = { usual: 67_584, inFlood: 1_000_000 };
+
+/**
+ * To be called when a program begins to flood. V8 then optimizes what has become hot on threads of its own, which takes processors
+ * from the program and the client just when they need them: in Node 20 it does so later now.
+ */
+export function createFloodTuning(set = setFlag, floodStartMs = FLOOD_START_MS): () => void {
+  let begun = false;
+  return () => {
+    if (begun || !process.versions.v8.startsWith("11.3.")) return;
+    begun = true;
+    set(`--interrupt-budget=${INTERRUPT_BUDGET.inFlood}`);
+    const end = () => {
+      begun = false;
+      set(`--interrupt-budget=${INTERRUPT_BUDGET.usual}`);
+    };
+    setTimeout(end, floodStartMs).unref();
+  };
+}
+
+/** Loads the module on demand: a static import would cost every start a millisecond. */
+function setFlag(flag: string): void {
+  process.getBuiltinModule("node:v8").setFlagsFromString(flag);
 }
 
 /** Live heap size, in bytes, up to which a full collection (some 10 ms) is forced. Above it V8 chooses the time. */
