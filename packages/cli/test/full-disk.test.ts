@@ -99,9 +99,9 @@ describe.skipIf(problem !== undefined)(`on a disk that is full${problem === unde
       if (since === "from the beginning") disk.fill();
       const orchestrator = await attach();
       const id = await startTeller(orchestrator);
-      await tell(orchestrator, id, 0, 400_000);
+      await tell(orchestrator, id, 0, 600_000);
       const { end, gone, kept } = await readAll(orchestrator, id);
-      expect(end).toBe(READY + 3_200_000);
+      expect(end).toBe(READY + 4_800_000);
       expect(gone.length).toBe(1);
       expect(kept + gone[0]!.to - gone[0]!.from).toBe(end);
       const chars = { chars: "\u0004", yield_time_ms: 5_000 };
