@@ -42,9 +42,8 @@ const MAX_COLLECTED_HEAP_BYTES = 64 * 1024 * 1024;
 
 export function collectGarbage(maxHeapBytes = MAX_COLLECTED_HEAP_BYTES): void {
   if (process.memoryUsage().heapUsed > maxHeapBytes) return;
-  const { setFlagsFromString } = process.getBuiltinModule("node:v8");
   // Only contexts created while the flag is set have the function.
-  setFlagsFromString("--expose-gc");
+  setFlag("--expose-gc");
   (process.getBuiltinModule("node:vm").runInNewContext("gc") as () => void)();
-  setFlagsFromString("--no-expose-gc");
+  setFlag("--no-expose-gc");
 }
