@@ -7,6 +7,7 @@ import { type ChannelLimits, DEFAULT_CLOSE_DEADLINE_MS, resolveLimits } from "..
 import { closedError, Ending } from "../queue/ending.js";
 import { Inbox } from "../queue/inbox.js";
 import { rejected, SendGate } from "../queue/send-gate.js";
+import { enlargeReads } from "../reads/enlarge-reads.js";
 import { LineSplitter } from "./line-splitter.js";
 import { LineWriter } from "./line-writer.js";
 
@@ -44,6 +45,7 @@ class StdioChannel implements Channel {
 
   constructor(input: Readable, output: Writable, limits: ChannelLimits) {
     this.#input = input;
+    enlargeReads(input);
     this.#output = output;
     this.#limits = limits;
     this.#splitter = new LineSplitter(limits.maxMessageBytes);

@@ -49,6 +49,24 @@ test("echoes through a real process, which exits 0 when we close", async () => {
   expect(await exited).toEqual([0, null]);
 });
 
+test("what a process wrote before there was a channel comes first, and nothing is missing when it exits", async () => {
+  const write = `
+    const lines = (from, to) => {
+      for (let n = from; n < to; n++) process.stdout.write(JSON.stringify({ n, fill: "f".repeat(n * 20) }) + "\\n");
+    };
+    lines(0, 2);
+    process.stdin.once("data", () => { lines(2, 400); process.stdin.destroy(); });`;
+  child = spawn(process.execPath, ["-e", write], { stdio: ["pipe", "pipe", "inherit"] });
+  const closed = once(child, "close");
+  await expect.poll(() => child.stdout.readableLength).toBeGreaterThan(0);
+  channel = createStdioChannel({ input: child.stdout, output: child.stdin });
+  await channel.send({ go: true });
+  const received = await drain(channel);
+  const values = Array.from({ length: 400 }, (_, n) => ({ n, fill: "f".repeat(n * 20) }));
+  expect(received).toEqual(values.map((value) => ({ kind: "value", value })));
+  expect(await closed).toEqual([0, null]);
+});
+
 test("a process whose input ends responds to everything it has read, including an unterminated line", async () => {
   start();
   for (let n = 0; n < 500; n++) child.stdin.write(`${JSON.stringify({ n })}\n`);
