@@ -32,12 +32,12 @@ export const readFrameLengths = (start: Buffer): FrameLengths => ({
   body: start.readUInt32BE(3),
 });
 
-/** A part of a body up to this size is copied if it is less than half of its chunk, bytes. */
-const MAX_COPIED_PART_BYTES = 8 * 1024;
+/** A part of a body up to this size is copied if it is less than half of the memory it lies in, bytes. */
+const MAX_COPIED_PART_BYTES = 32 * 1024;
 
-/** A part of a body as it is returned: copied if it is a small part of its chunk, which it would keep in memory. */
-export const copyIfSmall = (part: Buffer, { length }: Buffer): Buffer =>
-  part.length <= MAX_COPIED_PART_BYTES && part.length < length / 2 ? Buffer.from(part) : part;
+/** A part of a body as it is returned: copied if it is a small part of its memory, which it would keep. */
+export const copyIfSmall = (part: Buffer): Buffer =>
+  part.length <= MAX_COPIED_PART_BYTES && part.length < part.buffer.byteLength / 2 ? Buffer.from(part) : part;
 
 /** @throws ChannelError `too_large` */
 export function checkHead(head: Uint8Array): void {

@@ -1,47 +1,61 @@
+import { readSync } from "node:fs";
 import { Socket } from "node:net";
 import type { Readable } from "node:stream";
-import { createSlabReads } from "./slab-reads.js";
 
-/** The newest version of Node whose sockets were checked to have these parts with this meaning. */
-const LAST_CHECKED_NODE = 24;
+/** What Node reads from a socket at once, bytes. */
+const NODE_READ_BYTES = 64 * 1024;
 
-/** What the public option `onread` of `net.Socket` sets, by the names that Node gives its symbols. */
-const PARTS = ["kBuffer", "kBufferCb", "kBufferGen"] as const;
-
-interface Handle {
-  useUserBuffer(memory: Uint8Array): void;
-}
+/** Size of the memory for direct reads, bytes; the rest of it is used until Node's reads are as large. */
+const SLAB_BYTES = 512 * 1024;
 
 /**
- * Gives a pipe or unix socket that is open already, as the stdout of a child process is, what `net.connect` gives with `onread`.
- * Node has no public way (https://github.com/nodejs/node/issues/45800). Without effect where Node's private parts for it are not
- * found, on later versions of Node, in other runtimes, and for other streams: reads have 64 KiB there.
+ * Makes the reads of a pipe, unix socket or TCP socket larger in a flood. Node reads 64 KiB at once, allocates memory and runs
+ * JavaScript for each, and has no option for more (https://github.com/nodejs/node/issues/45800 asks for one). After each full
+ * read of Node, what the kernel still holds is read directly, up to 512 KiB, and pushed to the socket. Without effect on other
+ * streams, and where Node has no descriptor for the socket, as in other runtimes.
  */
 export function enlargeReads(input: Readable): void {
-  const handle = pipeOf(input);
-  if (handle === undefined || !isCheckedRuntime()) return;
-  const socket = input as Socket & Record<symbol, unknown>;
-  const symbols = Object.getOwnPropertySymbols(socket);
-  const [buffer, callback, generator] = PARTS.map((name) => symbols.find(({ description }) => description === name));
-  if (buffer === undefined || callback === undefined || generator === undefined) return;
-  // Somebody else's `onread`, or ours.
-  if (socket[buffer] !== null) return;
-  const reads = createSlabReads(() => socket);
-  const memory = reads.buffer();
-  socket[buffer] = memory;
-  socket[callback] = reads.callback;
-  socket[generator] = reads.buffer;
-  handle.useUserBuffer(memory);
+  if (!(input instanceof Socket)) return;
+  let slab = Buffer.alloc(0);
+  const push = input.push.bind(input);
+  input.push = (chunk: Uint8Array | null, encoding?: BufferEncoding): boolean => {
+    const wantsMore = push(chunk, encoding);
+    const isFlood = wantsMore && chunk?.length === NODE_READ_BYTES;
+    const fd = isFlood ? findReadableFd(input) : undefined;
+    if (fd === undefined) return wantsMore;
+    if (slab.length < NODE_READ_BYTES) slab = allocateSlab();
+    const size = readAvailable(input, fd, slab);
+    if (size === 0) return wantsMore;
+    const bytes = slab.subarray(0, size);
+    slab = slab.subarray(size);
+    return push(bytes);
+  };
 }
 
-function pipeOf(input: Readable): Handle | undefined {
-  if (!(input instanceof Socket)) return undefined;
-  const { _handle: handle } = input as { _handle?: Partial<Handle> | null };
-  const isPipe = handle?.constructor.name === "Pipe" && typeof handle.useUserBuffer === "function";
-  return isPipe ? (handle as Handle) : undefined;
+/** Of a socket whose consumer has taken everything that was pushed, and wants more. */
+function findReadableFd(socket: Socket & { _handle?: { fd?: number } | null }): number | undefined {
+  if (socket.destroyed || socket.isPaused() || socket.readableLength > 0) return undefined;
+  const handle = socket._handle;
+  // Of others, as of TLS, the descriptor has other bytes than the stream.
+  if (handle?.constructor?.name !== "Pipe" && handle?.constructor?.name !== "TCP") return undefined;
+  return handle.fd !== undefined && handle.fd >= 0 ? handle.fd : undefined;
 }
 
-function isCheckedRuntime(): boolean {
-  const { node, bun, deno } = process.versions;
-  return bun === undefined && deno === undefined && Number.parseInt(node, 10) <= LAST_CHECKED_NODE;
+/** @returns 0 at the end of the stream as well, which Node reads again */
+function readAvailable(socket: Socket, fd: number, memory: Buffer): number {
+  try {
+    return readSync(fd, memory);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    // The kernel reports the failure of a connection once, so Node would take it for the end.
+    if (code !== "EAGAIN" && code !== "EINTR") socket.destroy(error as Error);
+    return 0;
+  }
+}
+
+/** Whoever receives a part of it cannot transfer it to a worker: others have the rest. */
+function allocateSlab(): Buffer<ArrayBuffer> {
+  const slab = Buffer.allocUnsafeSlow(SLAB_BYTES);
+  process.getBuiltinModule("node:worker_threads").markAsUntransferable(slab.buffer);
+  return slab;
 }

@@ -107,7 +107,7 @@ export class LineSplitter {
     const end = Math.min(chunk.length, this.#at + frame.length - frame.at);
     const bytes = chunk.subarray(this.#at, end);
     this.#advance(end);
-    return this.#nextPart(frame, copyIfSmall(bytes, chunk));
+    return this.#nextPart(frame, copyIfSmall(bytes));
   }
 
   #nextPart(frame: Frame, bytes: Buffer): ReceivedBytes {

@@ -88,7 +88,7 @@ export class FrameTap {
       return at + copied;
     }
     const end = Math.min(chunk.length, at + body - frame.at);
-    this.#deliver(frame, copyIfSmall(chunk.subarray(at, end), chunk));
+    this.#deliver(frame, copyIfSmall(chunk.subarray(at, end)));
     return end;
   }
 
