@@ -5,14 +5,14 @@ import type { Readable } from "node:stream";
 /** What Node reads from a socket at once, bytes. */
 const NODE_READ_BYTES = 64 * 1024;
 
-/** Size of the memory for direct reads, bytes; the rest of it is used until Node's reads are as large. */
+/** Size of the memory for direct reads, bytes: used up over several reads, and replaced once less than a read of Node is left. */
 const SLAB_BYTES = 512 * 1024;
 
 /**
  * Makes the reads of a pipe, unix socket or TCP socket larger in a flood. Node reads 64 KiB at once, allocates memory and runs
- * JavaScript for each, and has no option for more (https://github.com/nodejs/node/issues/45800 asks for one). After each full
- * read of Node, what the kernel still holds is read directly, up to 512 KiB, and pushed to the socket. Without effect on other
- * streams, and where Node has no descriptor for the socket, as in other runtimes.
+ * JavaScript for each, and has no option for more once a stream is open (https://github.com/nodejs/node/issues/45800 asks for one
+ * for child processes). After each full read of Node, what the kernel still holds is read directly, up to 512 KiB, and pushed to
+ * the socket. Without effect on other streams, on stdin, and where Node has no descriptor for the socket, as on Windows.
  */
 export function enlargeReads(input: Readable): void {
   if (!(input instanceof Socket)) return;
@@ -37,8 +37,9 @@ function findReadableFd(socket: Socket & { _handle?: { fd?: number } | null }): 
   if (socket.destroyed || socket.isPaused() || socket.readableLength > 0) return undefined;
   const handle = socket._handle;
   // Of others, as of TLS, the descriptor has other bytes than the stream.
-  if (handle?.constructor?.name !== "Pipe" && handle?.constructor?.name !== "TCP") return undefined;
-  return handle.fd !== undefined && handle.fd >= 0 ? handle.fd : undefined;
+  if (handle?.constructor.name !== "Pipe" && handle?.constructor.name !== "TCP") return undefined;
+  // Others may share the first three, and make them blocking: the read that Node does after a full one would wait then.
+  return handle.fd !== undefined && handle.fd > 2 ? handle.fd : undefined;
 }
 
 /** @returns 0 at the end of the stream as well, which Node reads again */

@@ -25,7 +25,7 @@ interface Frame {
 
 /**
  * Splits a stream of bytes into lines and, once accepted, binary frames between them, one at a time on demand. Takes linear
- * time; neither a line within one chunk nor the body of a frame is copied. Buffers at most one line, up to the limit, in
+ * time; neither a line within one chunk nor a large part of a frame's body is copied. Buffers at most one line, up to the limit, in
  * addition to the waiting chunks.
  */
 export class LineSplitter {

@@ -13,7 +13,7 @@ import { LineWriter } from "./line-writer.js";
 
 /** The two streams of a stdio channel, and its limits. */
 export interface StdioStreams {
-  /** Bytes, without an encoding. A pipe or unix socket is read with up to 512 KiB at once from then on, instead of 64 KiB. */
+  /** Bytes, without an encoding. A socket, as the stdout of a child process, is read with up to 512 KiB at once from then on. */
   input: Readable;
   output: Writable;
   limits?: Partial<ChannelLimits>;

@@ -12,19 +12,24 @@ import { drain, expectRejection, nextValue, turn } from "../support.js";
 
 let directory: string;
 let program: string;
+let sharesStdin: string;
 let child: ChildProcessByStdio<Writable, Readable, null>;
 let channel: Channel;
 
 beforeAll(async () => {
   directory = mkdtempSync(join(tmpdir(), "channel-test-"));
-  program = join(directory, "echo.mjs");
-  const entry = fileURLToPath(new URL("../fixtures/echo.ts", import.meta.url));
-  await build({ entryPoints: [entry], outfile: program, bundle: true, platform: "node", format: "esm" });
+  program = await bundle("echo.mjs", new URL("../fixtures/echo.ts", import.meta.url));
+  sharesStdin = await bundle("shares-stdin.mjs", new URL("../fixtures/shares-stdin.ts", import.meta.url));
 });
+async function bundle(name: string, entry: URL): Promise<string> {
+  const outfile = join(directory, name);
+  await build({ entryPoints: [fileURLToPath(entry)], outfile, bundle: true, platform: "node", format: "esm" });
+  return outfile;
+}
 afterAll(() => rmSync(directory, { recursive: true }));
 
-function start(): void {
-  child = spawn(process.execPath, [program], { stdio: ["pipe", "pipe", "inherit"] });
+function start(file = program): void {
+  child = spawn(process.execPath, [file], { stdio: ["pipe", "pipe", "inherit"] });
   channel = createStdioChannel({ input: child.stdout, output: child.stdin });
 }
 
@@ -65,6 +70,14 @@ test("what a process wrote before there was a channel comes first, and nothing i
   const values = Array.from({ length: 400 }, (_, n) => ({ n, fill: "f".repeat(n * 20) }));
   expect(received).toEqual(values.map((value) => ({ kind: "value", value })));
   expect(await closed).toEqual([0, null]);
+});
+
+test("a process reads on after another has made its stdin blocking", async () => {
+  start(sharesStdin);
+  expect(await nextValue(channel)).toBe("ready");
+  // More than Node reads at once, and less than twice as much.
+  await channel.send("x".repeat(100_000));
+  expect(await nextValue(channel)).toBe(100_000);
 });
 
 test("a process whose input ends responds to everything it has read, including an unterminated line", async () => {
