@@ -45,6 +45,8 @@ export function createRemoteBackend(client: ExecServerClient, options: RemoteBac
     checkStrings(spec);
     if (closing !== undefined) throw new StartError("closed", "the process host is shutting down");
     const process = new RemoteProcess(spec, client.clock);
+    // Output that comes together with the answer waits until the caller could follow it, which it does in the same turn.
+    const untilFollowed = process.log.hold(0, 0);
     let isSent = false;
     try {
       if (spec.stdio.kind === "pty") await checkRemoteDirectory(spec.cwd, client, unsent);
@@ -59,6 +61,8 @@ export function createRemoteBackend(client: ExecServerClient, options: RemoteBac
       throw error instanceof RpcError && isSent
         ? await toStartError(error, spec, client)
         : classifyFailure(error, isSent, spec);
+    } finally {
+      setImmediate(untilFollowed.release);
     }
     if (isRestricted(spec) && process.sandboxType === undefined) {
       await process.terminate({ graceMs: 0 });

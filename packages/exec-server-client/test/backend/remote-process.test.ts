@@ -51,6 +51,30 @@ describe("a remote process", () => {
     await starting;
   });
 
+  it("keeps output that came with the answer for who follows it, if it is more than the log retains", async () => {
+    const { connection, backend } = await connect();
+    const log = { headBytes: 0, tailBytes: 64 * 1024, spillBytes: 0 };
+    const stdio = { kind: "pipe", stdin: "null" } as const;
+    const pieces = Array.from({ length: 6 }, (_, i) => String(i).repeat(32 * 1024));
+    // A turn of the event loop may end between the messages, as in the first rounds, when the code is not compiled yet.
+    for (let round = 0; round < 10; round += 1) {
+      const starting = backend.start({ argv: ["sh"], cwd: "/", env: ENV, stdio, log });
+      const request = await connection.take("process/start");
+      const sent = [
+        connection.respond(request, { processId: "p" }),
+        ...pieces.map((piece, i) => connection.output("p", i + 1, piece)),
+        connection.exited("p", pieces.length + 1, 0),
+        connection.closed("p", pieces.length + 2),
+      ];
+      const process = await starting;
+      const received: Uint8Array[] = [];
+      for await (const { bytes } of process.log.follow({ windowBytes: 32 * 1024 })) received.push(Buffer.from(bytes));
+      await Promise.all(sent);
+      expect(Buffer.concat(received).toString() === pieces.join("")).toBe(true);
+      expect(await process.exited).toEqual({ kind: "exited", code: 0 });
+    }
+  });
+
   it("is lost with its session, and keeps what it wrote", async () => {
     const { server, connection, start } = await connect();
     const process = await start();
