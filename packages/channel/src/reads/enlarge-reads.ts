@@ -8,27 +8,32 @@ const NODE_READ_BYTES = 64 * 1024;
 /** Size of the memory for direct reads, bytes: used up over several reads, and replaced once less than a read of Node is left. */
 const SLAB_BYTES = 512 * 1024;
 
+/** After a read of Node. Many, so that its own are a small part; bounded, so that others have their turn. */
+const MAX_DIRECT_READS = 4;
+
 /**
  * Makes the reads of a pipe, unix socket or TCP socket larger in a flood. Node reads 64 KiB at once, allocates memory and runs
  * JavaScript for each, and has no option for more once a stream is open (https://github.com/nodejs/node/issues/45800 asks for one
- * for child processes). After each full read of Node, what the kernel still holds is read directly, up to 512 KiB, and pushed to
- * the socket. Without effect on other streams, on stdin, and where Node has no descriptor for the socket, as on Windows.
+ * for child processes). After each full read of Node, what the kernel still holds is read directly, up to 512 KiB at once, and
+ * pushed to the socket. Without effect on other streams, on stdin, and where Node has no descriptor for the socket, as on Windows.
  */
 export function enlargeReads(input: Readable): void {
   if (!(input instanceof Socket)) return;
   let slab = Buffer.alloc(0);
   const push = input.push.bind(input);
   input.push = (chunk: Uint8Array | null, encoding?: BufferEncoding): boolean => {
-    const wantsMore = push(chunk, encoding);
-    const isFlood = wantsMore && chunk?.length === NODE_READ_BYTES;
-    const fd = isFlood ? findReadableFd(input) : undefined;
-    if (fd === undefined) return wantsMore;
-    if (slab.length < NODE_READ_BYTES) slab = allocateSlab();
-    const size = readAvailable(input, fd, slab);
-    if (size === 0) return wantsMore;
-    const bytes = slab.subarray(0, size);
-    slab = slab.subarray(size);
-    return push(bytes);
+    let wantsMore = push(chunk, encoding);
+    if (chunk?.length !== NODE_READ_BYTES) return wantsMore;
+    for (let read = 0; read < MAX_DIRECT_READS && wantsMore; read++) {
+      if (slab.length < NODE_READ_BYTES) slab = allocateSlab();
+      const bytes = slab.subarray(0, readAvailable(input, slab));
+      if (bytes.length === 0) break;
+      const isDrained = bytes.length < slab.length;
+      slab = slab.subarray(bytes.length);
+      wantsMore = push(bytes);
+      if (isDrained) break;
+    }
+    return wantsMore;
   };
 }
 
@@ -43,7 +48,9 @@ function findReadableFd(socket: Socket & { _handle?: { fd?: number } | null }): 
 }
 
 /** @returns 0 at the end of the stream as well, which Node reads again */
-function readAvailable(socket: Socket, fd: number, memory: Buffer): number {
+function readAvailable(socket: Socket, memory: Buffer): number {
+  const fd = findReadableFd(socket);
+  if (fd === undefined) return 0;
   try {
     return readSync(fd, memory);
   } catch (error) {
