@@ -145,9 +145,10 @@ it("an abort ends the wait for a connection that is being restored", async () =>
   });
   isDown = true;
   await channels[0]?.close({ abrupt: true });
+  // A request before that would be sent on the connection that has just ended, and be lost with it.
+  await expect.poll(() => client.sessionId).toBeUndefined();
   const abort = new AbortController();
   const request = client.http.request({ url: "http://127.0.0.1:1/", signal: abort.signal });
-  await expect.poll(() => client.sessionId).toBeUndefined();
   abort.abort("enough");
   await expect(request).rejects.toBe("enough");
 });
