@@ -19,6 +19,12 @@ export const START_WAIT_MS = 20_000;
 /** It waits in equal parts: after a jump of the clock, or when this process was stopped, an answer that is already there is read. */
 export const START_WAIT_PARTS = 4;
 
+/**
+ * How long a sent start without an answer may hold back the output of its process, milliseconds. Only a server that sends more than
+ * `MAX_UNDELIVERED_BYTES` before the answer gets there: nothing more is read from it while that much is held back.
+ */
+export const MAX_START_HOLD_MS = 5000;
+
 /** Pause before the second attempt to reconnect, milliseconds; doubles with each attempt, minus random jitter. */
 export const FIRST_RETRY_MS = 100;
 

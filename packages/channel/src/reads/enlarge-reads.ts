@@ -8,14 +8,14 @@ const NODE_READ_BYTES = 64 * 1024;
 /** Size of the memory for direct reads, bytes: used up over several reads, and replaced once less than a read of Node is left. */
 const SLAB_BYTES = 512 * 1024;
 
-/** After a read of Node. Many, so that its own are a small part; bounded, so that others have their turn. */
+/** Most direct reads after one of Node: several, so that its own are a small share; few, as Node repeats its own up to 32 times a turn. */
 const MAX_DIRECT_READS = 4;
 
 /**
  * Makes the reads of a pipe, unix socket or TCP socket larger in a flood. Node reads 64 KiB at once, allocates memory and runs
  * JavaScript for each, and has no option for more once a stream is open (https://github.com/nodejs/node/issues/45800 asks for one
- * for child processes). After each full read of Node, what the kernel still holds is read directly, up to 512 KiB at once, and
- * pushed to the socket. Without effect on other streams, on stdin, and where Node has no descriptor for the socket, as on Windows.
+ * for child processes). After each full read of Node, what the kernel still holds is read directly, in up to four reads of at most
+ * 512 KiB, and pushed to the socket. Without effect on other streams, on stdin, and where Node has no descriptor for the socket, as on Windows.
  */
 export function enlargeReads(input: Readable): void {
   if (!(input instanceof Socket)) return;
@@ -25,8 +25,11 @@ export function enlargeReads(input: Readable): void {
     let wantsMore = push(chunk, encoding);
     if (chunk?.length !== NODE_READ_BYTES) return wantsMore;
     for (let read = 0; read < MAX_DIRECT_READS && wantsMore; read++) {
+      // Looked up for each: the listener of the chunk before may have paused or closed the socket.
+      const fd = findReadableFd(input);
+      if (fd === undefined) break;
       if (slab.length < NODE_READ_BYTES) slab = allocateSlab();
-      const bytes = slab.subarray(0, readAvailable(input, slab));
+      const bytes = slab.subarray(0, readAvailable(input, fd, slab));
       if (bytes.length === 0) break;
       const isDrained = bytes.length < slab.length;
       slab = slab.subarray(bytes.length);
@@ -48,9 +51,7 @@ function findReadableFd(socket: Socket & { _handle?: { fd?: number } | null }): 
 }
 
 /** @returns 0 at the end of the stream as well, which Node reads again */
-function readAvailable(socket: Socket, memory: Buffer): number {
-  const fd = findReadableFd(socket);
-  if (fd === undefined) return 0;
+function readAvailable(socket: Socket, fd: number, memory: Buffer): number {
   try {
     return readSync(fd, memory);
   } catch (error) {

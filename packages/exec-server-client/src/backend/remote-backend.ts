@@ -9,7 +9,7 @@ import type { Telemetry, TraceContext } from "@codex/telemetry";
 import * as z from "zod/mini";
 import type { ServerInfo } from "../connection/connection.js";
 import type { ExecServerClient } from "../exec-server-client.js";
-import { START_WAIT_MS, START_WAIT_PARTS } from "../limits.js";
+import { MAX_START_HOLD_MS, START_WAIT_MS, START_WAIT_PARTS } from "../limits.js";
 import { RemoteProcess } from "./remote-process.js";
 import { checkRemoteDirectory, classifyFailure, toStartError } from "./start-failure.js";
 
@@ -45,8 +45,9 @@ export function createRemoteBackend(client: ExecServerClient, options: RemoteBac
     checkStrings(spec);
     if (closing !== undefined) throw new StartError("closed", "the process host is shutting down");
     const process = new RemoteProcess(spec, client.clock);
-    // Output that comes together with the answer waits until the caller could follow it, which it does in the same turn.
-    const untilFollowed = process.log.hold(0, 0);
+    // Output that arrives with the answer is held back until the caller, in the same turn of the event loop, could follow the log.
+    const hold = process.log.hold(0, 0);
+    let stopTimer = () => {};
     let isSent = false;
     try {
       if (spec.stdio.kind === "pty") await checkRemoteDirectory(spec.cwd, client, unsent);
@@ -54,15 +55,18 @@ export function createRemoteBackend(client: ExecServerClient, options: RemoteBac
       const onSend = ({ environmentInfo, sandboxedProcess }: ServerInfo) => {
         if (isRestricted(spec) && !sandboxedProcess) requireSandbox(environmentInfo ?? fetchedInfo);
         isSent = true;
+        stopTimer = client.clock.after(MAX_START_HOLD_MS, hold.release);
       };
       const request = toRequest(newId(), spec);
       process.bind(await startRemotely(spec, (trace) => client.start(request, process.take, trace, onSend, unsent)));
     } catch (error) {
+      hold.release();
       throw error instanceof RpcError && isSent
         ? await toStartError(error, spec, client)
         : classifyFailure(error, isSent, spec);
     } finally {
-      setImmediate(untilFollowed.release);
+      stopTimer();
+      setImmediate(hold.release);
     }
     if (isRestricted(spec) && process.sandboxType === undefined) {
       await process.terminate({ graceMs: 0 });

@@ -3,7 +3,7 @@ import { ENV, joinBytes } from "../../../process-host/test/support.js";
 import { createRemoteBackend } from "../../src/backend/remote-backend.js";
 import type { RemoteProcess } from "../../src/backend/remote-process.js";
 import { ExecServerClient } from "../../src/exec-server-client.js";
-import { MAX_UNDELIVERED_BYTES } from "../../src/limits.js";
+import { MAX_START_HOLD_MS, MAX_UNDELIVERED_BYTES } from "../../src/limits.js";
 import { ScriptedClock, ScriptedServer, useClients } from "../scripted-server.js";
 
 describe("a remote process", () => {
@@ -51,12 +51,12 @@ describe("a remote process", () => {
     await starting;
   });
 
-  it("keeps output that came with the answer for who follows it, if it is more than the log retains", async () => {
+  it("delivers all output that arrived with the answer to a follower, even if it is more than the log retains", async () => {
     const { connection, backend } = await connect();
     const log = { headBytes: 0, tailBytes: 64 * 1024, spillBytes: 0 };
     const stdio = { kind: "pipe", stdin: "null" } as const;
     const pieces = Array.from({ length: 6 }, (_, i) => String(i).repeat(32 * 1024));
-    // A turn of the event loop may end between the messages, as in the first rounds, when the code is not compiled yet.
+    // Several rounds: in the first ones, before the code is compiled, the caller may follow early enough for nothing to be lost.
     for (let round = 0; round < 10; round += 1) {
       const starting = backend.start({ argv: ["sh"], cwd: "/", env: ENV, stdio, log });
       const request = await connection.take("process/start");
@@ -73,6 +73,27 @@ describe("a remote process", () => {
       expect(Buffer.concat(received).toString() === pieces.join("")).toBe(true);
       expect(await process.exited).toEqual({ kind: "exited", code: 0 });
     }
+  });
+
+  it("is started where more output than may be held back precedes the answer", async () => {
+    const { clock, connection, backend } = await connect();
+    const starting = backend.start({ argv: ["sh"], cwd: "/", env: ENV, stdio: { kind: "pipe", stdin: "null" } });
+    const request = await connection.take("process/start");
+    const pieces = (2 * MAX_UNDELIVERED_BYTES) / PIECE.length;
+    let sent = 0;
+    const sending = (async () => {
+      for (let seq = 1; seq <= pieces; seq += 1) {
+        await connection.output("p", seq, PIECE);
+        sent = seq;
+      }
+      await connection.respond(request, { processId: "p" });
+    })();
+    await untilQuiet(() => sent);
+    expect(sent).toBeLessThan(pieces);
+    clock.pass(MAX_START_HOLD_MS);
+    const process = await starting;
+    await sending;
+    expect(process.log.end).toBe(2 * MAX_UNDELIVERED_BYTES);
   });
 
   it("is lost with its session, and keeps what it wrote", async () => {
