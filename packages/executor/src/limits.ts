@@ -99,6 +99,12 @@ export const MAX_SCHEMA_DEPTH = 100;
 /** Most milliseconds that the result of concurrent terminal input is delayed, so that the echo is sent first. */
 export const ECHO_MS = 1;
 
+/**
+ * Milliseconds after the cancellation of a call at which a command that it could not start yet is given up. Below the time that an
+ * orchestrator still waits for the result.
+ */
+export const CANCELLED_START_MS = 1_000;
+
 /** Milliseconds that a call waits for the result of input to a process that has ended. */
 export const INPUT_RESULT_MS = 1_000;
 

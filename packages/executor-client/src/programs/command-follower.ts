@@ -75,6 +75,7 @@ export class CommandFollower implements RunningCommand {
   /** Ends the current wait early; undefined while there is none. */
   #interruptWait: (() => void) | undefined;
   #waitsIdle = false;
+  #isStarted = false;
   /** For an executor that accepts steps during a wait: ends the wait for the one in progress. */
   #interruptStep: (() => void) | undefined;
   /** The session that accepts steps during the wait, while its program runs. */
@@ -158,8 +159,14 @@ export class CommandFollower implements RunningCommand {
       // Input waits for the program to take what was typed before; everything else does not.
       if (step.input === undefined) this.#interruptStep?.();
       if (this.#direct !== undefined) return void this.#sendSteps(this.#direct);
-      if (step.input === undefined || this.#waitsIdle) this.#interruptWait?.();
+      if (this.#mayInterrupt(step)) this.#interruptWait?.();
     });
+  }
+
+  /** The start is hardly waited for where its host can be reached; elsewhere an interruption gives it up, which only a signal should. */
+  #mayInterrupt(step: Step): boolean {
+    if (!this.#isStarted) return step.signal !== undefined;
+    return step.input === undefined || this.#waitsIdle;
   }
 
   /** One at a time, concurrently with the wait for the end. */
@@ -185,6 +192,7 @@ export class CommandFollower implements RunningCommand {
   /** One call at a time: the start, then a wait, which a step interrupts if it cannot run concurrently, until the end. */
   async #follow(request: ExecCommandRequest): Promise<void> {
     let result = this.#read(await this.#call(this.#tools.exec, request, FIRST_WINDOW_MS));
+    this.#isStarted = true;
     if (result !== undefined) this.#hooks.onResult?.(result);
     while (result !== undefined && !isOver(result)) {
       const processId = result.processId ?? this.#tracker.processId;

@@ -5,12 +5,13 @@ import type { ExecCommandRequest, Sandbox } from "@codex/executor-protocol";
 import { messageOf } from "@codex/telemetry";
 import { ToolError } from "../errors.js";
 import type { ExecutorTelemetry } from "../executor-telemetry.js";
-import type { ExecutorLimits } from "../limits.js";
+import { CANCELLED_START_MS, type ExecutorLimits } from "../limits.js";
 import type { LiveReceiver } from "../output/live-output.js";
 import { getRetention } from "../output/retention.js";
 import type { CallScope } from "./call-scope.js";
 import { Session } from "./session.js";
 import { ShellStartups } from "./shell-startup.js";
+
 export interface SessionStarterOptions {
   backend: ExecBackend;
   /** The executor's own environment, which an `envPolicy` filters. */
@@ -68,7 +69,7 @@ export class SessionStarter {
   }
 
   async #spawn(request: ExecCommandRequest, given: Pick<ProcessSpec, "stdio" | "log" | "trace">, signal: AbortSignal) {
-    const { backend, env: own } = this.#options;
+    const { backend, clock, env: own } = this.#options;
     const { command: argv, cwd } = request;
     // A remote host applies the policy to its own environment.
     const environment =
@@ -78,15 +79,34 @@ export class SessionStarter {
     const sandboxed = hasSandbox(request) ? { sandbox: request.sandbox } : {};
     const requested: ProcessSpec = { argv, cwd, ...environment, ...sandboxed, ...given };
     const { spec, note } = await this.#shellStartups.apply(request, requested);
+    const cancelled = delayAbort(signal, clock);
     try {
-      return { process: await backend.start(spec, signal), startup: note };
+      return { process: await backend.start(spec, cancelled.signal), startup: note };
     } catch (error) {
       if (error instanceof UnknownStartError) throw new UnknownStart(error);
       const named = error instanceof StartError ? { code: error.code } : {};
       const hint = error instanceof StartError ? getStartHint(error) : "";
       throw new ToolError(`the command was not run: ${messageOf(error)}${hint}`, { cause: error, ...named });
+    } finally {
+      cancelled.end();
     }
   }
+}
+
+/** Cancelling a call ends its wait, not its command: a start is given up only if its host cannot be reached for a while. */
+function delayAbort(call: AbortSignal, clock: Clock) {
+  const delayed = new AbortController();
+  let stopTimer = () => {};
+  const onAbort = () => {
+    stopTimer = clock.after(CANCELLED_START_MS, () => delayed.abort());
+  };
+  if (call.aborted) onAbort();
+  call.addEventListener("abort", onAbort, { once: true });
+  const end = () => {
+    call.removeEventListener("abort", onAbort);
+    stopTimer();
+  };
+  return { signal: delayed.signal, end };
 }
 
 /** With the permissions `disabled` no sandbox is needed. */

@@ -1,7 +1,10 @@
 import { type ExecBackend, StartError, UnknownStartError } from "@codex/exec-backend";
 import { describe, expect, it } from "vitest";
 import { createExecutor } from "../../src/index.js";
+import { CANCELLED_START_MS } from "../../src/limits.js";
 import { Client, errorOf, execRequest, unwrap } from "../support/client.js";
+import { ManualClock } from "../support/manual-clock.js";
+import { createScriptedBackend } from "../support/scripted-backend.js";
 
 /** An executor whose host fails to start anything. */
 function failing(error: Error) {
@@ -32,7 +35,8 @@ describe("a command that fails to start", () => {
     await client.close();
   });
 
-  it("was not run where the call was cancelled before the host was reached", async () => {
+  it("was not run where the host is not reached within a moment of the call's cancellation", async () => {
+    const clock = new ManualClock();
     const waiting: ExecBackend = {
       start: (_spec, signal) =>
         new Promise((_, reject) => {
@@ -41,11 +45,43 @@ describe("a command that fails to start", () => {
       close: async () => {},
       [Symbol.asyncDispose]: async () => {},
     };
-    const client = new Client(createExecutor({ backend: waiting }));
+    const client = new Client(createExecutor({ backend: waiting, clock }));
     const answer = client.call("exec_command", execRequest({ command: ["x"] }), "s");
     await client.untilTaken();
     await client.send({ type: "cancel_tool", requestId: "s" });
+    await clock.untilWaiting();
+    clock.advance(CANCELLED_START_MS);
     expect(errorOf(await answer)).toBe("the command was not run: it was not reached");
+    await client.close();
+  });
+
+  it("runs where its call is cancelled before the host is reached, a moment later", async () => {
+    const clock = new ManualClock();
+    const scripted = createScriptedBackend(clock);
+    let reach = () => {};
+    const reached = new Promise<void>((resolve) => {
+      reach = resolve;
+    });
+    const slow: ExecBackend = {
+      async start(spec, signal) {
+        await reached;
+        signal?.throwIfAborted();
+        return scripted.start(spec);
+      },
+      close: () => scripted.close(),
+      [Symbol.asyncDispose]: () => scripted.close(),
+    };
+    const client = new Client(createExecutor({ backend: slow, clock }));
+    const answer = client.call("exec_command", execRequest({ command: ["scripted"] }), "s");
+    await client.untilTaken();
+    await client.send({ type: "cancel_tool", requestId: "s" });
+    await clock.untilWaiting();
+    clock.advance(CANCELLED_START_MS - 1);
+    reach();
+    const { result } = unwrap(await answer);
+    expect(result).toMatchObject({ outcome: { kind: "running" }, waitEnded: "cancelled" });
+    expect(result.processId).toBeTypeOf("number");
+    expect(clock.waiting).toBe(0);
     await client.close();
   });
 

@@ -65,6 +65,22 @@ describe("a short program", () => {
   });
 });
 
+describe("a start that takes long", () => {
+  const size = { rows: 5, cols: 7 };
+  it.each([
+    ["the end of input", (running: RunningCommand) => running.closeStdin(), { closeStdin: true }],
+    ["a size", (running: RunningCommand) => running.resize(size), { resize: size }],
+  ])("is not cancelled for %s, which follows", async (_name, act, step) => {
+    const { peer, running, answer, first } = await ask(["concurrent_input"]);
+    const taken = act(running);
+    await answer(first.requestId, RUNNING);
+    const calls = [await peer.expect("call_tool"), await peer.expect("call_tool")]; // and no cancellation before them
+    for (const { requestId } of calls) await answer(requestId, RUNNING);
+    await taken;
+    expect(calls.map((call) => call.arguments)).toContainEqual(expect.objectContaining(step));
+  });
+});
+
 describe("input for a program", () => {
   it("goes beside the wait for its end, one call at a time", async () => {
     const { peer, running, wait, answer } = await start(["concurrent_input"]);
