@@ -1,6 +1,7 @@
 // Starts, echoes and answers over one transport.
 import { setTimeout } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
+import { onOneProcessor } from "./one-processor.mjs";
 import { inBlocks, SIDES } from "./report.mjs";
 import { openServer } from "./server.mjs";
 
@@ -39,7 +40,9 @@ export async function measureLatency({ servers, transport, report, rounds }) {
   report.add(`${name}: environment/info, one at a time`, "ms", await inBlocks(on(askInfo), rounds(1600)));
   const bare = await openServer(BARE_SERVER, transport);
   const againstBare = (ask) =>
-    inBlocks({ ours: () => ask(servers.ours), other: () => ask(bare) }, rounds(6400), { blocks: 16 });
+    onOneProcessor([servers.ours.pid, bare.pid], () =>
+      inBlocks({ ours: () => ask(servers.ours), other: () => ask(bare) }, rounds(6400), { blocks: 16 }),
+    );
   report.add(`${name}: the same against a bare Node server`, "ms", await againstBare(askInfo), goals.info);
   const unknown = await againstBare(readUnknown);
   report.add(`${name}: process/read of an unknown id against the same`, "ms", unknown, goals.unknown);
