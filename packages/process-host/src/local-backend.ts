@@ -158,7 +158,7 @@ const waitForMounts = (reached: Promise<void>, signal: AbortSignal | undefined) 
   new Promise<void>((resolve, reject) => {
     const giveUp = () =>
       reject(
-        new StartError("unreachable", "a file system of another host did not answer before the call was cancelled"),
+        new StartError("unreachable", "a file system of another host did not answer before the start was given up"),
       );
     if (signal?.aborted === true) giveUp();
     signal?.addEventListener("abort", giveUp, { once: true });

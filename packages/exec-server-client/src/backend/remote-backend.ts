@@ -130,7 +130,7 @@ function limitWait(clock: Clock, signal: AbortSignal | undefined) {
     else cancel = clock.after(START_WAIT_MS / START_WAIT_PARTS, onPart);
   };
   let cancel = clock.after(START_WAIT_MS / START_WAIT_PARTS, onPart);
-  const onAbort = () => giveUp("before the call was cancelled");
+  const onAbort = () => giveUp("before the start was given up");
   if (signal?.aborted === true) onAbort();
   signal?.addEventListener("abort", onAbort);
   const end = () => {

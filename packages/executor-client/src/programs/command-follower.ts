@@ -163,7 +163,7 @@ export class CommandFollower implements RunningCommand {
     });
   }
 
-  /** The start is hardly waited for where its host can be reached; elsewhere an interruption gives it up, which only a signal should. */
+  /** During the start only a signal interrupts: while the host cannot be reached, an interruption gives the start up. */
   #mayInterrupt(step: Step): boolean {
     if (!this.#isStarted) return step.signal !== undefined;
     return step.input === undefined || this.#waitsIdle;

@@ -34,6 +34,9 @@ export class UnknownStart extends Error {
 export class SessionStarter {
   readonly #options: SessionStarterOptions;
   readonly #shellStartups: ShellStartups;
+  /** Gives up each start that waits for its host. */
+  readonly #waiting = new Set<AbortController>();
+  #isClosed = false;
 
   constructor(options: SessionStarterOptions) {
     this.#options = options;
@@ -63,13 +66,15 @@ export class SessionStarter {
     return new Session({ id, process, command, cwd, stdio, clock, receiver, retention, whenFull, startup, client });
   }
 
-  /** Removes the shell snapshots. */
+  /** Gives up the starts that wait for their host, and removes the shell snapshots. */
   close(): Promise<void> {
+    this.#isClosed = true;
+    for (const start of this.#waiting) start.abort();
     return this.#shellStartups.close();
   }
 
   async #spawn(request: ExecCommandRequest, given: Pick<ProcessSpec, "stdio" | "log" | "trace">, signal: AbortSignal) {
-    const { backend, clock, env: own } = this.#options;
+    const { backend, env: own } = this.#options;
     const { command: argv, cwd } = request;
     // A remote host applies the policy to its own environment.
     const environment =
@@ -79,7 +84,7 @@ export class SessionStarter {
     const sandboxed = hasSandbox(request) ? { sandbox: request.sandbox } : {};
     const requested: ProcessSpec = { argv, cwd, ...environment, ...sandboxed, ...given };
     const { spec, note } = await this.#shellStartups.apply(request, requested);
-    const cancelled = delayAbort(signal, clock);
+    const cancelled = this.#delayAbort(signal);
     try {
       return { process: await backend.start(spec, cancelled.signal), startup: note };
     } catch (error) {
@@ -91,22 +96,25 @@ export class SessionStarter {
       cancelled.end();
     }
   }
-}
 
-/** Cancelling a call ends its wait, not its command: a start is given up only if its host cannot be reached for a while. */
-function delayAbort(call: AbortSignal, clock: Clock) {
-  const delayed = new AbortController();
-  let stopTimer = () => {};
-  const onAbort = () => {
-    stopTimer = clock.after(CANCELLED_START_MS, () => delayed.abort());
-  };
-  if (call.aborted) onAbort();
-  call.addEventListener("abort", onAbort, { once: true });
-  const end = () => {
-    call.removeEventListener("abort", onAbort);
-    stopTimer();
-  };
-  return { signal: delayed.signal, end };
+  /** Cancelling a call ends its wait, not its command: a start is given up only if its host cannot be reached for a while. */
+  #delayAbort(call: AbortSignal) {
+    const delayed = new AbortController();
+    let stopTimer = () => {};
+    const onAbort = () => {
+      stopTimer = this.#options.clock.after(CANCELLED_START_MS, () => delayed.abort());
+    };
+    if (this.#isClosed) delayed.abort();
+    else if (call.aborted) onAbort();
+    call.addEventListener("abort", onAbort, { once: true });
+    this.#waiting.add(delayed);
+    const end = () => {
+      this.#waiting.delete(delayed);
+      call.removeEventListener("abort", onAbort);
+      stopTimer();
+    };
+    return { signal: delayed.signal, end };
+  }
 }
 
 /** With the permissions `disabled` no sandbox is needed. */

@@ -55,6 +55,27 @@ describe("a command that fails to start", () => {
     await client.close();
   });
 
+  it("is given up at once where the executor shuts down, and does not run later", async () => {
+    const clock = new ManualClock();
+    const signals: (AbortSignal | undefined)[] = [];
+    const waiting: ExecBackend = {
+      start(_spec, signal) {
+        signals.push(signal);
+        return new Promise((_, reject) => {
+          signal?.addEventListener("abort", () => reject(new StartError("unreachable", "it was not reached")));
+        });
+      },
+      close: async () => {},
+      [Symbol.asyncDispose]: async () => {},
+    };
+    const client = new Client(createExecutor({ backend: waiting, clock }));
+    const call = { toolName: "exec_command", arguments: execRequest({ command: ["x"] }) };
+    await client.send({ type: "call_tool", requestId: "s", ...call });
+    await expect.poll(() => signals.length).toBe(1);
+    await client.close(); // no time passes on the clock
+    expect(signals[0]?.aborted).toBe(true);
+  });
+
   it("runs where its call is cancelled before the host is reached, a moment later", async () => {
     const clock = new ManualClock();
     const scripted = createScriptedBackend(clock);
