@@ -82,15 +82,17 @@ describe("answers with large files", () => {
 describe("answers with large bodies of HTTP responses", () => {
   const server = useServer();
   const BODY = Buffer.alloc(8 * 1024 * 1024, "x");
+  const GIVEN_UP = "/given-up";
   const FIT = MAX_RESPONSE_BYTES / BODY.length;
 
-  /** A web server that holds back the last byte of every body; those of which it has sent the rest. */
+  /** A web server that holds back the last byte of every body; those of which it has sent the rest, but for what will be given up. */
   async function serve(): Promise<{ url: string; waiting: ServerResponse[] }> {
     const waiting: ServerResponse[] = [];
-    const http = createServer((_request, response) => {
+    const http = createServer((request, response) => {
       response.setHeader("content-length", BODY.length);
       response.write(BODY.subarray(1), () => {
-        if (response.socket?.destroyed === false) waiting.push(response);
+        // The kernel may take a whole body that nobody reads.
+        if (request.url !== GIVEN_UP && response.socket?.destroyed === false) waiting.push(response);
       });
     });
     http.listen(0, "127.0.0.1");
@@ -99,18 +101,18 @@ describe("answers with large bodies of HTTP responses", () => {
       http.close();
       http.closeAllConnections();
     });
-    return { url: `http://127.0.0.1:${(http.address() as AddressInfo).port}/`, waiting };
+    return { url: `http://127.0.0.1:${(http.address() as AddressInfo).port}`, waiting };
   }
 
   it("are all read, more than there is memory for at once, and one can be given up", async () => {
     const { url, waiting } = await serve();
     const client = await server.ready();
-    const get = (requestId: string) => ({ requestId, method: "GET", url });
+    const get = (requestId: string, path = "/") => ({ requestId, method: "GET", url: url + path });
     const answers = Array.from({ length: FIT }, (_, index) =>
       client.ask<{ bodyBase64: string }>("http/request", get(`r${index}`)),
     );
     await expect.poll(() => waiting.length).toBe(FIT);
-    const refused = client.refusal("http/request", get("given up"));
+    const refused = client.refusal("http/request", get("given up", GIVEN_UP));
     answers.push(client.ask("http/request", get("last")));
     expect(await client.ask("http/cancel", { requestId: "given up" })).toEqual({ cancelled: true });
     expect(await refused).toContain("the request was cancelled");
