@@ -87,9 +87,6 @@ const BELOW: Readonly<Record<string, readonly string[]>> = {
   tests: ["tests", "faces", "core", "host", "link", "ground"],
 };
 
-const MAX_FILE_LINES = 400;
-const MAX_PACKAGE_LINES = 7_500;
-
 interface Manifest {
   name: string;
   dependencies?: Record<string, string>;
@@ -163,16 +160,6 @@ describe.each(packages)("package %s", (name) => {
   it("has no import cycles between folders", () => {
     expect(findCycles(folderGraph(files))).toEqual([]);
   });
-
-  it(`has no file over ${MAX_FILE_LINES} lines`, () => {
-    const measured = files.map(({ path, text }) => ({ path, lines: linesOf(text) }));
-    expect(measured.filter(({ lines }) => lines > MAX_FILE_LINES)).toEqual([]);
-  });
-
-  it(`is at most ${MAX_PACKAGE_LINES} lines`, () => {
-    const lines = files.reduce((sum, { text }) => sum + linesOf(text), 0);
-    expect(lines).toBeLessThanOrEqual(MAX_PACKAGE_LINES);
-  });
 });
 
 it.each(["node-pty", "koffi"])("touches %s in native only", (library) => {
@@ -238,10 +225,6 @@ function importsOf(text: string): string[] {
 function packageOf(specifier: string): string {
   const parts = specifier.split("/");
   return parts.slice(0, specifier.startsWith("@") ? 2 : 1).join("/");
-}
-
-function linesOf(text: string): number {
-  return text.split("\n").length - 1;
 }
 
 /** Each file, and the files of the same package that it imports. */
