@@ -18,25 +18,25 @@ it("is started again at the same port after a crash, and lets in who was let in 
   let seen = () => {};
   const port = await server.start();
   server.addToken({ hash: createHash("sha256").update("secret").digest("hex"), rights: "read" });
-  const { base, cookie } = await enter(`http://127.0.0.1:${port}/#secret`);
+  const { base, bearer } = await enter(`http://127.0.0.1:${port}/#secret`);
   const listens = new Promise<void>((resolve) => {
     seen = resolve;
   });
   server.kill();
   await again;
   await listens;
-  expect((await send(`${base}/me`, { headers: { cookie } })).status).toBe(204);
+  expect((await send(`${base}/me`, { headers: bearer })).status).toBe(204);
 });
 
 it("ends no call when its thread is killed in the middle of one, and serves the same pages again", async () => {
   const created = new Promise<Worker>((resolve) => process.once("worker", resolve));
   const { orchestrator, view } = await openView();
-  const { base, cookie } = await enter(view.url);
+  const { base, bearer } = await enter(view.url);
   const call = orchestrator.callTool("exec_command", { cmd: "sleep 0.5; echo survived" });
   const started = await startSession(orchestrator, { cmd: "cat", stdin: "open" });
   await (await created).terminate();
   const getStatus = () =>
-    send(`${base}/me`, { headers: { cookie } }).then(
+    send(`${base}/me`, { headers: bearer }).then(
       ({ status }) => status,
       () => 0,
     );

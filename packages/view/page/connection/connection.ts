@@ -1,5 +1,6 @@
 import { decodeFrame } from "../../src/wire/frame.ts";
 import type { PageMessage, ServerMessage } from "../../src/wire/messages.ts";
+import { PAGE_PROTOCOL } from "../../src/wire/protocol.ts";
 
 /** Events of the connection. */
 export interface ConnectionEvents {
@@ -8,15 +9,24 @@ export interface ConnectionEvents {
   state(state: "connected" | "connecting" | "ended" | "refused"): void;
 }
 
+/** Where the key of this page is stored: by origin, so that pages at other ports of this host have none. */
+const KEY = "key";
+
 /** Redeems the token of the link, if there is one, and clears it. False if this browser is not admitted. */
 export async function enter(): Promise<boolean> {
   const token = location.hash.slice(1);
-  if (token === "") return (await fetch("me")).ok;
-  history.replaceState(null, "", location.pathname);
-  const response = await fetch("enter", { method: "POST", body: token });
+  if (token !== "") {
+    history.replaceState(null, "", location.pathname);
+    const response = await fetch("enter", { method: "POST", body: token });
+    if (response.ok) localStorage.setItem(KEY, (await response.text()).trim());
+  }
   // This browser may have redeemed the link before.
-  return response.ok || (await fetch("me")).ok;
+  return localStorage.getItem(KEY) !== null && (await fetchWithKey("me")).ok;
 }
+
+/** Requests what only admitted pages get. */
+export const fetchWithKey = (path: string): Promise<Response> =>
+  fetch(path, { headers: { authorization: `Bearer ${localStorage.getItem(KEY)}` } });
 
 /** A websocket that reconnects as long as the server is there. */
 export class Connection {
@@ -29,7 +39,8 @@ export class Connection {
   }
 
   open(): void {
-    const socket = new WebSocket(`${location.protocol === "https:" ? "wss" : "ws"}://${location.host}/live`);
+    const address = `${location.protocol === "https:" ? "wss" : "ws"}://${location.host}/live`;
+    const socket = new WebSocket(address, [PAGE_PROTOCOL, localStorage.getItem(KEY) ?? "none"]);
     socket.binaryType = "arraybuffer";
     this.#socket = socket;
     this.#events.state("connecting");
@@ -54,7 +65,7 @@ export class Connection {
     if (this.#attempts > MAX_ATTEMPTS) return this.#events.state("ended");
     this.#events.state("connecting");
     await new Promise((resolve) => setTimeout(resolve, Math.min(2000, 100 * 2 ** this.#attempts)));
-    const status = await fetch("me").then(
+    const status = await fetchWithKey("me").then(
       ({ status }) => status,
       () => 0,
     );

@@ -1,5 +1,5 @@
 import type { ServerMessage } from "../../src/wire/messages.ts";
-import { Connection, enter } from "../connection/connection.ts";
+import { Connection, enter, fetchWithKey } from "../connection/connection.ts";
 import { h, panel, setChildren } from "../dom/element.ts";
 import { visible } from "../dom/visible.ts";
 import { Store } from "../state/store.ts";
@@ -41,7 +41,7 @@ async function play(id: number): Promise<void> {
   current = id;
   update();
   status.textContent = "Loading…";
-  const response = await fetch(`recording/${id}`);
+  const response = await fetchWithKey(`recording/${id}`);
   if (!response.ok) {
     const isBusy = response.status === 503;
     status.textContent = isBusy

@@ -1,14 +1,17 @@
 import { createHash, randomBytes } from "node:crypto";
+import type { IncomingHttpHeaders } from "node:http";
 import { addAdmission, addToken } from "../wire/bounded.js";
-import type { Admission, Token } from "../wire/port.js";
 
-/** 256 random bits, for a link or a cookie. */
+import type { Admission, Token } from "../wire/port.js";
+import { PAGE_PROTOCOL } from "../wire/protocol.js";
+
+/** 256 random bits, for a link or a key. */
 export const createSecret = (): string => randomBytes(32).toString("base64url");
 
 /** SHA-256, hex. Secrets are stored and compared only as hashes. */
 export const hashSecret = (secret: string): string => createHash("sha256").update(secret).digest("hex");
 
-/** Decides who may open the page: a token is valid once, the cookie it is exchanged for until the view ends. */
+/** Decides who may open the page: a token is valid once, the key it is exchanged for until the view ends. */
 export class Access {
   readonly #tokens = new Map<string, Token>();
   readonly #admitted = new Map<string, Admission>();
@@ -24,20 +27,20 @@ export class Access {
   }
 
   /** Redeems a token. Undefined if it is unknown or was redeemed before. */
-  admit(token: string): { cookie: string; admission: Admission; tokenHash: string } | undefined {
+  admit(token: string): { key: string; admission: Admission; tokenHash: string } | undefined {
     const tokenHash = hashSecret(token);
     const found = this.#tokens.get(tokenHash);
     if (found === undefined) return undefined;
     this.#tokens.delete(tokenHash);
-    const cookie = createSecret();
-    const admission = { hash: hashSecret(cookie), rights: found.rights, viewer: `viewer ${this.#viewers + 1}` };
+    const key = createSecret();
+    const admission = { hash: hashSecret(key), rights: found.rights, viewer: `viewer ${this.#viewers + 1}` };
     this.#keep(admission);
-    return { cookie, admission, tokenHash };
+    return { key, admission, tokenHash };
   }
 
-  /** The viewer to whom a cookie belongs. */
-  find(cookie: string | undefined): Admission | undefined {
-    return cookie === undefined ? undefined : this.#admitted.get(hashSecret(cookie));
+  /** The viewer to whom a key belongs. */
+  find(key: string | undefined): Admission | undefined {
+    return key === undefined ? undefined : this.#admitted.get(hashSecret(key));
   }
 
   #keep(admission: Admission): void {
@@ -46,21 +49,14 @@ export class Access {
   }
 }
 
-/** Browsers share cookies between all ports of a host, so the name includes the port. */
-export const cookieName = (port: number): string => `codex_view_${port}`;
-
-/** The value of one cookie of a `Cookie` header. */
-export function readCookie(header: string | undefined, name: string): string | undefined {
-  for (const part of (header ?? "").split(";")) {
-    const [key, value] = part.trim().split("=", 2);
-    if (key === name && value !== undefined) return value;
-  }
-  return undefined;
+/**
+ * The key that a page sends: as a bearer token, or with a websocket, where scripts can set no header, as the second subprotocol. It
+ * is no cookie: browsers send those to every port of a host, also to a server that a sandboxed command started.
+ */
+export function readKey(headers: IncomingHttpHeaders): string | undefined {
+  const [protocol, key] = (headers["sec-websocket-protocol"] ?? "").split(",").map((name) => name.trim());
+  return protocol === PAGE_PROTOCOL ? key : /^Bearer ([\w-]+)$/.exec(headers.authorization ?? "")?.[1];
 }
-
-/** The value of a `Set-Cookie` header. Scripts cannot read it, and other sites cannot send it. */
-export const writeCookie = (name: string, value: string, isSecure: boolean): string =>
-  `${name}=${value}; Path=/; HttpOnly; SameSite=Strict${isSecure ? "; Secure" : ""}`;
 
 /** Rules for the headers `Host` and `Origin`. */
 export interface Place {

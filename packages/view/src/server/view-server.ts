@@ -6,17 +6,7 @@ import { WebSocketServer } from "ws";
 import { LEAVE_MS, MAX_BODY_BYTES, MAX_PAGE_MESSAGE_BYTES, MAX_RECORDINGS, MAX_VIEWERS } from "../limits.js";
 import type { Rights } from "../wire/messages.js";
 import type { FromServer, ServerOptions, ToServer } from "../wire/port.js";
-import {
-  Access,
-  cookieName,
-  createPlace,
-  createSecret,
-  findForeign,
-  hashSecret,
-  type Place,
-  readCookie,
-  writeCookie,
-} from "./access.js";
+import { Access, createPlace, createSecret, findForeign, hashSecret, type Place, readKey } from "./access.js";
 import { type Asset, loadAssets, SECURITY_HEADERS } from "./assets.js";
 import { Hub } from "./hub.js";
 import { Viewer } from "./viewer.js";
@@ -38,7 +28,6 @@ export class ViewServer {
   });
   readonly #server;
   #place: Place;
-  #port = 0;
   #requests = 0;
 
   constructor(options: ServerOptions, post: (message: FromServer) => void) {
@@ -67,9 +56,9 @@ export class ViewServer {
     this.#server.once("error", (error) => this.#post({ type: "failed", message: error.message }));
     this.#server.listen(port, host, () => {
       // The server listens on TCP.
-      this.#port = (this.#server.address() as AddressInfo).port;
-      this.#place = createPlace(this.#port, names, tls !== undefined);
-      this.#post({ type: "listening", port: this.#port });
+      const listeningAt = (this.#server.address() as AddressInfo).port;
+      this.#place = createPlace(listeningAt, names, tls !== undefined);
+      this.#post({ type: "listening", port: listeningAt });
     });
   }
 
@@ -134,11 +123,9 @@ export class ViewServer {
     if (body === undefined) return end(response, 413, `more than ${MAX_BODY_BYTES} bytes`);
     const admitted = this.#access.admit(body);
     if (admitted === undefined) return end(response, 401, "this link was used, or is not one");
-    const { cookie, admission, tokenHash } = admitted;
+    const { key, admission, tokenHash } = admitted;
     this.#post({ type: "admitted", admission, tokenHash });
-    const isSecure = this.#options.tls !== undefined;
-    response.setHeader("set-cookie", writeCookie(cookieName(this.#port), cookie, isSecure));
-    end(response, 204);
+    end(response, 200, key);
   }
 
   #upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
@@ -173,7 +160,7 @@ export class ViewServer {
   }
 
   #admissionOf({ headers }: IncomingMessage) {
-    return this.#access.find(readCookie(headers.cookie, cookieName(this.#port)));
+    return this.#access.find(readKey(headers));
   }
 
   #sendRecording(request: number, text: string | undefined): void {

@@ -1,12 +1,12 @@
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import type { IncomingMessage } from "node:http";
 import { request } from "node:https";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { text } from "node:stream/consumers";
 import { expect, it, onTestFinished } from "vitest";
 import { WebSocket } from "ws";
-import { enter, partsOf, send, upgradeStatus } from "../support/http.js";
+import { enter, headersOf, partsOf, send, upgradeStatus } from "../support/http.js";
 import { openView } from "../support/orchestrators.js";
 
 it("admits with each link once, and keeps the token out of every response", async () => {
@@ -15,13 +15,10 @@ it("admits with each link once, and keeps the token out of every response", asyn
   expect(Buffer.from(token, "base64url")).toHaveLength(32);
   const post = (body: string) => send(`${base}/enter`, { method: "POST", headers: { origin: base }, body });
   const first = await post(token);
-  expect(first.status).toBe(204);
-  expect(first.headers["set-cookie"]).toEqual([
-    expect.stringMatching(/^codex_view_\d+=[\w-]{43}; Path=\/; HttpOnly; SameSite=Strict$/),
-  ]);
+  expect(first).toMatchObject({ status: 200, body: expect.stringMatching(/^[\w-]{43}\n$/) });
+  expect(first.headers["set-cookie"]).toBeUndefined();
   const second = await post(token);
   expect(second.status).toBe(401);
-  expect(second.headers["set-cookie"]).toBeUndefined();
   expect(JSON.stringify([first, second])).not.toContain(token);
 });
 
@@ -33,7 +30,7 @@ it("admits nobody who guesses, and answers a large body with an error", async ()
     expect((await post(guess)).status, guess).toBe(401);
   }
   expect((await post("a".repeat(2000))).status).toBe(413);
-  expect((await post(token)).status).toBe(204);
+  expect((await post(token)).status).toBe(200);
 });
 
 it.each([
@@ -41,44 +38,46 @@ it.each([
   ["another port of this host", { host: "127.0.0.1:1" }],
 ])("refuses %s in the header Host, for pages and websockets", async (_name, headers) => {
   const { view } = await openView();
-  const { base, cookie } = await enter(view.url);
+  const { base, bearer, protocol } = await enter(view.url);
   expect((await send(base, { headers })).status).toBe(403);
-  expect((await send(`${base}/me`, { headers: { ...headers, cookie } })).status).toBe(403);
-  expect(await upgradeStatus(base, { ...headers, cookie, origin: base })).toBe(403);
+  expect((await send(`${base}/me`, { headers: { ...headers, ...bearer } })).status).toBe(403);
+  expect(await upgradeStatus(base, { ...headers, ...protocol, origin: base })).toBe(403);
 });
 
-it("refuses pages of other sites, also with the cookie, and websockets without an Origin", async () => {
+it("refuses pages of other sites, also with the key, and websockets without an Origin", async () => {
   const { view } = await openView();
-  const { base, cookie } = await enter(view.url);
+  const { base, bearer, protocol } = await enter(view.url);
   const { port } = new URL(base);
   for (const origin of ["https://attacker.example", "null", `http://localhost:${port}`, "http://127.0.0.1:1"]) {
-    expect(await upgradeStatus(base, { origin, cookie }), origin).toBe(403);
-    expect((await send(`${base}/me`, { headers: { origin, cookie } })).status, origin).toBe(403);
+    expect(await upgradeStatus(base, { origin, ...protocol }), origin).toBe(403);
+    expect((await send(`${base}/me`, { headers: { origin, ...bearer } })).status, origin).toBe(403);
     const entered = await send(`${base}/enter`, { method: "POST", headers: { origin }, body: "x" });
     expect(entered.status, origin).toBe(403);
   }
-  expect(await upgradeStatus(base, { cookie })).toBe(403);
+  expect(await upgradeStatus(base, protocol)).toBe(403);
   expect((await send(`${base}/enter`, { method: "POST", body: "x" })).status).toBe(403);
-  expect(await upgradeStatus(base, { origin: base, cookie })).toBe(101);
+  expect(await upgradeStatus(base, { origin: base, ...protocol })).toBe(101);
 });
 
-it("takes no cookie of a view at another port", async () => {
+it("takes no key of another view, and none as a cookie, which browsers send to every port of the host", async () => {
   const [one, other] = [await openView(), await openView()];
-  const { cookie } = await enter(one.view.url);
-  const { base } = partsOf(other.view.url);
-  const value = cookie.slice(cookie.indexOf("=") + 1);
-  const renamed = `codex_view_${new URL(base).port}=${value}`;
-  for (const foreign of [cookie, renamed]) {
-    expect((await send(`${base}/me`, { headers: { cookie: foreign } })).status).toBe(401);
-    expect(await upgradeStatus(base, { origin: base, cookie: foreign })).toBe(401);
+  const { base: elsewhere, key: foreign } = await enter(one.view.url);
+  const { base, key } = await enter(other.view.url);
+  expect(elsewhere).not.toBe(base);
+  const asCookie = { cookie: `codex_view_${new URL(base).port}=${key}; codex-view=${key}; key=${key}` };
+  for (const headers of [asCookie, headersOf(foreign).bearer, { authorization: key }]) {
+    expect((await send(`${base}/me`, { headers })).status).toBe(401);
+  }
+  for (const headers of [asCookie, headersOf(foreign).protocol, { "sec-websocket-protocol": `${key}, codex-view` }]) {
+    expect(await upgradeStatus(base, { origin: base, ...headers })).toBe(401);
   }
 });
 
 it("sends its headers with every response, and the page of the player alone may compile WebAssembly", async () => {
   const { view } = await openView();
-  const { base, cookie } = await enter(view.url);
+  const { base, bearer } = await enter(view.url);
   for (const path of ["/", "/page.js", "/replay", "/nothing", "/me", "/recording/1", "/../package.json"]) {
-    const { headers } = await send(base + path, { headers: { cookie } });
+    const { headers } = await send(base + path, { headers: bearer });
     expect(headers, path).toMatchObject({
       "cache-control": "no-store",
       "referrer-policy": "no-referrer",
@@ -92,7 +91,7 @@ it("sends its headers with every response, and the page of the player alone may 
   }
   expect((await send(`${base}/me`)).status).toBe(401);
   expect((await send(`${base}/recording/1`)).status).toBe(401);
-  expect((await send(base, { method: "DELETE", headers: { origin: base, cookie } })).status).toBe(405);
+  expect((await send(base, { method: "DELETE", headers: { origin: base, ...bearer } })).status).toBe(405);
 });
 
 it("listens beyond loopback only with TLS", async () => {
@@ -110,16 +109,11 @@ it("listens beyond loopback only with TLS", async () => {
     await request({ origin: `http://view.test:${port}` }, partsOf(view.url).token),
     await request({ origin }, partsOf(view.url).token),
   ];
-  expect([refused.statusCode, admitted.statusCode]).toEqual([403, 204]);
-  const [cookie = ""] = admitted.headers["set-cookie"] ?? [];
-  expect(cookie).toMatch(/; Path=\/; HttpOnly; SameSite=Strict; Secure$/);
+  expect([refused.status, admitted.status]).toEqual([403, 200]);
   const options = { ca: cert, servername: "localhost", headers: { host: `view.test:${port}`, origin } };
-  const openSocket = (more: Record<string, string>) =>
+  const openSocket = (protocols: string[]) =>
     new Promise<number | undefined>((resolve) => {
-      const socket = new WebSocket(`wss://127.0.0.1:${port}/live`, {
-        ...options,
-        headers: { ...options.headers, ...more },
-      });
+      const socket = new WebSocket(`wss://127.0.0.1:${port}/live`, protocols, options);
       socket.once("open", () => {
         resolve(101);
         socket.terminate();
@@ -127,7 +121,7 @@ it("listens beyond loopback only with TLS", async () => {
       socket.once("unexpected-response", (_request, { statusCode }) => resolve(statusCode));
       socket.on("error", () => {});
     });
-  expect([await openSocket({}), await openSocket({ cookie: cookie.split(";")[0]! })]).toEqual([401, 101]);
+  expect([await openSocket([]), await openSocket(["codex-view", admitted.body.trim()])]).toEqual([401, 101]);
 });
 
 /** For `localhost`, signed by itself. */
@@ -153,10 +147,12 @@ function sendSecurely({
   ca: string;
   headers: Record<string, string>;
   body?: string | undefined;
-}): Promise<IncomingMessage> {
+}): Promise<{ status: number | undefined; body: string }> {
   return new Promise((resolve, reject) => {
     const place = { host: "127.0.0.1", servername: "localhost", path: "/enter", method: "POST", agent: false };
-    const sent = request({ ...place, ...options }, (response) => resolve(response.resume()));
+    const sent = request({ ...place, ...options }, (response) =>
+      text(response).then((received) => resolve({ status: response.statusCode, body: received }), reject),
+    );
     sent.once("error", reject);
     sent.end(body);
   });

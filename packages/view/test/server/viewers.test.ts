@@ -106,11 +106,9 @@ it("lets a link for reading take nothing from others: no links, no memory for re
   });
   for (let at = 0; at <= MAX_TOKENS; at += 1) reader.say({ type: "link", rights: "read" });
   await made;
-  const { base, cookie } = await enter(view.url);
-  const asked = Array.from({ length: MAX_RECORDINGS + 1 }, () =>
-    send(`${base}/recording/${id}`, { headers: { cookie } }),
-  );
+  const { base, bearer } = await enter(view.url);
+  const asked = Array.from({ length: MAX_RECORDINGS + 1 }, () => send(`${base}/recording/${id}`, { headers: bearer }));
   const statuses = (await Promise.all(asked)).map(({ status }) => status).sort();
   expect(statuses).toEqual([...Array(MAX_RECORDINGS).fill(200), 503]);
-  await expect.poll(async () => (await send(`${base}/recording/${id}`, { headers: { cookie } })).status).toBe(200);
+  await expect.poll(async () => (await send(`${base}/recording/${id}`, { headers: bearer })).status).toBe(200);
 });

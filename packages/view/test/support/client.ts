@@ -11,8 +11,10 @@ interface Shown {
 
 /** A page without a browser: the newest value of everything that is shown. */
 export async function connect(link: string) {
-  const { base, cookie } = await enter(link);
-  const socket = new WebSocket(`${base.replace("http", "ws")}/live`, { headers: { cookie, origin: base } });
+  const { base, key } = await enter(link);
+  const socket = new WebSocket(`${base.replace("http", "ws")}/live`, ["codex-view", key], {
+    headers: { origin: base },
+  });
   const shown = new Map<string, Shown>();
   let look = () => {};
   socket.on("message", (data, isBinary) => {

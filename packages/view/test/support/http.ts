@@ -31,19 +31,28 @@ export function partsOf(link: string): { base: string; token: string } {
   return { base: origin, token: hash.slice(1) };
 }
 
-/** Uses a link as the page does. The cookie, as `name=value`. */
-export async function enter(link: string): Promise<{ base: string; cookie: string }> {
+/** Uses a link as the page does: its key, and the headers that the page sends with requests and with the websocket. */
+export async function enter(link: string) {
   const { base, token } = partsOf(link);
-  const { status, headers } = await send(`${base}/enter`, { method: "POST", headers: { origin: base }, body: token });
-  const [cookie] = headers["set-cookie"] ?? [];
-  if (status !== 204 || cookie === undefined) throw new Error(`not let in: ${status}`);
-  return { base, cookie: cookie.split(";")[0]! };
+  const { status, body } = await send(`${base}/enter`, { method: "POST", headers: { origin: base }, body: token });
+  if (status !== 200) throw new Error(`not let in: ${status}`);
+  const key = body.trim();
+  return { base, key, ...headersOf(key) };
 }
+
+/** The headers with which a page sends its key. */
+export const headersOf = (key: string) => ({
+  bearer: { authorization: `Bearer ${key}` },
+  protocol: { "sec-websocket-protocol": `codex-view, ${key}` },
+});
 
 /** The status with which a websocket is refused; 101 when it is opened, and closed again. */
 export function upgradeStatus(base: string, headers: Record<string, string>): Promise<number> {
   return new Promise((resolve) => {
-    const socket = new WebSocket(`${base.replace("http", "ws")}/live`, { headers });
+    const { "sec-websocket-protocol": protocols, ...others } = headers;
+    const socket = new WebSocket(`${base.replace("http", "ws")}/live`, protocols?.split(", ") ?? [], {
+      headers: others,
+    });
     socket.once("open", () => {
       socket.terminate();
       resolve(101);
