@@ -1,18 +1,23 @@
-import { type Chunk, PatchError } from "../patch.js";
+import { type Chunk, type ChunkLine, PatchError } from "../patch.js";
 import { explainMissing } from "./explain-missing.js";
 import { locateChunks, type Replacement } from "./locate-chunks.js";
-import { splitLines, type TextLines } from "./text-lines.js";
+import { splitAtEveryEnd, splitLines, type TextLines } from "./text-lines.js";
 
 /**
  * Applies chunks to a file. Unchanged lines keep their bytes, including the line end; new lines, and a last line without one,
- * get the file's first line end. @throws PatchError naming what was not found
+ * get the file's first line end. Chunks that are not found may name what CRs separate within lines.
+ * @throws PatchError naming what was not found
  */
 export function applyChunks(content: Uint8Array, chunks: readonly Chunk[]): Uint8Array {
   if (chunks.length === 0) return content;
-  const text = splitLines(decode(content));
+  const decoded = decode(content);
+  const text = splitLines(decoded);
   const located = locateChunks(text, chunks);
-  if (!located.ok) throw new PatchError({ message: explainMissing(text, located), line: located.chunk.line });
-  return new TextEncoder().encode(replace(text, located.replacements));
+  if (located.ok) return new TextEncoder().encode(replace(text, located.replacements));
+  const parts = splitAtEveryEnd(decoded);
+  const inParts = parts && locateChunks(parts, chunks);
+  if (inParts?.ok) return new TextEncoder().encode(replace(parts!, inParts.replacements));
+  throw new PatchError({ message: explainMissing(text, located), line: located.chunk.line });
 }
 
 /**
@@ -27,7 +32,9 @@ export function hasResult(content: Uint8Array, chunks: readonly Chunk[]): boolea
   const checked = results.filter(({ lines }) => lines.length > 0);
   if (checked.length === 0) return false;
   try {
-    return locateChunks(splitLines(decode(content)), checked).ok;
+    const text = decode(content);
+    const parts = splitAtEveryEnd(text);
+    return locateChunks(splitLines(text), checked).ok || (parts !== undefined && locateChunks(parts, checked).ok);
   } catch (error) {
     if (error instanceof PatchError) return false;
     throw error;
@@ -44,6 +51,16 @@ function decode(content: Uint8Array): string {
   }
 }
 
+/** Splits the lines of a chunk after each context line. */
+function splitRuns(lines: readonly ChunkLine[]): ChunkLine[][] {
+  const runs: ChunkLine[][] = [[]];
+  for (const line of lines) {
+    runs.at(-1)!.push(line);
+    if (line.kind === "context") runs.push([]);
+  }
+  return runs;
+}
+
 function replace({ mark, lines, ends, newline }: TextLines, replacements: readonly Replacement[]): string {
   const texts: string[] = [];
   const textEnds: string[] = [];
@@ -57,10 +74,14 @@ function replace({ mark, lines, ends, newline }: TextLines, replacements: readon
   };
   for (const replacement of replacements) {
     keepUntil(replacement.start);
-    for (const { kind, text } of replacement.lines) {
-      if (kind === "context") add(lines[at]!, ends[at]!);
-      else if (kind === "add") add(text, newline);
-      if (kind !== "add") at += 1;
+    for (const run of splitRuns(replacement.lines)) {
+      const removed = run.filter(({ kind }) => kind === "remove").map((_, index) => ends[at + index]!);
+      const added = run.filter(({ kind }) => kind === "add");
+      // What replaces a part before a CR stays such a part.
+      const isPaired = removed.length === added.length;
+      for (const [index, { text }] of added.entries()) add(text, isPaired && removed[index] === "\r" ? "\r" : newline);
+      at += removed.length;
+      if (run.at(-1)?.kind === "context") keepUntil(at + 1);
     }
   }
   keepUntil(lines.length);

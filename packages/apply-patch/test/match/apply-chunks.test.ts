@@ -47,7 +47,14 @@ describe.each<[name: string, before: string, chunk: string[], after: string]>([
   ["@@ with blanks has no header", "class A\n x\n", ["@@  ", "- x", "+ y"], "class A\n y\n"],
   ["a header twice is found twice", "h\nx\nh\nx\n", ["@@ h", "-x", "+1", "@@ h", "-x", "+2"], "h\n1\nh\n2\n"],
   ["CR", "one\rtwo\rthree\r", ["@@", " two", "+new"], "one\rtwo\rnew\rthree\r"],
-  ["a lone CR ends a line", "one\rx\ntwo\n", ["@@", "-x", "+y"], "one\ry\rtwo\n"],
+  ["CR without a final one", "one\rtwo", ["@@", " two", "+three"], "one\rtwo\rthree\r"],
+  ["better: a CR within a line ends no line", "1\r2\nfoo\nend\n", ["@@", " foo", "+bar"], "1\r2\nfoo\nbar\nend\n"],
+  ["better: a line with a CR is replaced", "1\r2\nend\n", ["@@", "-1\r2", "+3"], "3\nend\n"],
+  ["better: a CR within lines of a CRLF file", "1\r2\r\nend\r\n", ["@@", " end", "+x"], "1\r2\r\nend\r\nx\r\n"],
+  ["better: a CR before CRLF", "1\r\r\nend\r\n", ["@@", "-end", "+x"], "1\r\r\nx\r\n"],
+  ["better: what follows a CR may be named alone", "one\rx\ntwo\n", ["@@", "-x", "+y"], "one\ry\ntwo\n"],
+  ["better: so may what precedes it", "one\rx\ntwo\n", ["@@", "-one", "+1", " x"], "1\rx\ntwo\n"],
+  ["better: a whole line of parts may be named in lines", "a\rb\ntwo\n", ["@@", "-a", "-b", "+c"], "c\ntwo\n"],
   [
     "new lines take the first line end",
     "one\r\ntwo\nthree\n",
@@ -136,6 +143,12 @@ describe("what is not found", () => {
 
   it("refuses what is no UTF-8, and says what to do", () => {
     expect(problemOf(Buffer.from([0x78, 0x0a, 0xff, 0x0a]), ["@@", "-x", "+y"])).toMatch(/not UTF-8.*with a command/);
+  });
+
+  it("repeats no half of a character", () => {
+    const text = problemOf(`${"x".repeat(299)}\u{1f600} tail\n`, ["@@", `-${"x".repeat(299)}\u{1f601} tail`]);
+    expect(text).toContain(`${"x".repeat(299)}…`);
+    expect(text).not.toMatch(/\p{Cs}/u);
   });
 
   it("repeats no more than a part of a long chunk", () => {
