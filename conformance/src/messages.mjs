@@ -22,7 +22,7 @@ const ADDITIONS = {
   initialize: { protocolVersion: "string" },
   "process/write": { accepted: "boolean" },
   "process/terminate": { members: "object" },
-  "process/read": { truncatedBefore: "number", firstSeq: "number" },
+  "process/read": { truncatedBefore: "number", firstSeq: "number", bytesBefore: "number" },
 };
 
 /**

@@ -2,6 +2,7 @@
 import { writeFile } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fill } from "./fixture.mjs";
+import { pollOutput } from "./poll-output.mjs";
 import { show } from "./values.mjs";
 
 /**
@@ -60,6 +61,11 @@ function createPlayer(recorded, { connect, names, signal }, exchange) {
     const what = `the response to ${method} with id ${show(id)}`;
     return until(connection, ({ received }) => received.slice(from).some(isAnswer), what, signal);
   };
+  const ask = async (message) => {
+    current().sendText(JSON.stringify(message));
+    await untilAnswered(current(), message, 0);
+    return current().received.findLast(({ id }) => id === message.id || id === -1);
+  };
   const steps = {
     $sleepMs: (ms) => sleep(ms, undefined, { signal }).catch(() => {}),
     $waitFor: (method) => untilNext(`method ${method}`, (message) => message.method === method, method),
@@ -82,6 +88,7 @@ function createPlayer(recorded, { connect, names, signal }, exchange) {
     $drop: () => current().drop(),
     $newConnection: async () => connections.push(await connect()),
     $touch: (path) => writeFile(path, ""),
+    $poll: (options) => pollOutput(current(), options, ask),
   };
   return {
     untilAnswered,

@@ -97,14 +97,16 @@ async function readOutput(process: ManagedProcess, host: ProcessHost, params: Re
   const { afterSeq, waitMs, maxBytes } = params;
   if (waitMs > 0) await process.waitForEvents(afterSeq, waitMs, ended);
   return reads.run(async () => {
-    const { chunks, truncated, outcome, ...state } = await process.read({ afterSeq, maxBytes });
+    const { chunks, evictedBefore, outcome, ...state } = await process.read({ afterSeq, maxBytes });
     return encoded({
       chunks: chunks.map(({ seq, stream, bytes }) => ({ seq, stream, chunk: bytes.toString("base64") })),
       ...state,
       failure: null,
       ...(session.reportsOutcomes && outcome !== undefined ? { outcome } : {}),
-      // An extension, present only where there is a gap.
-      ...(truncated && chunks[0] !== undefined ? { truncatedBefore: chunks[0].seq } : {}),
+      // Extensions, present only where there is a gap: number of the first chunk, and bytes of output before it.
+      ...(evictedBefore !== undefined && chunks[0] !== undefined
+        ? { truncatedBefore: chunks[0].seq, bytesBefore: evictedBefore }
+        : {}),
     });
   });
 }

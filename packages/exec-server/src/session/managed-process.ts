@@ -61,8 +61,8 @@ export interface ReadResult {
   sandboxDenied: boolean;
   outcome?: ProcessOutcome;
   closed: boolean;
-  /** Chunks between `afterSeq` and the first one here were evicted. */
-  truncated: boolean;
+  /** If chunks between `afterSeq` and the first one here were evicted: the bytes of output before that one. */
+  evictedBefore: number | undefined;
 }
 
 /**
@@ -196,11 +196,7 @@ export class ManagedProcess {
   async read({ afterSeq, maxBytes }: ReadParams): Promise<ReadResult> {
     const { log } = this.#process;
     const logSeq = this.#toLogSeq(afterSeq);
-    const wanted = await readWholeChunks(
-      log,
-      log.offsetAfter(logSeq),
-      Math.min(maxBytes ?? MAX_READ_BYTES, MAX_READ_BYTES),
-    );
+    const wanted = await readWholeChunks(log, logSeq, Math.min(maxBytes ?? MAX_READ_BYTES, MAX_READ_BYTES));
     const chunks = wanted.map(({ seq, stream, bytes }) => ({ seq: this.#toSeq(seq), stream, bytes }));
     this.#catchUp?.end();
     const last = wanted.at(-1);
@@ -212,7 +208,7 @@ export class ManagedProcess {
       exited: !this.running,
       ...(this.exit ?? { exitCode: null, sandboxDenied: false }),
       closed: this.#closed,
-      truncated: wanted[0] !== undefined && wanted[0].seq > logSeq + 1,
+      evictedBefore: wanted[0] !== undefined && wanted[0].seq > logSeq + 1 ? wanted[0].offset : undefined,
     };
   }
 
@@ -352,9 +348,13 @@ export class ManagedProcess {
   }
 }
 
-/** Whole chunks from an offset: the first one always, further ones while their sum stays within `maxBytes`. */
-async function readWholeChunks(log: OutputLog, from: number, maxBytes: number): Promise<OutputChunk[]> {
+/** Whole retained chunks after number `seq`: the first one always, further ones while their sum stays within `maxBytes`. */
+async function readWholeChunks(log: OutputLog, seq: number, maxBytes: number): Promise<OutputChunk[]> {
   const { end } = log;
+  const after = log.offsetAfter(seq);
+  // What was evicted takes nothing from `maxBytes`.
+  const evicted = log.getEvicted(after, end).find(({ from }) => from === after);
+  const from = evicted?.to ?? after;
   const to = Math.min(end, from + maxBytes + MAX_CHUNK_BYTES);
   const { chunks } = await log.read(from, to);
   let bytes = 0;
