@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { codexHome, type LoadedConfig, ruleDirectories } from "@codex/config";
-import { loadRulePolicy, parseRulePolicy, type RulePolicy } from "@codex/policy";
+import { decodeRules, loadRulePolicy, parseRulePolicy, type RulePolicy } from "@codex/policy";
 import { messageOf } from "@codex/telemetry";
 import { CommandError } from "./exit-codes.js";
 
@@ -38,7 +38,7 @@ interface RuleText {
 
 async function readText(file: string): Promise<string> {
   try {
-    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(await readFile(file));
+    return decodeRules(await readFile(file));
   } catch (error) {
     throw new CommandError(describePolicyError("read", file, messageOf(error)), 1, {
       cause: error,

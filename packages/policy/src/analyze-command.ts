@@ -39,7 +39,9 @@ function readCommand(argv: readonly string[], host: HostInfo | undefined, fresh:
   const [shell] = argv;
   const isTrusted = shell !== undefined && (isStandardProgram(shell) || shell === host?.shell.path);
   const commands = isTrusted ? splitCommand(parser, argv) : null;
-  return { commands: commands ?? [argv], isSplit: commands !== null, literals: findLiteralCommands(parser, argv) };
+  const literals = findLiteralCommands(parser, argv);
+  const found = { commands: commands ?? [argv], isSplit: commands !== null, literals };
+  return literals.complete ? found : { ...found, sizeBytes: Buffer.byteLength(argv.join(" ")) };
 }
 
 /** Caches trees, because the strict and the restrictive analysis of a command begin with the same script. */

@@ -8,6 +8,8 @@ export interface AnalyzedCommand {
   isSplit: boolean;
   /** All commands spelled out anywhere in it; they can only restrict it. */
   literals: LiteralCommands;
+  /** Bytes of its words; only where not all of it could be analyzed. */
+  sizeBytes?: number;
   /** Why its scripts could not be parsed. */
   parseProblem?: string;
 }

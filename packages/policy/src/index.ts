@@ -12,6 +12,7 @@ export { createRuleSaver } from "./rule-saver.js";
 export { findPrefixBan } from "./rules/banned-prefixes.js";
 export { type CheckResult, checkCommand } from "./rules/check-command.js";
 export { loadRulePolicy, parseRulePolicy, type RuleLayer } from "./rules/load-policy.js";
+export { decodeRules } from "./rules/parse-rule-file.js";
 export type { BrokenRuleFile, RulePolicy } from "./rules/policy.js";
 export type { RuleOrigin } from "./rules/rule.js";
 export { renderAllowRule } from "./rules/save-rule.js";

@@ -1,4 +1,5 @@
 import type { SandboxPermissions } from "@codex/executor-protocol";
+import { MAX_SCRIPT_BYTES } from "@codex/shell-analysis";
 import type { AnalyzedCommand } from "./analyzed-command.js";
 import { type ApprovalPolicy, type QuestionCategory, refusingPolicy } from "./approval-policy.js";
 import { findDangerousEntry, HOW_TO_OVERRIDE } from "./dangerous.js";
@@ -176,7 +177,10 @@ function evaluateDanger(command: readonly string[]): Verdict | undefined {
 }
 
 /** Commands spelled out inside can make the verdict stricter, never more lenient. */
-function findRestrictions({ literals, parseProblem }: AnalyzedCommand, context: RequirementContext): CommandVerdict[] {
+function findRestrictions(
+  { literals, parseProblem, sizeBytes }: AnalyzedCommand,
+  context: RequirementContext,
+): CommandVerdict[] {
   const found: CommandVerdict[] = [];
   for (const words of literals.commands) {
     const verdict = evaluateRules(words, context.rules) ?? evaluateDanger(words);
@@ -186,10 +190,17 @@ function findRestrictions({ literals, parseProblem }: AnalyzedCommand, context: 
     const verdict = evaluateRules(words, context.rules) ?? evaluateDanger(words);
     if (verdict !== undefined && verdict.decision !== "allow") found.push({ words, verdict: toQuestion(verdict) });
   }
-  if (literals.complete) return found;
-  const reason = parseProblem ?? literals.unclear ?? "the command is too long or too deeply nested to be analyzed";
+  if (literals.complete || isBypassed(context)) return found;
+  const reason = parseProblem ?? literals.unclear ?? describeTooComplex(sizeBytes);
   return [...found, { words: undefined, verdict: { decision: "prompt", reason, cause: { kind: "too_complex" } } }];
 }
+
+/** Everything may run without asking, and no rule takes anything back. */
+const isBypassed = ({ approvalPolicy, unrestricted, rules }: RequirementContext): boolean =>
+  approvalPolicy === "never" && unrestricted && rules?.restricts !== true;
+
+const describeTooComplex = (bytes: number | undefined): string =>
+  `the command${bytes === undefined ? "" : ` of ${bytes} bytes`} is too long or too deeply nested to be analyzed (scripts up to ${MAX_SCRIPT_BYTES} bytes are); run it in parts, and write long text to a file with a patch`;
 
 /** A command that only might be run needs approval, even where a rule forbids it. */
 function toQuestion({ reason, cause }: Restriction): Restriction {

@@ -82,6 +82,7 @@ export function createEffectiveRules(policy: RulePolicy, cwd: string): RulesPort
     return asWritten.match(command).some(isAllowing) ? matches : matches.filter((match) => !isAllowing(match));
   };
   return {
+    restricts: asWritten.restricts,
     match(command) {
       const [program = "", ...rest] = command;
       const matches = findLenient(command, program);

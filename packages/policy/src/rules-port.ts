@@ -12,4 +12,6 @@ export interface RuleMatch {
 export interface RulesPort {
   /** Every rule that matches these words. */
   match(command: readonly string[]): readonly RuleMatch[];
+  /** Whether some rule asks before a command or forbids one: a command that is not wholly known may then be one of those. */
+  readonly restricts: boolean;
 }

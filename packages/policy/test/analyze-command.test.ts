@@ -59,6 +59,7 @@ describe("analyzeCommand", () => {
       reason: expect.stringContaining("/x.wasm"),
     });
     const rules = {
+      restricts: true,
       match: ([program]: readonly string[]) =>
         program === "make" ? [{ decision: "forbidden" as const, rule: "make" }] : [],
     };

@@ -34,10 +34,11 @@ describe("a parser that answers nonsense", () => {
   it.each(Object.entries(FAULTY))("forbids: %s", async (_name, faulty) => {
     const command = await analyzeCommand(["bash", "-c", SCRIPT], undefined, async () => faulty as ShellParser); // made up
     expect(command).toMatchObject({ isSplit: false, literals: { complete: false } });
-    const context = { sandboxPermissions: "use_default", unrestricted: true } as const;
+    const context = { sandboxPermissions: "use_default", unrestricted: false } as const;
     expect(evaluateRequirement(command, { ...context, approvalPolicy: "never" }).kind).toBe("forbidden");
     expect(evaluateRequirement(command, { ...context, approvalPolicy: "on-request" }).kind).toBe("needsApproval");
     const rules = {
+      restricts: true,
       match: ([word]: readonly string[]) => (word === "rm" ? [{ decision: "forbidden" as const, rule: "r" }] : []),
     };
     expect(evaluateRequirement(command, { ...context, approvalPolicy: "on-request", rules }).kind).toBe("forbidden");

@@ -129,9 +129,31 @@ describe("reasons", () => {
   });
 });
 
+describe("a command that cannot be analyzed, where nothing is asked and nothing is sandboxed", () => {
+  const bypass = { sandboxPermissions: "use_default", approvalPolicy: "never", unrestricted: true } as const;
+  const rules = (restricts: boolean) => ({ match: () => [], restricts });
+  const cases: [string, string][] = [
+    ["is long", `wc -c <<'EOF'\n${`${"x".repeat(1023)}\n`.repeat(100)}EOF`],
+    ["is nested", `${"( ".repeat(300)}echo deep${" )".repeat(300)}`],
+    ["is not a script", "echo 'open"],
+  ];
+  it.each(cases)("runs although it %s", async (_, text) => {
+    expect(evaluateRequirement(await script(text), { ...bypass, rules: rules(false) }).kind).toBe("skip");
+  });
+
+  it("is refused with its size and a way to go on where a rule might restrict it", async () => {
+    const found = evaluateRequirement(await script(cases[0]?.[1] ?? ""), { ...bypass, rules: rules(true) });
+    expect(found).toMatchObject({
+      kind: "forbidden",
+      reason: expect.stringMatching(/\d{6} bytes.*65536 bytes.*in parts/),
+    });
+  });
+});
+
 describe("requirement with rules", () => {
   const rulesFor = (program: string, ...matches: RuleMatch[]) => ({
     match: (words: readonly string[]) => (words[0] === program ? matches : []),
+    restricts: matches.some(({ decision }) => decision !== "allow"),
   });
   const allow: RuleMatch = { decision: "allow", rule: "r-allow" };
   const keep: RuleMatch = { decision: "allow", rule: "r-keep", sandbox: "keep" };
@@ -211,7 +233,10 @@ describe("requirement with rules", () => {
 
   it("sees a forbidden command inside an opaque one, and lets no rule allow an opaque one by its parts", () => {
     expect(evaluateRequirement(OPAQUE, { ...base, rules: rulesFor("make", forbid) }).kind).toBe("forbidden");
-    const allowAll = { match: (words: readonly string[]) => (words[0] === "/bin/bash" ? [] : [allow]) };
+    const allowAll = {
+      restricts: false,
+      match: (words: readonly string[]) => (words[0] === "/bin/bash" ? [] : [allow]),
+    };
     expect(evaluateRequirement(OPAQUE, { ...base, rules: allowAll }).kind).toBe("needsApproval");
   });
 });
@@ -288,7 +313,8 @@ describe("requirement with one rule, in a restricted sandbox", () => {
       ["safe", SAFE],
       ["dangerous", DANGEROUS],
     ] as const) {
-      const rules = { match: (words: readonly string[]) => (words[0]?.startsWith("/bin/") ? [] : [RULES[rule]]) };
+      const match = (words: readonly string[]) => (words[0]?.startsWith("/bin/") ? [] : [RULES[rule]]);
+      const rules = { restricts: RULES[rule].decision !== "allow", match };
       const found = (["use_default", "require_escalated", "with_additional_permissions"] as const).map(
         (sandboxPermissions) => {
           const context = { approvalPolicy: POLICIES[policy]!, sandboxPermissions, unrestricted: false, rules };

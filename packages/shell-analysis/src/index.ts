@@ -1,4 +1,5 @@
 export type { LiteralCommands } from "./found-commands.js";
+export { MAX_SCRIPT_BYTES } from "./limits.js";
 export { joinWords, splitWords } from "./line-words.js";
 export { findLiteralCommands, findScriptCommands } from "./literal-commands.js";
 export type { NestedCommand, NestedCommands } from "./nested-commands.js";

@@ -200,7 +200,7 @@ export const addAgentOptions = (command: Command) =>
     .option("--strict-config", "Unknown keys of the configuration are an error")
     .option("--oss", "Use a model of this host")
     .option("--local-provider <name>", "With --oss: ollama or lmstudio")
-    .option("--dangerously-bypass-approvals-and-sandbox", "Refuse nothing, and run commands without a sandbox")
+    .option("--dangerously-bypass-approvals-and-sandbox", "Ask about nothing, and run commands without a sandbox")
     .addOption(new Option("--yolo").hideHelp())
     .option("--view", "Serve a page that shows what happens and answers approvals; its links go to stderr")
     .addOption(viewPortOption());

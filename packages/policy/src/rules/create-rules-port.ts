@@ -7,6 +7,7 @@ import type { BrokenRuleFile, RulePolicy } from "./policy.js";
 /** Adapts rules to the interface with which requirements are evaluated. */
 export function createRulesPort(policy: RulePolicy, options: MatchOptions = {}): RulesPort {
   return {
+    restricts: policy.broken.length > 0 || policy.rules.some(({ decision }) => decision !== "allow"),
     match: (command) => [
       ...findMatches(policy, command, options).map(renderMatch),
       ...policy.broken.filter(({ affectedPrograms }) => isAffected(affectedPrograms, command)).map(renderBroken),

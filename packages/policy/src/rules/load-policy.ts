@@ -5,7 +5,7 @@ import { StarlarkError } from "@codex/starlark";
 import { messageOf } from "@codex/telemetry";
 import { findAffectedPrograms } from "./affected-programs.js";
 import { MAX_RULE_FILE_BYTES, MAX_RULE_FILES_PER_LAYER } from "./limits.js";
-import { parseRuleFile } from "./parse-rule-file.js";
+import { decodeRules, parseRuleFile } from "./parse-rule-file.js";
 import { type BrokenRuleFile, createRulePolicy, type RuleFile, type RulePolicy } from "./policy.js";
 
 /** Where rule files are, from the least to the most specific: system, user, trusted project. */
@@ -76,7 +76,7 @@ async function readRuleFile(file: string, broken: BrokenRuleFile[]): Promise<str
     if (size > MAX_RULE_FILE_BYTES) {
       throw new Error(`the file has ${size} bytes, the limit is ${MAX_RULE_FILE_BYTES} bytes`);
     }
-    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(await readFile(file));
+    return decodeRules(await readFile(file));
   } catch (error) {
     broken.push(createUnread(file, error));
     return undefined;

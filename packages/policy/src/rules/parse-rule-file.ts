@@ -7,6 +7,9 @@ import { createRulePolicy, type RuleFile } from "./policy.js";
 import type { HostExecutable } from "./rule.js";
 import { Declarations, type Examples } from "./rule-builtins.js";
 
+/** The text of a rule file, without a byte order mark. @throws TypeError when it is not UTF-8 */
+export const decodeRules = (bytes: Uint8Array): string => new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+
 /**
  * Runs a rule file and tests its examples. `earlier` are the host executables of files before it; examples that start
  * with a path are tested with them. Throws a `StarlarkError` when anything is wrong.

@@ -3,7 +3,7 @@ import { dirname } from "node:path";
 import { type FileLockOptions, withFileLock } from "@codex/file-lock";
 import { quoteString, StarlarkError } from "@codex/starlark";
 import { messageOf } from "@codex/telemetry";
-import { parseRuleFile } from "./parse-rule-file.js";
+import { decodeRules, parseRuleFile } from "./parse-rule-file.js";
 
 /** A rule that could not be saved; the file is unchanged. */
 export class SaveRuleError extends Error {
@@ -77,7 +77,7 @@ function checkLoads(file: string, text: string): void {
 
 async function readText(file: string): Promise<string> {
   try {
-    return await readFile(file, "utf8");
+    return decodeRules(await readFile(file));
   } catch (error) {
     if (error instanceof Error && "code" in error && error.code === "ENOENT") return "";
     throw error;

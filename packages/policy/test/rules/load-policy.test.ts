@@ -80,8 +80,10 @@ describe("loadRulePolicy", () => {
     expect(checkCommand(policy, ["anything"]).decision).toBe("prompt");
   });
 
-  it("reads a byte order mark as an error with its place", async () => {
-    const policy = await loadRulePolicy([writeLayer("user", { "a.rules": `\ufeff${rule("a", "b")}` })]);
-    expect(policy.broken[0]?.message).toMatch(/a\.rules:1:1: the character/);
+  it("a byte order mark and CRLF change nothing; a second mark is an error with its place", async () => {
+    const text = `\ufeff${rule("a", "b")}\r\n# end\r\n`;
+    const policy = await loadRulePolicy([writeLayer("user", { "a.rules": text, "b.rules": `\ufeff${text}` })]);
+    expect(policy.rules).toHaveLength(1);
+    expect(policy.broken.map(({ message }) => message)).toEqual([expect.stringMatching(/b\.rules:1:1: the character/)]);
   });
 });
