@@ -39,7 +39,7 @@ async function setUp(script: Script, tables: string, environments?: string) {
     return finish(child);
   };
   const tools = () => (endpoint.requests[0]?.body.tools ?? []).map((tool) => String(Reflect.get(tool, "name")));
-  return { endpoint, run, tools };
+  return { endpoint, run, tools, home, repository };
 }
 
 const call = (id: string, tool: string, args: object = {}, name = "s") => functionCall(id, tool, args, `mcp__${name}`);
@@ -102,6 +102,28 @@ describe("MCP servers of codex exec", () => {
       const { code, stderr } = await run(["tools", "call", tool, "{}"]);
       expect([code, stderr]).toEqual([2, expect.stringContaining(`there is no tool "${tool}" (${state}); there are `)]);
     }
+  });
+
+  it("start outside of a project that is not trusted, unless `cwd` is configured; so do token commands", async () => {
+    const write = (name: string, more: string) => ["-c", `pwd >"$CODEX_HOME/${name}.cwd"; ${more}`];
+    const starts = (name: string, more = "") =>
+      `[mcp_servers.${name}]\ncommand = "/bin/sh"\nargs = ${JSON.stringify(write(name, "exit 1"))}\nenv_vars = ["CODEX_HOME"]\n${more}\n`;
+    const auth = (more = "") =>
+      `[model_providers.mine.auth]\ncommand = "/bin/sh"\nargs = ${JSON.stringify(write("token", "echo token"))}\n${more}\n`;
+    const tables = starts("plain") + starts("placed", 'cwd = "."');
+    const { run, home, repository } = await setUp([say("done"), say("done"), say("done")], tables + auth());
+    const places = async (args: readonly string[]) => {
+      expect((await run(args)).code).toBe(0);
+      const names = ["plain", "placed", "token"];
+      return names.map((name) => readFileSync(join(home, `${name}.cwd`), "utf8").trim());
+    };
+    const ours = join(home, "programs");
+    expect(await places(["exec", "go"])).toEqual([ours, repository, ours]);
+    expect(await places(["exec", "--trust", "go"])).toEqual([repository, repository, ours]);
+    const config = join(home, "config.toml");
+    writeFileSync(config, readFileSync(config, "utf8").replace(auth(), auth('cwd = "rules"')));
+    mkdirSync(join(home, "rules"));
+    expect((await places(["exec", "go"]))[2]).toBe(join(home, "rules"));
   });
 
   it("that are slow come with a later request", async () => {

@@ -214,7 +214,7 @@ function checkEnvironment(
 
 /** The servers start while everything else is opened. @param sandbox that of this host, if calls run here */
 async function startMcp(
-  { table }: LoadedConfig,
+  { table, project }: LoadedConfig,
   workspace: Workspace,
   sandbox: CommandSandbox | undefined,
   opening: Promise<Place>,
@@ -225,8 +225,9 @@ async function startMcp(
   const { openMcpServers } = await import("../mcp/mcp-servers.js");
   return openMcpServers(table, {
     getEnvironment: async (id) => (await opening).getEnvironment(id),
-    // A given directory is on the host where the calls run.
+    // A given directory is on the host where the calls run, and trust refers to directories of this host.
     cwdOf: (id) => (id === "local" && sandbox === undefined ? process.cwd() : workspace.cwd),
+    isTrusted: sandbox !== undefined && project.trust === "trusted",
     sandbox,
   });
 }

@@ -1,11 +1,19 @@
 import { readFile } from "node:fs/promises";
-import { join } from "node:path";
-import { createResponsesModel, type ModelPort, type Provider, ProviderError, resolveProvider } from "@codex/agent";
+import { join, resolve } from "node:path";
+import {
+  createResponsesModel,
+  type ModelPort,
+  type Provider,
+  ProviderError,
+  resolveProvider,
+  type TokenCommand,
+} from "@codex/agent";
 import { AdapterError, createNodeFetch, createTokenReader, loadAdapterModel } from "@codex/agent/node";
 import { codexHome } from "@codex/config";
 import { findProxy, ProxyError } from "@codex/http-proxy";
 import { VERSION } from "@codex/servers";
 import { CommandError } from "../exit-codes.js";
+import { openProgramDirectory } from "../program-directory.js";
 
 /** A model and its provider. */
 export interface OpenedModel {
@@ -30,7 +38,7 @@ export async function openModel(
     const sources = { config: table, env: process.env, ...(auth === undefined ? {} : { auth }) };
     const { provider, notices } = resolveProvider(id === undefined ? sources : { ...sources, id });
     const { credential } = provider;
-    const readToken = credential.kind === "command" ? createTokenReader(credential.command) : undefined;
+    const readToken = credential.kind === "command" ? createTokenReader(startElsewhere(credential.command)) : undefined;
     if (provider.adapter !== undefined) {
       const token = await readToken?.(AbortSignal.timeout(ADAPTER_TOKEN_MS));
       // Never a project directory: the package found is executed.
@@ -53,6 +61,12 @@ export async function openModel(
     throw new CommandError(error.message, 1, { cause: error });
   }
 }
+
+/** As in Codex, a relative directory is below `CODEX_HOME`; the default is none that a project may have written. */
+const startElsewhere = (command: TokenCommand): TokenCommand => ({
+  ...command,
+  cwd: command.cwd === undefined ? openProgramDirectory() : resolve(codexHome(), command.cwd),
+});
 
 /** Set by calling programs, such as the Codex SDK; undefined when invalid in a header. */
 function readOriginator(): string | undefined {

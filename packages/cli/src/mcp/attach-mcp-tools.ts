@@ -14,13 +14,14 @@ export async function attachMcpTools(
   chosen: ChosenEnvironment | undefined,
   tool?: string,
 ): Promise<McpTools> {
-  const { table } = await loadUserConfig({});
+  const { table, project } = await loadUserConfig({});
   const mcp = openMcpServers(table, {
     getEnvironment(id) {
       if (chosen?.environment.id === id) return chosen.environment;
       throw new Error(`environment \`${id}\` is not the one of this command; --environment ${id} uses it`);
     },
     cwdOf: (id) => (id === "local" ? process.cwd() : undefined),
+    isTrusted: project.trust === "trusted",
     tool,
   });
   try {

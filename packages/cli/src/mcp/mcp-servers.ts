@@ -1,7 +1,8 @@
 import type { Environment } from "@codex/environments";
-import { type McpTools, openMcpTools } from "@codex/mcp-client";
+import { type McpPlace, type McpTools, openMcpTools } from "@codex/mcp-client";
 import type { CommandSandbox } from "@codex/sandbox";
 import { createOwnEnvironment } from "../own-environment.js";
+import { openProgramDirectory } from "../program-directory.js";
 
 /** What MCP servers are started with. */
 export interface McpServerOptions {
@@ -9,6 +10,8 @@ export interface McpServerOptions {
   getEnvironment(id: string): Environment | Promise<Environment>;
   /** Working directory in an environment, absolute; undefined: the environment's own. */
   cwdOf(id: string): string | undefined;
+  /** Whether what is in the working directory on this host may be run: servers without `cwd` then start there, as in Codex. */
+  isTrusted: boolean;
   /** Shared with the executor of this host; default its own. */
   sandbox?: CommandSandbox | undefined;
   /** Name of a single tool to call: only its server is started. */
@@ -18,12 +21,19 @@ export interface McpServerOptions {
 /** Starts the MCP servers of a configuration without waiting; those without `environment_id` on this host, as Codex. @throws McpConfigError */
 export function openMcpServers(
   table: Readonly<Record<string, unknown>>,
-  { getEnvironment, cwdOf, tool, sandbox }: McpServerOptions,
+  { getEnvironment, cwdOf, isTrusted, tool, sandbox }: McpServerOptions,
 ): McpTools {
   const own = createOwnEnvironment({ sandbox });
+  const cwd = cwdOf(own.id) ?? process.cwd();
+  const here: McpPlace = {
+    id: own.id,
+    backend: own.backend,
+    http: own.http,
+    info: async () => ({ cwd, start: isTrusted ? cwd : openProgramDirectory() }),
+  };
   const tools = openMcpTools(table, {
     defaultEnvironment: own.id,
-    getEnvironment: (id = own.id) => (id === own.id ? own : getEnvironment(id)),
+    getEnvironment: async (id = own.id) => (id === own.id ? here : startingAtHome(await getEnvironment(id))),
     cwdOf,
     tool,
   });
@@ -33,3 +43,14 @@ export function openMcpServers(
   };
   return { ...tools, close };
 }
+
+/** No directory of another host is marked as trusted. */
+const startingAtHome = (place: Environment): McpPlace => ({
+  id: place.id,
+  backend: place.backend,
+  http: place.http,
+  async info() {
+    const { cwd, home } = await place.info();
+    return { cwd, start: home };
+  },
+});

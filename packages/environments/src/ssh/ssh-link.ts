@@ -126,6 +126,8 @@ class SshLink {
       {
         ...(isInteractive ? { program: "/bin/sh", args: asking } : { program, args }),
         env,
+        // The user's configuration may name programs that load code from where they start.
+        cwd: "/",
         onLine,
         ownGroup: !isInteractive,
         ...(clock === undefined ? {} : { clock }),

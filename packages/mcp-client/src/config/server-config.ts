@@ -36,7 +36,7 @@ export interface StdioConfig {
   env: Readonly<Record<string, string>>;
   /** Names of further variables. `local`: taken from this process; `remote`: from the host where it runs. */
   envVars: readonly { name: string; source: "local" | "remote" }[];
-  /** Relative to the environment's directory, which is the default. */
+  /** Relative to the environment's directory. */
   cwd: string | undefined;
 }
 

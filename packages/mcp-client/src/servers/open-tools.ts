@@ -14,7 +14,7 @@ import type { McpPlace } from "./server-transport.js";
 export interface McpToolsOptions extends ConnectOptions {
   /** Environment of servers that name none, such as `local`: policy and approvals treat their calls as calls there. */
   defaultEnvironment: string;
-  /** Absolute working directory of servers in an environment; undefined for the environment's own. */
+  /** Absolute directory against which a server's `cwd` is resolved in an environment; undefined for the environment's own. */
   cwdOf?: (environment: string) => string | undefined;
   /** Name of the only tool needed: only its server is started. Default: all are. */
   tool?: string | undefined;
@@ -78,12 +78,11 @@ export function openMcpTools(table: Readonly<Record<string, unknown>>, options: 
   };
 }
 
-/** Servers start in the working directory, unless they are configured with another. */
 const inDirectory = (place: McpPlace, cwd: string | undefined): McpPlace => ({
   id: place.id,
   backend: place.backend,
   http: place.http,
-  info: () => (cwd === undefined ? place.info() : Promise.resolve({ cwd })),
+  info: async () => ({ ...(await place.info()), ...(cwd === undefined ? {} : { cwd }) }),
 });
 
 function startGrace(clock: Clock, graceMs: number) {

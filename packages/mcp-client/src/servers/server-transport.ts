@@ -7,8 +7,11 @@ import { StdioTransport } from "../transports/stdio.js";
 
 /** The environment that runs a server or makes its requests. */
 export interface McpPlace extends Pick<Environment, "id" | "backend" | "http"> {
-  /** Its absolute directory, for servers configured without one or with a relative one. */
-  info(): Promise<{ cwd: string }>;
+  /**
+   * `cwd`: its absolute directory, against which a configured one is resolved. `start`: where servers configured without one start;
+   * default `cwd`. A program may load code from the directory it starts in, so nobody who is not trusted should write there.
+   */
+  info(): Promise<{ cwd: string; start?: string | undefined }>;
 }
 
 /** A transport that is not started yet, and the secret values it uses. */
@@ -31,7 +34,7 @@ export function createServerTransport(
 }
 
 async function createStdio(config: StdioConfig, place: McpPlace, env: Variables): Promise<ServerTransport> {
-  const { cwd } = await place.info();
+  const { cwd, start = cwd } = await place.info();
   const local = config.envVars.filter(({ source }) => source === "local");
   const named = local.flatMap(({ name }): [string, string][] => {
     const value = env[name];
@@ -45,7 +48,7 @@ async function createStdio(config: StdioConfig, place: McpPlace, env: Variables)
       args: config.args,
       env: variables,
       hostVariables,
-      cwd: posix.resolve(cwd, config.cwd ?? "."),
+      cwd: config.cwd === undefined ? start : posix.resolve(cwd, config.cwd),
     },
     { backend: place.backend },
   );
