@@ -20,8 +20,10 @@ const writeFileSchema = lazily(() =>
     followSymlinks: followSymlinks(),
     /** Permission bits that the file gets; Codex 0.169.0 ignores it. */
     mode: optional(z.int().check(z.nonnegative(), z.maximum(MAX_MODE))),
-    /** The file never has only a part of the content. Codex 0.169.0 ignores it; no effect without `followSymlinks`. */
+    /** The old content is kept until the new one is whole. Codex 0.169.0 ignores it; no effect without `followSymlinks`. */
     atomic: optional(z.boolean()),
+    /** With `atomic`: what the path must have, or it stays as it is: no file, or the content with this hash. Codex 0.169.0 ignores it. */
+    expected: optional(z.string().check(z.regex(/^(?:missing|sha256:[0-9a-f]{64})$/))),
   }),
 );
 const createDirectorySchema = lazily(() =>

@@ -55,4 +55,6 @@ export const ERROR_CODES = {
   notFound: -32004,
   /** The session already has a connection; clients retry. */
   sessionBusy: -32010,
+  /** A file has other content than a write expects. */
+  contentChanged: -32011,
 } as const;

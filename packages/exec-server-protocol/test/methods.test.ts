@@ -54,6 +54,7 @@ it("pins the error codes, which agree with those of the channel", () => {
     internal: -32603,
     notFound: -32004,
     sessionBusy: -32010,
+    contentChanged: -32011,
   });
   expect([RPC_INVALID_REQUEST, RPC_METHOD_NOT_FOUND, RPC_INVALID_PARAMS, RPC_INTERNAL_ERROR]).toEqual([
     -32600, -32601, -32602, -32603,

@@ -38,6 +38,17 @@ export async function withErrorPath<T>(path: HostPath, run: () => Promise<T>): P
 export const notAFile = (path: HostPath): RpcError =>
   new RpcError(ERROR_CODES.invalidRequest, `path \`${displayPath(path)}\` is not a file`);
 
+/** A file has changed since its caller looked at it. */
+export const changedError = (path: HostPath): RpcError =>
+  new RpcError(ERROR_CODES.contentChanged, `something else changed \`${displayPath(path)}\` in the meantime`);
+
+/** A file was written in part, and neither finished nor restored. `whole`: where its new or old content is. */
+export function tornError(error: unknown, path: HostPath, whole?: { name: "old" | "new"; path: HostPath }): RpcError {
+  const where = whole === undefined ? "" : `; its ${whole.name} content is in \`${displayPath(whole.path)}\``;
+  const message = `${describeError(error)}: only a part of \`${displayPath(path)}\` was written${where}`;
+  return new RpcError(codeOf(errnoOf(error)), message, { cause: error });
+}
+
 export const invalidRequest = (message: string): RpcError => new RpcError(ERROR_CODES.invalidRequest, message);
 
 function codeOf(name: string | undefined): number {

@@ -49,6 +49,9 @@ export const SORT_SLACK = 1024;
 /** Size of one read while a file is loaded into memory, bytes. */
 export const READ_STEP_BYTES = 16 * 1024 * 1024;
 
+/** Size of one step while the content of a file is copied, bytes. */
+export const COPY_STEP_BYTES = 1024 * 1024;
+
 /** First allocation for a file of unknown size, such as those of /proc, bytes. */
 export const UNKNOWN_SIZE_BYTES = 64 * 1024;
 

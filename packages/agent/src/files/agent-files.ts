@@ -7,18 +7,21 @@ export interface AgentFiles {
   /** `size`: bytes, when known from `getMetadata`. */
   readFile(path: string, options?: FileCallOptions & { size?: number }): Promise<Uint8Array>;
   /**
-   * Creates a file or replaces its content; permissions and symlinks are preserved. `mode`: permission bits to set, if the
-   * host supports that, which is when `getMetadata` with `extended` returns a `mode`. `atomic`: without a moment at which the file
-   * has a part of the content only, if the host supports that for this file.
+   * Creates a file or replaces its content in place. Hosts that report a `mode` with `extended` of `getMetadata` support the options,
+   * others ignore them. `mode`: permission bits to set. `atomic`: a crash does not lose the old content. `expected`, with `atomic`: the
+   * content that is replaced, null for no file; anything else is not overwritten.
    */
   writeFile(
     path: string,
     bytes: Uint8Array,
-    options?: FileCallOptions & { mode?: number; atomic?: boolean },
+    options?: FileCallOptions & { mode?: number; atomic?: boolean; expected?: Uint8Array | null },
   ): Promise<void>;
   createDirectory(path: string, options?: FileCallOptions & { recursive?: boolean }): Promise<void>;
-  /** Follows symlinks. */
-  getMetadata(path: string, options?: FileCallOptions & { extended?: boolean }): Promise<AgentFileMetadata>;
+  /** Follows symlinks, unless told not to: then a path that is one, or leads through one, is an error. */
+  getMetadata(
+    path: string,
+    options?: FileCallOptions & { extended?: boolean; followSymlinks?: boolean },
+  ): Promise<AgentFileMetadata>;
   /** Resolves symlinks; returns a `file:` URI. */
   canonicalize(path: string, options?: FileCallOptions): Promise<string>;
   /** Removes a file, a symlink (not its target) or, with `recursive`, a directory. */
@@ -66,11 +69,17 @@ export interface WalkedFiles {
 }
 
 /** Whether an error means that a file does not exist. */
-export const isMissing = (error: unknown): boolean =>
-  typeof error === "object" && error !== null && "code" in error && error.code === NOT_FOUND;
+export const isMissing = (error: unknown): boolean => codeOf(error) === -32004;
 
-/** Error code of the exec-server protocol. */
-const NOT_FOUND = -32004;
+/** Whether an error of `getMetadata` that follows no symlinks means that the path is one. */
+export const isLinkError = (error: unknown): boolean => codeOf(error) === -32600;
+
+/** Whether a file was not written because its content is not the expected one. */
+export const isChangedError = (error: unknown): boolean => codeOf(error) === -32011;
+
+/** Code of the exec-server protocol. */
+const codeOf = (error: unknown): unknown =>
+  typeof error === "object" && error !== null && "code" in error ? error.code : undefined;
 
 /** Extracts the path of a `file:` URI; invalid UTF-8 stays percent-encoded. */
 export function pathOfFileUrl(url: string): string {

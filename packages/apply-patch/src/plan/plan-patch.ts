@@ -59,7 +59,8 @@ function planOperation(
       return { steps: [{ kind: "write", path, before, after }], change };
     }
     case "delete": {
-      readBytes(path, before, "delete");
+      // A link can be removed whatever it leads to.
+      if (before.isLink !== true) readBytes(path, before, "delete");
       states.set(path, { kind: "missing" });
       return { steps: [{ kind: "remove", path, before }], change };
     }
@@ -87,6 +88,7 @@ function planOperation(
 }
 
 function readBytes(path: string, state: FileState, verb: "delete" | "update"): Uint8Array {
+  if (state.kind === "missing" && state.isLink) fail(path, `to ${verb} is a symbolic link that leads nowhere`);
   if (state.kind === "missing") fail(path, `to ${verb} does not exist (No such file or directory)`);
   if (state.kind === "directory") fail(path, `to ${verb} is not a file but a directory`);
   if (state.kind === "unreadable") failUnreadable(path, state.reason);
@@ -117,7 +119,7 @@ function checkSize(path: string, bytes: number): void {
 }
 
 function checkTarget(path: string, moveTo: string, target: FileState, original: FileState | undefined): void {
-  if (target.kind === "missing" && original?.kind === "file" && original.isLink) {
+  if (target.kind === "missing" && target.isLink !== true && original?.isLink) {
     fail(moveTo, `is a symbolic link: delete it in one patch, and move '${quoteLine(path)}' there in the next`);
   }
   if (target.kind === "missing") return;
@@ -139,16 +141,18 @@ export function isApplied(operation: Operation, cwd: string, states: ReadonlyMap
         isSame(here.bytes, new TextEncoder().encode(operation.lines.map((line) => `${line}\n`).join("")))
       );
     case "delete":
-      return here.kind === "missing";
+      return isGone(here);
     case "update": {
       const there = operation.moveTo === undefined ? here : stateOf(operation.moveTo);
-      const isMoved = operation.moveTo === undefined || here.kind === "missing";
+      const isMoved = operation.moveTo === undefined || isGone(here);
       return (
         isMoved && there.kind === "file" && (operation.chunks.length === 0 || hasResult(there.bytes, operation.chunks))
       );
     }
   }
 }
+
+const isGone = (state: FileState): boolean => state.kind === "missing" && state.isLink !== true;
 
 const isSame = (one: Uint8Array, other: Uint8Array): boolean =>
   one.length === other.length && one.every((byte, index) => byte === other[index]);

@@ -1,18 +1,17 @@
 import type { PatchProblem } from "../patch.js";
 
-/** State of a path before the patch. */
-export type FileState =
+/** State of a path before the patch. `isLink`: the path is a symbolic link, and the rest is what it leads to. */
+export type FileState = { isLink?: boolean } & (
   | { kind: "missing" }
   | { kind: "directory" }
   | {
       kind: "file";
       /** Its whole content. */
       bytes: Uint8Array;
-      /** The path is a symbolic link to it. */
-      isLink?: boolean;
     }
   /** Another type of file, or unreadable; `reason` completes "cannot be read: …". */
-  | { kind: "unreadable"; reason: string };
+  | { kind: "unreadable"; reason: string }
+);
 
 /** State of the files before the patch. */
 export interface FilesBefore {

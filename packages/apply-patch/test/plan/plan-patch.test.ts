@@ -167,6 +167,24 @@ describe("what does not fit", () => {
     expect(text).toContain("Already as this patch leaves them: 'a', 'b', 'c', 'e'.");
   });
 
+  it.each<[name: string, state: FileState]>([
+    ["leads nowhere", { kind: "missing", isLink: true }],
+    ["leads to a directory", { kind: "directory", isLink: true }],
+    ["leads to what cannot be read", { kind: "unreadable", reason: "a socket", isLink: true }],
+  ])("deletes a link that %s, and counts none as deleted", (_, state) => {
+    const link = { "/ws/l": state };
+    expect(answer({}, ["*** Delete File: l"], link)).toBe("planned");
+    expect(answer({}, ["*** Delete File: l", ...change("a", "x", "y")], link)).not.toContain("Already");
+    expect(answer({ a: "x\n" }, ["*** Delete File: l", ...move("a", "l", "x", "y")], link)).toMatch(
+      /l is a symbolic link: delete it in one patch/,
+    );
+  });
+
+  it("says that a link leads nowhere", () => {
+    const text = answer({}, change("l", "x", "y"), { "/ws/l": { kind: "missing", isLink: true } });
+    expect(text).toContain("/ws/l to update is a symbolic link that leads nowhere");
+  });
+
   it.each<[name: string, state: FileState, pattern: RegExp]>([
     ["a directory", { kind: "directory" }, /is not a file but a directory/],
     ["what cannot be read", { kind: "unreadable", reason: "Permission denied" }, /cannot be read: Permission denied/],

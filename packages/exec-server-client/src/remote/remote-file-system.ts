@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import type { DirectoryEntry, HostPath, Metadata, WalkOptions, WalkResult } from "@codex/exec-server-protocol";
 import { METHODS, NOTIFICATIONS, toFileUrl } from "@codex/exec-server-protocol";
 import * as z from "zod/mini";
@@ -7,6 +8,13 @@ import { ClientError } from "../errors.js";
 import { MAX_WHOLE_FILE_BYTES } from "../limits.js";
 import type { CallOptions, Calls } from "../session/calls.js";
 import { type FileOptions, readBlocks, writeBlocks } from "./file-blocks.js";
+
+/** Options of `writeFile`. */
+export interface WriteFileOptions extends FileOptions {
+  mode?: number;
+  atomic?: boolean;
+  expected?: Uint8Array | null;
+}
 
 /** Why a watch has ended. `lost`: its connection was lost, so later changes are unknown. */
 export type MissingChange = "changed" | "replaced" | "lost";
@@ -71,19 +79,22 @@ export class RemoteFileSystem {
   }
 
   /**
-   * Writes a file, in blocks like `readFile`. Codex 0.169.0 leaves an incomplete file after a failure. `mode`: permission bits
-   * that a file written in one message gets from servers of this project; others ignore it. `atomic`: these servers never leave
-   * a part of the content, even when they are killed, unless only writing in place preserves the file (hard links, another owner).
+   * Writes a file, in blocks like `readFile`. Codex 0.169.0 leaves an incomplete file after a failure, and ignores the options, which
+   * concern a file written in one message. `mode`: permission bits that it gets. `atomic`: neither a full disk nor the end of the
+   * server loses the old content. `expected`, with `atomic`: the content that is replaced, null for no file; the server refuses to
+   * overwrite anything else.
    */
-  async writeFile(
-    path: HostPath,
-    bytes: Uint8Array,
-    { mode, atomic, ...given }: FileOptions & { mode?: number; atomic?: boolean } = {},
-  ): Promise<void> {
+  async writeFile(path: HostPath, bytes: Uint8Array, options: WriteFileOptions = {}): Promise<void> {
+    const { mode, atomic, expected, ...given } = options;
     if (bytes.length > MAX_WHOLE_FILE_BYTES) return writeBlocks(this, this.#nextHandle(), path, bytes, given);
-    const options = { ...given, ...(mode === undefined ? {} : { mode }), ...(atomic === true ? { atomic } : {}) };
-    const dataBase64 = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("base64");
-    await this.#request(METHODS.fsWriteFile, { ...at(path, options), dataBase64 }, responses.nothing);
+    const params = {
+      ...at(path, given),
+      ...(mode === undefined ? {} : { mode }),
+      ...(atomic === true ? { atomic } : {}),
+      ...(expected === undefined ? {} : { expected: describeContent(expected) }),
+      dataBase64: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("base64"),
+    };
+    await this.#request(METHODS.fsWriteFile, params, responses.nothing);
   }
 
   async createDirectory(path: HostPath, options: FileOptions & { recursive?: boolean } = {}): Promise<void> {
@@ -240,6 +251,10 @@ export class RemoteFileSystem {
 
 /** For calls that change nothing. */
 const IDEMPOTENT: CallOptions = { idempotent: true };
+
+/** As the member `expected` of `fs/writeFile`. */
+const describeContent = (content: Uint8Array | null): string =>
+  content === null ? "missing" : `sha256:${createHash("sha256").update(content).digest("hex")}`;
 
 /** Omitted members get the server's defaults; `sandbox` is always sent, as Codex does. */
 const at = (path: HostPath, { sandbox = null, ...options }: FileOptions): Record<string, unknown> => ({

@@ -1,6 +1,7 @@
 import { closeSync, constants, fstatSync, open as openCallback, type Stats } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 import { promisify } from "node:util";
+import { errnoOf } from "@codex/exec-backend";
 import type { HostPath } from "@codex/exec-server-protocol";
 import { notAFile } from "../errors.js";
 import { withoutLinks } from "./no-follow.js";
@@ -21,6 +22,16 @@ export async function openForReading(path: HostPath, followSymlinks: boolean): P
 export async function openForWriting(path: HostPath, followSymlinks: boolean): Promise<FileHandle> {
   const flags = constants.O_WRONLY | constants.O_CREAT;
   return openFile(path, followSymlinks, flags, (info) => !info.isFIFO());
+}
+
+/** Like `openForWriting`, for a path without links; undefined for a missing file. */
+export async function openExisting(path: HostPath): Promise<FileHandle | undefined> {
+  try {
+    return await openFile(path, true, constants.O_WRONLY, (info) => !info.isFIFO());
+  } catch (error) {
+    if (errnoOf(error) === "ENOENT") return undefined;
+    throw error;
+  }
 }
 
 /** Opens a regular file for reading, as a bare descriptor; the caller closes it. @throws RpcError for anything else */

@@ -1,11 +1,12 @@
-import { randomBytes } from "node:crypto";
-import { constants, type Stats } from "node:fs";
-import { access, copyFile, type FileHandle, open, rename, stat, unlink } from "node:fs/promises";
+import type { Stats } from "node:fs";
+import { access, constants, type FileHandle, stat } from "node:fs/promises";
 import { errnoOf } from "@codex/exec-backend";
-import { type HostPath, joinPath, parentPath } from "@codex/exec-server-protocol";
-import { notAFile, systemError } from "../errors.js";
-import { openForWriting } from "./open-file.js";
+import type { HostPath } from "@codex/exec-server-protocol";
+import { notAFile, systemError, tornError } from "../errors.js";
+import { openExisting, openForWriting } from "./open-file.js";
+import { contentOfFile, overwrite } from "./overwrite.js";
 import { resolveTarget } from "./resolve-target.js";
+import { ANYBODY, createSibling, OWNER_ALONE, type Sibling, tryCreateSibling } from "./sibling.js";
 
 /** New content of a file while it is being written. The owner ends it with `commit` or `abort`. */
 export interface Replacement {
@@ -21,39 +22,19 @@ export interface Replacement {
 }
 
 /**
- * Starts to replace a file, which need not exist. The content is written to a sibling file that is renamed over it, with
- * permissions and owner kept. Where only writing in place preserves the file (hard links, another owner, a directory that
- * takes no new files), it is truncated and written in place.
+ * Starts to replace a file, which need not exist. The content is written to a sibling, and copied into the file once it is whole,
+ * so that the file stays the same one: links, owner, permissions, attributes. In a directory that takes no new files it is truncated
+ * and written in place.
  */
 export async function createReplacement(path: HostPath): Promise<Replacement> {
   const target = await resolveTarget(path);
-  return (await createSibling(target, await statForReplacing(target))) ?? replaceInPlace(target);
+  const existing = await statForReplacing(target);
+  const sibling =
+    existing === undefined ? await createSibling(target, ANYBODY) : await tryCreateSibling(target, OWNER_ALONE);
+  if (sibling === undefined) return replaceInPlace(target);
+  const commit = () => (existing === undefined ? sibling.become(target) : copyInto(target, sibling, existing));
+  return { file: sibling.file, target, contentPath: sibling.path, commit, abort: sibling.discard };
 }
-
-/** Like `createReplacement`; undefined for a file that only writing in place preserves, and for devices. */
-export async function createAtomicReplacement(path: HostPath): Promise<Replacement | undefined> {
-  const target = await resolveTarget(path);
-  const existing = await stat(target).catch((error: unknown) => {
-    if (errnoOf(error) === "ENOENT") return undefined;
-    throw error;
-  });
-  if (existing?.isFile() === false) return undefined;
-  if (existing !== undefined) await access(target, constants.W_OK);
-  return createSibling(target, existing);
-}
-
-async function createSibling(target: HostPath, existing: Stats | undefined): Promise<Replacement | undefined> {
-  if (existing !== undefined && existing.nlink !== 1) return undefined;
-  try {
-    return await replaceBeside(target, existing);
-  } catch (error) {
-    if (existing === undefined || !MEANS_IN_PLACE.has(errnoOf(error) ?? "")) throw error;
-    return undefined;
-  }
-}
-
-/** ENOENT: directories of /proc take no new files. ENAMETOOLONG: the sibling's name may be the longer one. */
-const MEANS_IN_PLACE: ReadonlySet<string> = new Set(["EACCES", "EPERM", "EROFS", "ENOENT", "ENAMETOOLONG"]);
 
 /** @throws for anything but a regular file, and for a file that this process may not write */
 async function statForReplacing(target: HostPath): Promise<Stats | undefined> {
@@ -77,53 +58,23 @@ async function replaceInPlace(target: HostPath): Promise<Replacement> {
   return { file, target, contentPath: target, commit: close, abort: () => close().catch(() => {}) };
 }
 
-async function replaceBeside(target: HostPath, existing: Stats | undefined): Promise<Replacement> {
-  const contentPath = joinPath(parentPath(target), `.codex-replace-${randomBytes(8).toString("hex")}`);
-  // Never more accessible than the file it replaces.
-  const mode = existing === undefined ? ANYBODY : OWNER_ALONE;
-  const file = await open(contentPath, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, mode);
-  const abort = async () => {
-    await file.close().catch(() => {});
-    await unlink(contentPath).catch(() => {});
-  };
-  const commit = async () => {
-    let isMoved = false;
-    try {
-      await file.close();
-      isMoved = await putInPlace(contentPath, target);
-    } finally {
-      if (!isMoved) await unlink(contentPath).catch(() => {});
-    }
-  };
-  try {
-    if (existing !== undefined) await keepOwnership(file, existing);
-    return { file, target, contentPath, commit, abort };
-  } catch (error) {
-    await abort();
+/** A file that was removed in the meantime is created again, no more accessible than it was. */
+async function copyInto(target: HostPath, sibling: Sibling, existing: Stats): Promise<void> {
+  const file = await openExisting(target).catch(async (error: unknown) => {
+    await sibling.discard();
     throw error;
+  });
+  if (file === undefined) {
+    await sibling.file.chmod(existing.mode & 0o777);
+    return sibling.become(target);
   }
-}
-
-const MEANS_COPY: ReadonlySet<string> = new Set(["EBUSY", "EACCES", "EPERM"]);
-
-/** Minus the umask. */
-const ANYBODY = 0o666;
-const OWNER_ALONE = 0o600;
-
-async function keepOwnership(file: FileHandle, { uid, gid, mode }: Stats): Promise<void> {
-  const own = await file.stat();
-  if (own.uid !== uid || own.gid !== gid) await file.chown(uid, gid);
-  await file.chmod(mode & 0o7777);
-}
-
-/** A mount point cannot be renamed over, nor another's file in a sticky directory: the content is copied into it. False: copied. */
-async function putInPlace(contentPath: HostPath, target: HostPath): Promise<boolean> {
   try {
-    await rename(contentPath, target);
-    return true;
-  } catch (error) {
-    if (!MEANS_COPY.has(errnoOf(error) ?? "")) throw error;
-    await copyFile(contentPath, target);
-    return false;
+    await overwrite(file, await contentOfFile(sibling.file), async (error) => {
+      await sibling.leave();
+      throw tornError(error, target, { name: "new", path: sibling.path });
+    });
+  } finally {
+    await sibling.discard();
+    await file.close();
   }
 }

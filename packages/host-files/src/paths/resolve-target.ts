@@ -1,4 +1,4 @@
-import { lstat, readlink, realpath } from "node:fs/promises";
+import { lstat, readlink, realpath, stat } from "node:fs/promises";
 import { errnoOf } from "@codex/exec-backend";
 import { baseName, type HostPath, joinPath, parentPath, resolvePath, toHostPath } from "@codex/exec-server-protocol";
 import { systemError } from "../errors.js";
@@ -9,11 +9,11 @@ export async function resolveTarget(path: HostPath): Promise<HostPath> {
   let current = path;
   for (let links = 0; links <= MAX_LINKS; links += 1) {
     try {
-      return await realPath(current);
+      return await namedPath(current);
     } catch (error) {
       if (errnoOf(error) !== "ENOENT") throw error;
     }
-    const own = joinPath(await realPath(parentPath(current)), baseName(current));
+    const own = joinPath(await namedPath(parentPath(current)), baseName(current));
     const target = await readLink(own);
     if (target === undefined) return own;
     current = resolvePath(parentPath(own), target);
@@ -29,6 +29,13 @@ export async function resolveMissing(path: HostPath): Promise<HostPath> {
     if (errnoOf(error) !== "ENOENT") throw error;
     return joinPath(await resolveMissing(parentPath(path)), baseName(path));
   }
+}
+
+/** The path with links resolved, unless what it leads to has no name here, as behind `/proc/…/root`. */
+async function namedPath(path: HostPath): Promise<HostPath> {
+  const real = await realPath(path);
+  const [reached, named] = await Promise.all([stat(path), stat(real).catch(() => undefined)]);
+  return reached.dev === named?.dev && reached.ino === named.ino ? real : path;
 }
 
 /** The path with every link resolved. */

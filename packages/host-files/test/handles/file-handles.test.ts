@@ -157,12 +157,28 @@ describe("replacing", () => {
     expect(lstatSync(files.path("dangling")).isSymbolicLink()).toBe(true);
   });
 
-  it("writes a file with several hard links in place", async () => {
+  it("keeps the file the same one, and its hard links", async () => {
     linkSync(files.path("f.txt"), files.path("hard"));
+    const { ino } = statSync(files.path("f.txt"));
+    for (const text of ["longer than before", "s"]) {
+      await open("w", "f.txt", "replace");
+      await writeBlock("w", 0, text);
+      expect(contentOf("hard")).not.toBe(text);
+      expect(await close("w")).toEqual({});
+      expect([contentOf("f.txt"), contentOf("hard")]).toEqual([text, text]);
+    }
+    expect(statSync(files.path("f.txt")).ino).toBe(ino);
+    expect(leftovers()).toEqual([]);
+  });
+
+  it("creates a file that is removed meanwhile, no more accessible than it was", async () => {
+    chmodSync(files.path("f.txt"), 0o600);
     await open("w", "f.txt", "replace");
-    await writeBlock("w", 0, "both");
-    await close("w");
-    expect([contentOf("f.txt"), contentOf("hard")]).toEqual(["both", "both"]);
+    await writeBlock("w", 0, "new");
+    await files.call("remove", { path: files.url("f.txt") });
+    expect(await close("w")).toEqual({});
+    expect([contentOf("f.txt"), statSync(files.path("f.txt")).mode & 0o777]).toEqual(["new", 0o600]);
+    expect(leftovers()).toEqual([]);
   });
 
   it("refuses reads through its handle, and writes through a handle for reading", async () => {

@@ -1,7 +1,9 @@
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
+import { createHash } from "node:crypto";
 import { once } from "node:events";
 import {
   appendFileSync,
+  chmodSync,
   closeSync,
   constants,
   existsSync,
@@ -11,6 +13,7 @@ import {
   openSync,
   readdirSync,
   readFileSync,
+  rmSync,
   statSync,
   symlinkSync,
   truncateSync,
@@ -18,6 +21,7 @@ import {
 } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { toFileUrl } from "@codex/exec-server-protocol";
 import { findSmallDiskProblem, openSmallDisk, type SmallDisk } from "@codex/testkit";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -146,17 +150,25 @@ describe("writeFile", () => {
     expect(readFileSync(files.path("sub/w"), "utf8")).toBe("yes");
   });
 
-  it("replaces a file at once where asked to, and writes in place what that would not preserve", async () => {
+  it("keeps the file the same one where the old content is kept meanwhile", async () => {
     const inode = (name: string) => statSync(files.path(name)).ino;
     const before = inode("f.txt");
-    expect(await write("link", "through", { atomic: true })).toEqual({});
-    expect(readFileSync(files.path("f.txt"), "utf8")).toBe("through");
-    expect(inode("f.txt")).not.toBe(before);
+    const reader = openSync(files.path("f.txt"), "r");
+    for (const text of ["through a link", "t", "", "longer than before"]) {
+      expect(await write("link", text, { atomic: true })).toEqual({});
+      expect(readFileSync(files.path("f.txt"), "utf8")).toBe(text);
+      expect(readFileSync(`/dev/fd/${reader}`, "utf8")).toBe(text);
+    }
+    closeSync(reader);
+    expect(inode("f.txt")).toBe(before);
     expect(lstatSync(files.path("link")).isSymbolicLink()).toBe(true);
     expect(await write("dangling", "made", { atomic: true, mode: 0o640 })).toEqual({});
     expect(statSync(files.path("missing")).mode & 0o7777).toBe(0o640);
     expect(await write("missing", "kept", { atomic: true })).toEqual({});
     expect(statSync(files.path("missing")).mode & 0o7777).toBe(0o640);
+    chmodSync(files.path("missing"), 0o6755);
+    expect(await write("missing", "kept too", { atomic: true })).toEqual({});
+    expect(statSync(files.path("missing")).mode & 0o7777).toBe(0o6755);
     expect(await write("new", "1", { atomic: true })).toEqual({});
     expect(statSync(files.path("new")).mode & 0o777).toBe(0o666 & ~process.umask());
     linkSync(files.path("new"), files.path("hard"));
@@ -169,7 +181,46 @@ describe("writeFile", () => {
     expect(await write("sub", "x", { atomic: true })).toHaveProperty("code", -32603);
     expect(await write("nodir/x", "x", { atomic: true })).toHaveProperty("code", -32004);
     expect(await write("link", "no", { atomic: true, followSymlinks: false })).toEqual(LOOP);
-    expect(readdirSync(files.root).filter((name) => name.startsWith(".codex"))).toEqual([]);
+    expect(leftovers()).toEqual([]);
+  });
+
+  it("overwrites nothing but what is expected", async () => {
+    const changed = (name: string) => ({
+      code: -32011,
+      message: `something else changed \`${files.path(name)}\` in the meantime`,
+    });
+    const hash = (text: string) => `sha256:${createHash("sha256").update(text).digest("hex")}`;
+    const expecting = (name: string, text: string, expected: string) => write(name, text, { atomic: true, expected });
+    expect(await expecting("link", "x", hash("Hello"))).toEqual(changed("f.txt"));
+    expect(await expecting("f.txt", "x", "missing")).toEqual(changed("f.txt"));
+    expect(await expecting("new", "x", hash(""))).toEqual(changed("new"));
+    expect(existsSync(files.path("new"))).toBe(false);
+    expect(readFileSync(files.path("f.txt"), "utf8")).toBe("hello");
+    expect(await expecting("link", "1", hash("hello"))).toEqual({});
+    expect(await expecting("new", "2", "missing")).toEqual({});
+    expect(await expecting("dangling", "3", "missing")).toEqual({});
+    const contents = ["f.txt", "new", "missing"].map((name) => readFileSync(files.path(name), "utf8"));
+    expect(contents).toEqual(["1", "2", "3"]);
+    expect(await expecting("f.txt", "x", "1")).toHaveProperty("code", -32602);
+    expect(leftovers()).toEqual([]);
+  });
+
+  it("loses neither content when the process is killed", async () => {
+    const [old, next] = ["a".repeat(3_000_000), "b".repeat(2_000_000)];
+    for (let kill = 0; kill < 8; kill += 1) {
+      writeFileSync(files.path("f.txt"), old);
+      const child = spawn(process.execPath, [REWRITE, files.path("f.txt"), old[0]!, next[0]!], {
+        stdio: ["ignore", "pipe", "inherit"],
+      });
+      await once(child.stdout, "data"); // it has written once, and goes on
+      child.kill("SIGKILL");
+      await once(child, "close");
+      const found = readdirSync(files.root)
+        .filter((name) => name === "f.txt" || name.startsWith(".codex-replace"))
+        .map((name) => readFileSync(files.path(name), "utf8"));
+      expect(found.some((text) => text === old || text === next)).toBe(true);
+      for (const name of leftovers()) rmSync(files.path(name));
+    }
   });
 
   it("reports what prevents a write, with code and path", async () => {
@@ -204,6 +255,11 @@ describe("writeFile", () => {
     expect(readFileSync(files.path("f.txt"), "utf8")).toBe("hello");
   });
 });
+
+const leftovers = () => readdirSync(files.root).filter((name) => name.startsWith(".codex"));
+
+/** Writes a file in turns with 3,000,000 of one letter and 2,000,000 of another. */
+const REWRITE = fileURLToPath(new URL("./programs/rewrite.mjs", import.meta.url));
 
 describe("createDirectory", () => {
   const create = (name: string, more = {}) => files.call("createDirectory", { path: files.url(name), ...more });
@@ -315,6 +371,12 @@ describe.skipIf(noDisk !== undefined)(`on a full disk (${noDisk ?? "of 16 pages"
     expect(readFileSync(file, "utf8")).toBe("a".repeat(bytes));
     expect(await write("b".repeat(Math.floor(bytes / 2)))).toEqual({});
     expect(readFileSync(file, "utf8")).toBe("b".repeat(Math.floor(bytes / 2)));
+    writeFileSync(file, "d".repeat(bytes)); // in place, with what is left
+    disk.fill();
+    const safely = { path: toFileUrl(file), dataBase64: base64("e".repeat(100_000)), atomic: true };
+    expect(await files.call("writeFile", safely)).toMatchObject(full);
+    expect(readFileSync(file, "utf8")).toBe("d".repeat(bytes));
+    expect(readdirSync(disk.path).sort()).toEqual(["f", "filling"]);
     disk.free();
     expect(await write("c".repeat(9_000))).toEqual({});
     expect(readFileSync(file, "utf8")).toBe("c".repeat(9_000));

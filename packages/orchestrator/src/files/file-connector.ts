@@ -15,7 +15,8 @@ interface InSandbox {
 /** Files of a host, by absolute paths. For a missing file, calls reject with an Error with the `code` -32004. */
 export interface HostFiles {
   readFile(path: string, options: InSandbox & { size: number }): Promise<Uint8Array>;
-  writeFile(path: string, bytes: Uint8Array, options: InSandbox): Promise<void>;
+  /** `atomic`: a crash does not lose the old content, if the host supports that. */
+  writeFile(path: string, bytes: Uint8Array, options: InSandbox & { atomic: true }): Promise<void>;
   createDirectory(path: string, options: InSandbox & { recursive: true }): Promise<void>;
   getMetadata(path: string, options: InSandbox): Promise<HostFileKind & { size: number; modifiedAtMs: number }>;
   readDirectory(path: string, options: InSandbox): Promise<readonly (HostFileKind & { fileName: string })[]>;

@@ -58,7 +58,7 @@ export function createFiles(
       return access({ tool: "write_file", path, details }, options, async (files, at, sandbox) => {
         const above = at.includes("\\") ? at.replace(/[\\/][^\\/]*$/, "") : at.replace(/\/[^/]*$/, "");
         if (above !== "") await files.createDirectory(above, { ...sandbox, recursive: true });
-        await files.writeFile(at, bytes, sandbox);
+        await files.writeFile(at, bytes, { ...sandbox, atomic: true });
       });
     },
     stat: (path, options = {}) =>

@@ -1,6 +1,6 @@
 import { getAncestors, type Plan, type Step } from "@codex/apply-patch";
-import { type AgentFiles, isMissing, reasonOf } from "../../files/agent-files.js";
-import { isSameState, readState } from "./file-states.js";
+import { type AgentFiles, isChangedError, isMissing, reasonOf } from "../../files/agent-files.js";
+import { expecting, isSameState, readState } from "./file-states.js";
 import { type RolledBackFile, rollBack } from "./roll-back.js";
 import type { StartedStep } from "./started-step.js";
 import { writeMoved } from "./write-moved.js";
@@ -25,6 +25,7 @@ export async function applyPlan(files: AgentFiles, { steps }: Plan, newId: () =>
       if (step.kind === "remove") await files.remove(step.path, { recursive: false, force: false });
       else await write(files, step, current.made, newId);
     } catch (error) {
+      if (isChangedError(error)) started.pop(); // nothing of it was done
       return { ok: false, path: step.path, reason: reasonOf(error), files: await rollBack(files, started) };
     }
   }
@@ -40,7 +41,7 @@ async function write(
   const { movedFrom } = step;
   const run = () =>
     movedFrom === undefined
-      ? files.writeFile(step.path, step.after, ATOMIC)
+      ? files.writeFile(step.path, step.after, { atomic: true, ...expecting(step.before) })
       : writeMoved(files, { ...step, movedFrom }, newId);
   try {
     await run();
@@ -54,8 +55,6 @@ async function write(
     await run();
   }
 }
-
-const ATOMIC = { atomic: true };
 
 /** Missing parent directories of a path, outermost first. */
 async function findMissingDirectories(files: AgentFiles, path: string): Promise<string[]> {

@@ -1,5 +1,5 @@
 import { type FileState, type FilesBefore, getAncestors, MAX_FILE_BYTES } from "@codex/apply-patch";
-import { type AgentFiles, isMissing, pathOfFileUrl, reasonOf } from "../../files/agent-files.js";
+import { type AgentFiles, isLinkError, isMissing, pathOfFileUrl, reasonOf } from "../../files/agent-files.js";
 import { MAX_PATCHED_BYTES } from "../../limits.js";
 
 /** Reads the state of the files that a patch names; unreadable files have a state of their own. Never rejects. */
@@ -22,12 +22,31 @@ export async function readState(
 ): Promise<{ state: FileState; mode?: number | undefined }> {
   try {
     const { isFile, isDirectory, isSymlink, size, mode } = await files.getMetadata(path, { extended: true });
-    if (isDirectory) return { state: { kind: "directory" } };
+    const isLink = isSymlink ? { isLink: true } : {};
+    if (isDirectory) return { state: { kind: "directory", ...isLink } };
     const reason = isFile ? checkSize(size, budget) : "it is neither a file nor a directory";
-    if (reason !== undefined) return { state: { kind: "unreadable", reason } };
-    return { state: { kind: "file", bytes: await files.readFile(path, { size }), isLink: isSymlink }, mode };
+    if (reason !== undefined) return { state: { kind: "unreadable", reason, ...isLink } };
+    return { state: { kind: "file", bytes: await files.readFile(path, { size }), ...isLink }, mode };
   } catch (error) {
-    return { state: isMissing(error) ? { kind: "missing" } : { kind: "unreadable", reason: reasonOf(error) } };
+    if (!isMissing(error)) return { state: { kind: "unreadable", reason: reasonOf(error) } };
+    return { state: { kind: "missing", ...((await isDanglingLink(files, path)) ? { isLink: true } : {}) } };
+  }
+}
+
+/** Whether a path that leads to no file is a symbolic link. */
+async function isDanglingLink(files: AgentFiles, path: string): Promise<boolean> {
+  const slash = path.lastIndexOf("/");
+  let above: string;
+  try {
+    above = pathOfFileUrl(await files.canonicalize(path.slice(0, slash) || "/"));
+  } catch {
+    return false; // no directory
+  }
+  try {
+    await files.getMetadata(`${above === "/" ? "" : above}${path.slice(slash)}`, { followSymlinks: false });
+    return false;
+  } catch (error) {
+    return isLinkError(error);
   }
 }
 
@@ -40,10 +59,16 @@ function checkSize(size: number, budget: { bytes: number }): string | undefined 
   return `the files of the patch have more than ${MAX_PATCHED_BYTES} bytes together: send it in parts`;
 }
 
-/** Whether two states have the same content. */
+/** Whether two states have the same content; a link to it has the same, one that leads to no file has none. */
 export function isSameState(one: FileState, other: FileState): boolean {
-  if (one.kind !== "file" || other.kind !== "file") return one.kind === other.kind;
+  if (one.kind !== "file" || other.kind !== "file") return one.kind === other.kind && one.isLink === other.isLink;
   return one.bytes.length === other.bytes.length && one.bytes.every((byte, index) => byte === other.bytes[index]);
+}
+
+/** Options of a write that is to replace this state only. */
+export function expecting(state: FileState): { expected?: Uint8Array | null } {
+  if (state.kind === "file") return { expected: state.bytes };
+  return state.kind === "missing" ? { expected: null } : {};
 }
 
 /** Resolves symlinks of a path; of a missing one, those of its nearest existing directory. */

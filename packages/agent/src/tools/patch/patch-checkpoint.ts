@@ -73,13 +73,21 @@ export async function describeCheckpoint(
     directories.add(real.slice(0, real.lastIndexOf("/")) || "/");
   }
   for (const directory of [...directories].slice(0, MAX_SEARCHED_DIRECTORIES)) {
-    const left = await findTemporaryFiles(files, directory);
-    lines.push(...left.map((path) => `${path}: a temporary file that an interrupted write has left, to be removed`));
+    for (const path of await findTemporaryFiles(files, directory)) {
+      const { state } = await readState(files, path, budget);
+      lines.push(`${path}: ${describeTemporary(checkpoint, await digestState(state))}`);
+    }
   }
   return lines;
 }
 
-/** A file while `fs/writeFile` replaces it, and a copy while a file is moved. */
+function describeTemporary({ files }: PatchCheckpoint, content: string | null): string {
+  const whose = files.find(({ before }) => before !== null && before === content);
+  const what = whose === undefined ? "a temporary file" : `the whole old content of '${whose.shownPath}'`;
+  return `${what} that an interrupted write has left, to be removed${whose === undefined ? "" : " once it is not needed"}`;
+}
+
+/** The old content of a file while `fs/writeFile` replaces it, and a copy while a file is moved. */
 const TEMPORARY = /\/\.codex-(?:replace|patch)-[^/]+$/;
 
 async function findTemporaryFiles(files: AgentFiles, directory: string): Promise<string[]> {
@@ -101,7 +109,7 @@ async function describeFile({ before, after }: CheckpointFile, now: FileState): 
 
 /** Null for a missing file; anything but a file gets a digest that no file has. */
 async function digestState(state: FileState): Promise<string | null> {
-  if (state.kind === "missing") return null;
+  if (state.kind === "missing") return state.isLink ? "link" : null;
   return state.kind === "file" ? digest(state.bytes) : state.kind;
 }
 

@@ -1,6 +1,6 @@
 import type { FileState } from "@codex/apply-patch";
 import { type AgentFiles, pathOfFileUrl, reasonOf } from "../../files/agent-files.js";
-import { isSameState, readState } from "./file-states.js";
+import { expecting, isSameState, readState } from "./file-states.js";
 import type { StartedStep } from "./started-step.js";
 
 /** State of a file after a rollback. */
@@ -15,15 +15,20 @@ export interface RolledBackFile {
 /** Restores files, last step first, and reads their resulting state. Never rejects. */
 export async function rollBack(files: AgentFiles, started: readonly StartedStep[]): Promise<RolledBackFile[]> {
   const results: RolledBackFile[] = [];
-  for (const one of started.toReversed()) results.unshift(await undo(files, one));
+  for (const one of started.toReversed()) results.unshift(await undo(files, one, one !== started.at(-1)));
   return results;
 }
 
-async function undo(files: AgentFiles, started: StartedStep): Promise<RolledBackFile> {
+/** `isDone`: the step had succeeded, so that a third content is somebody else's. */
+async function undo(files: AgentFiles, started: StartedStep, isDone: boolean): Promise<RolledBackFile> {
   const { step } = started;
   let reason: string | undefined;
   try {
-    await restore(files, started);
+    const { state } = await readState(files, step.path);
+    if (isDone && !isSameState(state, afterOf(step)) && !isSameState(state, step.before)) {
+      throw new Error(state.kind === "unreadable" ? state.reason : "something else changed it after the patch did");
+    }
+    await restore(files, started, state);
   } catch (error) {
     reason = reasonOf(error);
   }
@@ -31,21 +36,22 @@ async function undo(files: AgentFiles, started: StartedStep): Promise<RolledBack
   const { state: now } = await readState(files, path);
   if (isSameState(now, step.before)) return { path, state: "before" };
   if (now.kind === "unreadable") return { path, state: "unknown", reason: reason ?? now.reason };
-  const after: FileState = step.kind === "remove" ? { kind: "missing" } : { kind: "file", bytes: step.after };
-  const state = isSameState(now, after) ? "after" : "other";
+  const state = isSameState(now, afterOf(step)) ? "after" : "other";
   return { path, state, ...(reason === undefined ? {} : { reason }) };
 }
 
-async function restore(files: AgentFiles, { step, made, mode }: StartedStep): Promise<void> {
+const afterOf = (step: StartedStep["step"]): FileState =>
+  step.kind === "remove" ? { kind: "missing" } : { kind: "file", bytes: step.after };
+
+async function restore(files: AgentFiles, { step, made, mode }: StartedStep, now: FileState): Promise<void> {
   const { path, before } = step;
-  const { state: now } = await readState(files, path);
+  if (step.kind === "remove" && before.isLink && !isSameState(now, before)) {
+    throw new Error("it was a symbolic link, which no file call can recreate");
+  }
   if (before.kind === "file") {
     if (isSameState(now, before)) return;
-    if (step.kind === "remove" && before.isLink) {
-      throw new Error("it was a symbolic link, which no file call can recreate");
-    }
     const isGone = now.kind === "missing" && mode !== undefined;
-    await files.writeFile(path, before.bytes, { atomic: true, ...(isGone ? { mode } : {}) });
+    await files.writeFile(path, before.bytes, { atomic: true, ...expecting(now), ...(isGone ? { mode } : {}) });
     return;
   }
   // Through a symlink that was dangling the file was created elsewhere; the symlink itself stays.

@@ -1,4 +1,4 @@
-import { statSync } from "node:fs";
+import { closeSync, openSync, readFileSync, statSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { AgentFiles } from "../../../src/files/agent-files.js";
@@ -95,6 +95,30 @@ describe("apply_patch", () => {
       "d/m": { text: "w\n", mode: 0o711 },
     });
     expect(statSync(join(host.root, "x.sh")).ino).toBe(ino);
+  });
+
+  it("changes files in place, where others have them open", async () => {
+    host.put({ a: "one\n", b: "old\n" });
+    const readers = ["a", "b"].map((name) => openSync(join(host.root, name), "r"));
+    const input = patchOf(...change("a", "one", "two"), "*** Add File: b", "+new");
+    expect((await createPatchTool(host.files, host.root).call({ input })).status).toBe("completed");
+    expect(readers.map((fd) => readFileSync(fd, "utf8"))).toEqual(["two\n", "new\n"]);
+    for (const fd of readers) closeSync(fd);
+  });
+
+  it("removes links, whatever they lead to", async () => {
+    host.put({ nowhere: { link: "gone" }, to: { link: "d" }, "d/x": "x\n", in: { link: "d" } });
+    symlinkSync("gone", join(host.root, "d/l"));
+    const input = patchOf(...["nowhere", "to", "in/l"].map((name) => `*** Delete File: ${name}`));
+    expect((await createPatchTool(host.files, host.root).call({ input })).output).toMatch(/D nowhere\nD to\nD in\/l\n/);
+    expect(host.tree()).toEqual({ "d/x": "x\n", in: { link: "d" } });
+  });
+
+  it("writes where a link leads, also where there is no file yet", async () => {
+    host.put({ l: { link: "made" }, m: { link: "moved" }, a: "x\n" });
+    const input = patchOf("*** Add File: l", "+new", ...move("a", "m", "x", "y"));
+    expect((await createPatchTool(host.files, host.root).call({ input })).status).toBe("completed");
+    expect(host.tree()).toEqual({ l: { link: "made" }, made: "new\n", m: { link: "moved" }, moved: "y\n" });
   });
 
   it("keeps permissions of what moves on a host that does not tell them", async () => {
@@ -252,6 +276,36 @@ describe("a patch that fails on its way", () => {
     expect(output).toMatch(/write file .*\/b: something else changed it in the meantime/);
     expect(host.tree()).toEqual({ a: "x\n", b: "mine\n" });
   });
+
+  it("overwrites no change that is made just before the write", async () => {
+    host.put({ a: "x\n" });
+    const mine = { a: "mine\n", n: "mine\n", "d/n": "mine\n" };
+    for (const lines of [change("a", "x", "y"), ["*** Add File: n", "+y"], move("a", "d/n", "x", "y")]) {
+      host.put({ a: "x\n" });
+      const files = host.watch((name) => {
+        if (name === "writeFile") host.put(mine);
+      });
+      const { output } = await createPatchTool(files, host.root).call({ input: patchOf(...lines) });
+      expect(output).toMatch(
+        /Failed to write file .*: something else changed .* in the meantime\nThe patch was undone/,
+      );
+      expect(host.tree()).toEqual(mine);
+      for (const name of Object.keys(mine)) await host.files.remove(join(host.root, name));
+    }
+  });
+
+  it("undoes no change that is made after its own", async () => {
+    host.put({ a: "x\n", b: "x\n" });
+    const files = host.watch((name, path) => {
+      if (name !== "writeFile" || !path.endsWith("/b")) return;
+      host.put({ a: "mine\n" });
+      throw new Error("busy");
+    });
+    const input = patchOf(...change("a", "x", "y"), ...change("b", "x", "y"));
+    const { output } = await createPatchTool(files, host.root).call({ input });
+    expect(output).toMatch(/\/a: neither as before nor as the patch leaves it \(something else changed it after/);
+    expect(host.tree()).toEqual({ a: "mine\n", b: "x\n" });
+  });
 });
 
 describe("a patch whose agent is killed", () => {
@@ -324,12 +378,13 @@ describe("a patch whose agent is killed", () => {
       "gone: new, as the patch leaves it: removed",
       left,
     ]);
-    host.put({ ...before, b: "new\nand long\n" });
+    host.put({ ...before, b: "new\nand long\n", ".codex-replace-00": before.b });
     expect(await recover()).toEqual([
       "a: old, the patch has not reached it",
       "b: neither old nor new: cut off while it was written, or changed by something else",
       "same: new, as the patch leaves it",
       "gone: old, the patch has not reached it",
+      `${host.root}/.codex-replace-00: the whole old content of 'b' that an interrupted write has left, to be removed once it is not needed`,
       left,
     ]);
   });
