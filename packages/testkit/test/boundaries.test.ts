@@ -31,6 +31,7 @@ const FLOORS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     "executor-client": "channel clock executor-protocol telemetry",
   },
   host: {
+    "network-proxy": "clock http-proxy network-policy",
     native: "",
     sandbox: "exec-backend executor-protocol native permissions",
     "process-host": "exec-backend executor-protocol native sandbox telemetry",

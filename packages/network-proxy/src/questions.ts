@@ -1,0 +1,115 @@
+import type { Target } from "@codex/network-policy";
+import type { DecisionEvent, Failure } from "./events.js";
+import { MAX_NAMES, MAX_QUESTIONS } from "./limits.js";
+import type { Wanted } from "./wanted.js";
+
+/** Asked about a target that no rule decides. */
+export interface Question {
+  /** Whose connection it was that asked first. */
+  client: string;
+  target: Target;
+}
+
+/** How far an answer goes: for the connections that wait, for all of this client, or for all of the proxy's. */
+export interface Answer {
+  decision: "allow" | "deny";
+  remember: "connection" | "client" | "proxy";
+}
+
+/**
+ * Answers a question. `signal` aborts when nobody waits any more, after which the answer counts for nothing.
+ * An answer that is none, or an error, denies.
+ */
+export type Ask = (question: Question, signal: AbortSignal) => Promise<Answer>;
+
+interface Open {
+  waiting: number;
+  answer: Promise<Answer>;
+  abort: AbortController;
+}
+
+type Decided =
+  | { decision: "allow"; source: DecisionEvent["source"] }
+  | { decision: "deny"; reason: Failure; source: DecisionEvent["source"] };
+
+/** One question at a time for each client, host and port, however many connections wait for it; answers are remembered. */
+export class Questions {
+  readonly #ask: Ask | undefined;
+  readonly #open = new Map<string, Open>();
+  readonly #remembered = new Map<string, Answer["decision"]>();
+
+  constructor(ask: Ask | undefined) {
+    this.#ask = ask;
+  }
+
+  /** Whether there is anybody to ask. */
+  get isPossible(): boolean {
+    return this.#ask !== undefined;
+  }
+
+  async ask(wanted: Wanted): Promise<Decided> {
+    const place = `${wanted.target.host.text} ${wanted.target.port}`;
+    const own = `${wanted.client}\0${place}`;
+    const remembered = this.#remembered.get(own) ?? this.#remembered.get(place);
+    if (remembered === "allow") return { decision: "allow", source: "remembered" };
+    if (remembered === "deny") return { decision: "deny", reason: "not_allowed", source: "remembered" };
+    if (this.#ask === undefined) return { decision: "deny", reason: "not_allowed", source: "policy" };
+    const earlier = this.#open.get(own);
+    if (earlier === undefined && this.#open.size >= MAX_QUESTIONS) {
+      return { decision: "deny", reason: "not_allowed", source: "limit" };
+    }
+    const open = earlier ?? this.#start(this.#ask, own, place, wanted);
+    const { decision } = await this.#wait(open, wanted.signal);
+    return decision === "allow"
+      ? { decision, source: "asked" }
+      : { decision: "deny", reason: "not_allowed", source: "asked" };
+  }
+
+  #start(ask: Ask, own: string, place: string, { client, target }: Wanted): Open {
+    const abort = new AbortController();
+    const answer = answerOf(() => ask({ client, target }, abort.signal)).then((given) => {
+      this.#open.delete(own);
+      if (given.remember !== "connection" && !abort.signal.aborted) {
+        this.#remember(given.remember === "proxy" ? place : own, given.decision);
+      }
+      return given;
+    });
+    const open: Open = { waiting: 0, answer, abort };
+    this.#open.set(own, open);
+    return open;
+  }
+
+  async #wait(open: Open, signal: AbortSignal): Promise<Answer> {
+    open.waiting += 1;
+    let stop: (() => void) | undefined;
+    const gone = new Promise<never>((_, reject) => {
+      stop = () => reject(signal.reason);
+      signal.addEventListener("abort", stop);
+      if (signal.aborted) stop();
+    });
+    try {
+      return await Promise.race([open.answer, gone]);
+    } finally {
+      signal.removeEventListener("abort", stop!);
+      open.waiting -= 1;
+      if (open.waiting === 0) open.abort.abort();
+    }
+  }
+
+  /** The oldest answer is forgotten: it is asked for again. */
+  #remember(key: string, decision: Answer["decision"]): void {
+    if (this.#remembered.size >= MAX_NAMES) this.#remembered.delete(this.#remembered.keys().next().value!);
+    this.#remembered.set(key, decision);
+  }
+}
+
+const DENIED: Answer = { decision: "deny", remember: "connection" };
+
+async function answerOf(ask: () => Promise<Answer>): Promise<Answer> {
+  try {
+    const answer = await ask();
+    return answer?.decision === "allow" || answer?.decision === "deny" ? answer : DENIED;
+  } catch {
+    return DENIED;
+  }
+}
