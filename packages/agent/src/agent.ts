@@ -17,6 +17,7 @@ import {
   type Usage,
 } from "@codex/model";
 import type { EnvironmentSelection, Orchestrator } from "@codex/orchestrator";
+import { cutEnd } from "@codex/text";
 import type { AgentEvent, TurnEnd } from "./events/agent-event.js";
 import { NO_USAGE } from "./events/usage.js";
 import { BASE_INSTRUCTIONS } from "./history/base-instructions.js";
@@ -285,10 +286,7 @@ class AgentThread implements Thread {
       ...this.#place.default,
     });
     if (message === undefined) return;
-    // Without half of a surrogate pair, which other readers reject as invalid JSON.
-    const text = textOf(message)
-      .slice(0, MAX_SAVED_PROMPT)
-      .replace(/[\ud800-\udbff]$/, "");
+    const text = cutEnd(textOf(message), MAX_SAVED_PROMPT);
     await this.#recorder.append({ type: "prompt", text });
   }
 

@@ -59,6 +59,9 @@ export const MAX_IMAGE_SIDE = 8192;
 /** Images of one tool result sent to the model; further ones are only mentioned in its text. */
 export const MAX_RESULT_IMAGES = 16;
 
+/** Characters of the images of one tool result sent to the model, as data URLs: with its text they fit in one line of a thread. */
+export const MAX_RESULT_IMAGE_CHARS = 32 * 1024 * 1024;
+
 /** Steps of a plan. */
 export const MAX_PLAN_STEPS = 200;
 

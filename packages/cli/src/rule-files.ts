@@ -1,7 +1,6 @@
-import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { codexHome, type LoadedConfig, ruleDirectories } from "@codex/config";
-import { decodeRules, loadRulePolicy, parseRulePolicy, type RulePolicy } from "@codex/policy";
+import { loadRulePolicy, parseRulePolicy, type RulePolicy, readRuleText } from "@codex/policy";
 import { messageOf } from "@codex/telemetry";
 import { CommandError } from "./exit-codes.js";
 
@@ -27,7 +26,7 @@ export async function loadRules(
 
 /** @throws CommandError for a file that cannot be read; one that does not load is in `broken`. */
 export async function readRules(files: readonly string[], before: readonly RuleText[] = []): Promise<RulePolicy> {
-  const read = await Promise.all(files.map(async (file) => ({ file, text: await readText(file) })));
+  const read = await Promise.all(files.map(async (file) => ({ file, text: await readGiven(file) })));
   return parseRulePolicy([...before, ...read]);
 }
 
@@ -36,9 +35,9 @@ interface RuleText {
   text: string;
 }
 
-async function readText(file: string): Promise<string> {
+async function readGiven(file: string): Promise<string> {
   try {
-    return decodeRules(await readFile(file));
+    return await readRuleText(file);
   } catch (error) {
     throw new CommandError(describePolicyError("read", file, messageOf(error)), 1, {
       cause: error,

@@ -1,6 +1,7 @@
-import { readFileSync, realpathSync, statSync } from "node:fs";
+import { realpathSync, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { codexHome } from "@codex/config";
+import { readPlainFileSync } from "@codex/plain-file";
 import {
   createSandboxSelector,
   type GitDirectories,
@@ -39,16 +40,19 @@ function findGitDirectories(workspaceRoot: string): GitDirectories | undefined {
       const gitDirectory = realpathSync(git);
       return gitDirectory === git ? { gitDirectory, commonDirectory: gitDirectory } : undefined;
     }
-    const named = /^gitdir: (.+)$/m.exec(readFileSync(git, "utf8"))?.[1]?.trim() ?? "";
+    const named = /^gitdir: (.+)$/m.exec(readGitFile(git))?.[1]?.trim() ?? "";
     const gitDirectory = realpathSync(resolve(workspaceRoot, named));
-    const commonDirectory = realpathSync(
-      resolve(gitDirectory, readFileSync(join(gitDirectory, "commondir"), "utf8").trim()),
-    );
+    const commonDirectory = realpathSync(resolve(gitDirectory, readGitFile(join(gitDirectory, "commondir")).trim()));
     // The checkout has to list the worktree: any process can write a `.git` file that names a directory.
-    const back = realpathSync(readFileSync(join(gitDirectory, "gitdir"), "utf8").trim());
+    const back = realpathSync(readGitFile(join(gitDirectory, "gitdir")).trim());
     const isOurs = back === realpathSync(git) && dirname(dirname(gitDirectory)) === commonDirectory;
     return isOurs ? { gitDirectory, commonDirectory } : undefined;
   } catch {
     return undefined;
   }
 }
+
+const readGitFile = (path: string): string => readPlainFileSync(path, { maxBytes: MAX_GIT_FILE_BYTES }).toString();
+
+/** Each of these files has one path. */
+const MAX_GIT_FILE_BYTES = 64 * 1024;

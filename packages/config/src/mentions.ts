@@ -1,5 +1,6 @@
-import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { readPlainFileSync } from "@codex/plain-file";
+import { MAX_TOML_FILE_BYTES } from "@codex/toml";
 import { codexHome } from "./codex-home.js";
 
 /**
@@ -18,7 +19,7 @@ function listAbove(directory: string): string[] {
 
 function hasWord(file: string, word: string): boolean {
   try {
-    return readFileSync(file, "latin1").includes(word);
+    return readPlainFileSync(file, { maxBytes: MAX_TOML_FILE_BYTES }).includes(word);
   } catch {
     // Parsing it will report the problem.
     return false;

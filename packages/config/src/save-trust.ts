@@ -1,8 +1,9 @@
 import { randomUUID } from "node:crypto";
-import { chmod, mkdir, readFile, realpath, rename, rm, stat, writeFile } from "node:fs/promises";
+import { chmod, mkdir, realpath, rename, rm, stat, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { withFileLock } from "@codex/file-lock";
-import { readTomlFile } from "@codex/toml";
+import { readPlainFile } from "@codex/plain-file";
+import { MAX_TOML_FILE_BYTES, readTomlFile } from "@codex/toml";
 import { ConfigError } from "./config-error.js";
 import type { Project } from "./trust.js";
 
@@ -25,10 +26,13 @@ export async function saveTrust(home: string, project: Pick<Project, "toMark" | 
 }
 
 async function addTrust(file: string, path: string): Promise<"saved" | "kept"> {
-  const before = await readFile(file, "utf8").catch((error: NodeJS.ErrnoException) => {
-    if (error.code === "ENOENT") return "";
-    throw error;
-  });
+  const before = await readPlainFile(file, { maxBytes: MAX_TOML_FILE_BYTES }).then(
+    String,
+    (error: NodeJS.ErrnoException) => {
+      if (error.code === "ENOENT") return "";
+      throw error;
+    },
+  );
   const known = getTable(await readTomlFile(file), path);
   if (known?.trust_level !== undefined) return "kept";
   const gap = before === "" || before.endsWith("\n\n") ? "" : before.endsWith("\n") ? "\n" : "\n\n";

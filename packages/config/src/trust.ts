@@ -1,5 +1,7 @@
-import { readFile, realpath, stat } from "node:fs/promises";
+import { realpath, stat } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
+import { readPlainFile } from "@codex/plain-file";
+import { MAX_GIT_FILE_BYTES } from "./limits.js";
 
 type TrustLevel = "trusted" | "untrusted";
 
@@ -64,14 +66,18 @@ const exists = (path: string) =>
 
 /** The checkout a linked worktree belongs to, by its `.git` file; undefined for anything else. */
 async function mainCheckout(root: string): Promise<string | undefined> {
-  const text = await readFile(join(root, ".git"), "utf8").catch(() => "");
+  const text = await readText(join(root, ".git"));
   const gitDirectory = /^gitdir: (.+)$/m.exec(text)?.[1]?.trim();
   if (gitDirectory === undefined) return undefined;
   const main = /^(.+)\/\.git\/worktrees\/[^/]+$/.exec(resolve(root, gitDirectory))?.[1];
   if (main === undefined) return undefined;
   // The checkout must list this worktree, because any repository could contain such a `.git` file.
-  const back = await readFile(join(resolve(root, gitDirectory), "gitdir"), "utf8").catch(() => "");
+  const back = await readText(join(resolve(root, gitDirectory), "gitdir"));
   const known = await realpath(back.trim()).catch(() => "");
   if (known !== join(root, ".git")) return undefined;
   return await realpath(main).catch(() => undefined);
 }
+
+/** Empty for what cannot be read, such as a `.git` directory. */
+const readText = (path: string): Promise<string> =>
+  readPlainFile(path, { maxBytes: MAX_GIT_FILE_BYTES }).then(String, () => "");

@@ -1,5 +1,5 @@
-import { readFile } from "node:fs/promises";
 import type { Clock } from "@codex/clock";
+import { readPlainFile } from "@codex/plain-file";
 import { messageOf, type Telemetry } from "@codex/telemetry";
 import type {
   ConfiguredEnvironment,
@@ -12,7 +12,7 @@ import { listIds } from "./config/environment-config.js";
 import { readSshUrl } from "./config/ssh-url.js";
 import type { Environment } from "./environment.js";
 import type { EnvironmentProvider } from "./environments.js";
-import { SSH_RECOVERY_MS } from "./limits.js";
+import { MAX_TOKEN_FILE_BYTES, SSH_RECOVERY_MS } from "./limits.js";
 import { createCommandLink } from "./links/command.js";
 import { openKnownExecutors } from "./links/known-executors.js";
 import type { EnvironmentLink } from "./links/link.js";
@@ -176,7 +176,7 @@ async function openToken(
 
 async function readText(file: string, key: string): Promise<string> {
   try {
-    return await readFile(file, "utf8");
+    return String(await readPlainFile(file, { maxBytes: MAX_TOKEN_FILE_BYTES }));
   } catch (error) {
     throw new LinkError("unauthorized", `\`${key}\` cannot be read: ${messageOf(error)}`);
   }

@@ -59,3 +59,6 @@ export const SSH_RECOVERY_MS = 9 * 60_000;
 
 /** Size limit of the file of trusted executors, characters. */
 export const MAX_KNOWN_EXECUTORS_BYTES = 1024 * 1024;
+
+/** Longest file with a bearer token, bytes. */
+export const MAX_TOKEN_FILE_BYTES = 64 * 1024;

@@ -1,13 +1,12 @@
-import { readFile } from "node:fs/promises";
 import type { SaveRule } from "./rule-book.js";
-import { decodeRules } from "./rules/parse-rule-file.js";
+import { readRuleText } from "./rules/load-policy.js";
 import { renderAllowRule, saveAllowRule } from "./rules/save-rule.js";
 
 /** Returns a function that saves rules to this file, which is created if it is missing. */
 export function createRuleSaver(file: string): SaveRule {
   return async (prefix) => {
     await saveAllowRule(file, prefix);
-    const lines = decodeRules(await readFile(file)).split(/\r?\n/);
+    const lines = (await readRuleText(file)).split(/\r?\n/);
     return { file, line: lines.indexOf(renderAllowRule(prefix)) + 1 };
   };
 }

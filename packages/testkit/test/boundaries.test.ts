@@ -16,7 +16,9 @@ const FLOORS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     "file-lock": "",
     "http-proxy": "",
     "network-policy": "",
-    toml: "telemetry",
+    "plain-file": "",
+    text: "",
+    toml: "plain-file telemetry",
     background: "channel file-lock",
     "executor-protocol": "",
     "exec-server-protocol": "channel executor-protocol",
@@ -25,52 +27,53 @@ const FLOORS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     "exec-backend": "executor-protocol telemetry",
   },
   link: {
-    relay: "channel clock telemetry",
-    rendezvous: "clock relay telemetry",
+    relay: "channel clock plain-file telemetry",
+    rendezvous: "clock plain-file relay telemetry",
     "exec-server-client": "channel clock exec-backend exec-server-protocol executor-protocol telemetry",
     "executor-client": "channel clock executor-protocol telemetry",
   },
   host: {
     "network-proxy": "clock http-proxy network-policy",
     native: "",
-    sandbox: "exec-backend executor-protocol native permissions",
+    sandbox: "exec-backend executor-protocol native permissions plain-file",
     "process-host": "exec-backend executor-protocol native sandbox telemetry",
     "host-files": "channel exec-backend exec-server-protocol executor-protocol native sandbox",
     "shell-snapshot": "clock exec-backend executor-protocol",
     "exec-server":
       "channel exec-backend exec-server-protocol executor-protocol host-files native shell-snapshot telemetry",
-    executor: "channel clock exec-backend executor-protocol permissions shell-snapshot telemetry",
+    executor: "channel clock exec-backend executor-protocol permissions shell-snapshot telemetry text",
     servers:
       "background channel exec-backend exec-server executor executor-protocol host-files native process-host rendezvous sandbox telemetry",
   },
   core: {
-    "apply-patch": "",
+    "apply-patch": "text",
     starlark: "",
     audit: "file-lock telemetry",
     "shell-analysis": "telemetry",
-    policy: "executor-protocol file-lock permissions shell-analysis starlark telemetry",
-    orchestrator: "audit channel clock executor-client executor-protocol permissions policy telemetry",
-    config: "executor-protocol file-lock orchestrator permissions policy toml",
+    policy: "executor-protocol file-lock permissions plain-file shell-analysis starlark telemetry",
+    orchestrator: "audit channel clock executor-client executor-protocol permissions policy telemetry text",
+    config: "executor-protocol file-lock orchestrator permissions plain-file policy toml",
     environments:
-      "channel clock exec-backend exec-server-client exec-server-protocol executor-protocol orchestrator relay telemetry toml",
-    model: "clock http-proxy",
-    agent: "apply-patch clock executor-protocol file-lock model orchestrator permissions policy telemetry",
+      "channel clock exec-backend exec-server-client exec-server-protocol executor-protocol orchestrator plain-file relay telemetry toml",
+    model: "clock http-proxy text",
+    agent:
+      "apply-patch clock executor-protocol file-lock model orchestrator permissions plain-file policy telemetry text",
   },
   faces: {
-    "agent-terminal": "agent clock executor-protocol orchestrator permissions policy",
+    "agent-terminal": "agent clock executor-protocol orchestrator permissions policy text",
     foreground: "executor-protocol orchestrator recording telemetry",
     doctor: "config executor-protocol telemetry",
     local: "audit channel environments exec-server executor orchestrator policy process-host",
     "openai-agents": "orchestrator",
     acp: "orchestrator",
-    mcp: "clock executor-protocol orchestrator policy recording",
-    view: "agent audit executor-protocol orchestrator recording telemetry",
+    mcp: "clock executor-protocol orchestrator policy recording text",
+    view: "agent audit executor-protocol orchestrator plain-file recording telemetry",
     "ai-sdk": "clock orchestrator",
-    "mcp-client": "channel clock environments exec-backend executor executor-protocol orchestrator telemetry",
+    "mcp-client": "channel clock environments exec-backend executor executor-protocol orchestrator telemetry text",
     cli:
       "agent agent-terminal audit channel clock completion config doctor environments exec-backend exec-server-client " +
-      "exec-server-protocol executor executor-protocol file-lock foreground host-files http-proxy local mcp mcp-client native orchestrator permissions policy process-host " +
-      "recording relay sandbox servers telemetry view",
+      "exec-server-protocol executor executor-protocol file-lock foreground host-files http-proxy local mcp mcp-client native orchestrator permissions plain-file policy process-host " +
+      "recording relay sandbox servers telemetry text view",
   },
   // Private: may import every package.
   tests: {

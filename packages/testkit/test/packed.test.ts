@@ -24,6 +24,8 @@ import { packInto } from "./packed-project.js";
 const root = fileURLToPath(new URL("../../../", import.meta.url));
 const PACKAGES = [
   "file-lock",
+  "plain-file",
+  "text",
   "telemetry",
   "audit",
   "channel",

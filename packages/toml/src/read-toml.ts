@@ -1,4 +1,4 @@
-import { readFileSync, statSync } from "node:fs";
+import { PlainFileError, readPlainFileSync } from "@codex/plain-file";
 import { messageOf } from "@codex/telemetry";
 import { parse, TomlError } from "smol-toml";
 import { createKeyFinder, type KeyPath, type Place } from "./find-key.js";
@@ -28,18 +28,15 @@ export async function readTomlFile(file: string): Promise<TomlFile | undefined> 
 /** At once: starting the threads that would read it in the meantime takes several times as long as reading it. */
 function readText(file: string): string | undefined {
   try {
-    const stats = statSync(file, { throwIfNoEntry: false });
-    if (stats === undefined) return undefined;
-    if (stats.size > MAX_TOML_FILE_BYTES) {
-      throw new TomlFileError(file, `the file has ${stats.size} bytes, the limit is ${MAX_TOML_FILE_BYTES} bytes`);
-    }
-    const text = new TextDecoder("utf-8", { fatal: true }).decode(readFileSync(file));
+    const bytes = readPlainFileSync(file, { maxBytes: MAX_TOML_FILE_BYTES });
+    const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
     // The decoder strips one byte order mark; the parser would strip another.
     if (text.startsWith("\ufeff")) throw new TomlFileError(file, "it begins with two byte order marks", { line: 1 });
     return text;
   } catch (error) {
     if (error instanceof TomlFileError) throw error;
     if (isMissing(error)) return undefined;
+    if (error instanceof PlainFileError) throw new TomlFileError(file, error.message, { cause: error });
     throw new TomlFileError(file, `cannot be read: ${messageOf(error)}`, { cause: error });
   }
 }

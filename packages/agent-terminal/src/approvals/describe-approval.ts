@@ -1,6 +1,7 @@
 import type { ApprovalRequest } from "@codex/orchestrator";
 import { renderAllowRule } from "@codex/policy";
 import { quoteWords, visible } from "@codex/policy/display";
+import { cutEnd } from "@codex/text";
 import { describeSandbox } from "./describe-sandbox.js";
 
 /** Size of the terminal. */
@@ -130,7 +131,7 @@ const MIN_WIDTH = 20;
 const shorten = (text: string): string =>
   text.length <= MAX_REASON_CHARS
     ? text
-    : `${text.slice(0, MAX_REASON_CHARS)}… (${text.length - MAX_REASON_CHARS} more characters)`;
+    : `${cutEnd(text, MAX_REASON_CHARS)}… (${text.length - MAX_REASON_CHARS} more characters)`;
 
 /** Characters shown of a reason or justification. */
 const MAX_REASON_CHARS = 1_000;

@@ -1,3 +1,4 @@
+import { stringifyWellFormed } from "@codex/text";
 import { type ExecJsonOptions, renderExecJson } from "./exec-json.js";
 import type { OutputSink } from "./output-sink.js";
 import type { TurnView } from "./turn-view.js";
@@ -6,7 +7,7 @@ import type { TurnView } from "./turn-view.js";
 export function createJsonView(output: OutputSink, options: ExecJsonOptions = {}): TurnView {
   return {
     async show(event) {
-      for (const line of renderExecJson(event, options)) await output.write(`${JSON.stringify(line)}\n`);
+      for (const line of renderExecJson(event, options)) await output.write(`${stringifyWellFormed(line)}\n`);
     },
   };
 }

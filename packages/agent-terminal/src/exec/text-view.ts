@@ -1,6 +1,7 @@
 import type { AgentEvent, CommandDetails, FileChange, ThreadItem, Usage } from "@codex/agent";
 import type { Clock } from "@codex/clock";
 import { visibleText } from "@codex/policy/display";
+import { cutEnd } from "@codex/text";
 import { KEPT_LINE_CHARS, SHOWN_INPUT_CHARS } from "../limits.js";
 import type { OutputSink } from "./output-sink.js";
 import type { TurnView } from "./turn-view.js";
@@ -179,7 +180,7 @@ function keepLines(text: string, count: number | undefined): string {
   if (count === undefined) return text;
   const lines = text.split("\n").map((line) => {
     const rest = line.length - KEPT_LINE_CHARS;
-    return rest <= 0 ? line : `${line.slice(0, KEPT_LINE_CHARS)}… (${rest} more characters)`;
+    return rest <= 0 ? line : `${cutEnd(line, KEPT_LINE_CHARS)}… (${rest} more characters)`;
   });
   const half = Math.floor(count / 2);
   if (lines.length <= count) return lines.join("\n");
@@ -188,7 +189,7 @@ function keepLines(text: string, count: number | undefined): string {
 }
 
 const cut = (text: string): string =>
-  text.length <= SHOWN_INPUT_CHARS ? text : `${text.slice(0, SHOWN_INPUT_CHARS)}… (${text.length} characters)`;
+  text.length <= SHOWN_INPUT_CHARS ? text : `${cutEnd(text, SHOWN_INPUT_CHARS)}… (${text.length} characters)`;
 
 /** Formats a duration. */
 export const describeTime = (ms: number): string =>

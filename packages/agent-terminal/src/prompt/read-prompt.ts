@@ -1,4 +1,5 @@
 import { type Clock, systemClock } from "@codex/clock";
+import { decodeText } from "@codex/text";
 import { MAX_PROMPT_BYTES, STDIN_NOTICE_MS } from "../limits.js";
 import { PromptError } from "./prompt-error.js";
 
@@ -21,7 +22,7 @@ export interface PromptSources {
 
 /**
  * Reads the prompt: the argument, or stdin, or the argument followed by stdin in a `<stdin>` block.
- * @throws PromptError when it is missing, too large or not UTF-8
+ * @throws PromptError when it is missing, too large or not text: UTF-8, or UTF-16 with a byte order mark
  */
 export async function readPrompt({ argument, stdin, say, clock = systemClock }: PromptSources): Promise<string> {
   const isWholeInput = argument === undefined || argument === "-";
@@ -58,9 +59,9 @@ async function read(stdin: PromptInput, waited: string, say: (notice: string) =>
     cancelNotice();
   }
   try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(Buffer.concat(chunks));
+    return decodeText(Buffer.concat(chunks), { fatal: true });
   } catch (cause) {
-    throw new PromptError("bad_input", "stdin is not UTF-8 text", { cause });
+    throw new PromptError("bad_input", "stdin is neither UTF-8 nor, by its byte order mark, UTF-16 text", { cause });
   }
 }
 

@@ -1,4 +1,5 @@
 import { createReadStream } from "node:fs";
+import { decodeText } from "@codex/text";
 import { MAX_SCHEMA_BYTES } from "../limits.js";
 import { PromptError } from "./prompt-error.js";
 
@@ -19,7 +20,7 @@ export async function readSchema(file: string): Promise<object> {
     throw new PromptError("bad_input", `--output-schema ${file} ${rule}`);
   }
   try {
-    const schema: unknown = JSON.parse(bytes.toString());
+    const schema: unknown = JSON.parse(decodeText(bytes, { fatal: true }));
     if (typeof schema === "object" && schema !== null && !Array.isArray(schema)) return schema;
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);

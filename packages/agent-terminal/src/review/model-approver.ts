@@ -1,5 +1,6 @@
 import { createMessage, type Item, type ModelPort, type ModelRequest, textOf } from "@codex/agent";
 import type { ApprovalRequest, Approver, DetailedAnswer } from "@codex/orchestrator";
+import { cutEnd } from "@codex/text";
 import { MAX_REVIEWED_CHARS, MAX_REVIEWED_ITEM_CHARS, REVIEW_ATTEMPTS } from "../limits.js";
 import { APPROVAL_INSTRUCTIONS } from "./approval-instructions.js";
 
@@ -72,7 +73,7 @@ function excerpt(history: readonly Item[]): { from: string; text: string }[] {
   let left = MAX_REVIEWED_CHARS;
   const kept: { from: string; text: string }[] = [];
   for (const item of history.toReversed()) {
-    const text = textOfItem(item).slice(0, MAX_REVIEWED_ITEM_CHARS);
+    const text = cutEnd(textOfItem(item), MAX_REVIEWED_ITEM_CHARS);
     left -= text.length;
     if (left < 0) break;
     const from = typeof item.role === "string" ? item.role : item.type;

@@ -1,5 +1,6 @@
 import { addUsage, NO_USAGE, readUsage, type Usage } from "@codex/agent";
 import type { ThreadLine } from "@codex/agent/node";
+import { cutEnd } from "@codex/text";
 import { isUserWritten } from "./user-messages.js";
 
 /** Report on a thread, by turn. */
@@ -261,7 +262,7 @@ const objectOf = (value: unknown): Payload => (typeof value === "object" && valu
 const textOf = (value: unknown): string | undefined => (typeof value === "string" ? value : undefined);
 const countOf = (value: unknown): number | undefined =>
   typeof value === "number" && Number.isFinite(value) && value >= 0 ? value : undefined;
-const cut = (text: string) => (text.length <= REPORTED_CHARS ? text : `${text.slice(0, REPORTED_CHARS)}…`);
+const cut = (text: string) => (text.length <= REPORTED_CHARS ? text : `${cutEnd(text, REPORTED_CHARS)}…`);
 
 /** Message text without the tags of images. */
 function messageText({ content }: Payload): string {

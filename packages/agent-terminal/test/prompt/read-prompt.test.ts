@@ -14,6 +14,8 @@ describe("readPrompt", () => {
     ["the argument beside an empty stdin", "do it", input(""), "do it"],
     ["stdin behind the argument", "do it", input("a\nb\n"), "do it\n\n<stdin>\na\nb\n</stdin>"],
     ["stdin alone", undefined, input("do it\n"), "do it\n"],
+    ["stdin in UTF-16 with its mark", undefined, input(Buffer.from("\ufeffdo it", "utf16le")), "do it"],
+    ["stdin with a mark of UTF-8", undefined, input("\ufeffdo it"), "do it"],
     ["stdin for -", "-", input("do it"), "do it"],
   ])("is %s", async (_name, argument, stdin, expected) => {
     expect(await readPrompt({ argument, stdin, say: silent })).toBe(expected);
@@ -24,7 +26,7 @@ describe("readPrompt", () => {
     ["only a terminal", undefined, terminal, /no prompt/],
     ["an empty stdin", undefined, input(" \n"), /stdin was empty/],
     ["a blank argument", "  ", undefined, /empty/],
-    ["stdin that is not UTF-8", undefined, input(Uint8Array.of(0xff, 0xfe, 0x41)), /not UTF-8/],
+    ["stdin that is not UTF-8", undefined, input(Uint8Array.of(0xff, 0xfe, 0x41)), /neither UTF-8 nor/],
   ])("is refused for %s", async (_name, argument, stdin, expected) => {
     const failure = await readPrompt({ argument, stdin, say: silent }).catch((error: unknown) => error);
     expect(failure).toBeInstanceOf(PromptError);

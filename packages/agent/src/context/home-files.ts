@@ -1,5 +1,7 @@
-import { constants, open, readdir } from "node:fs/promises";
+import { readdir } from "node:fs/promises";
 import { join } from "node:path";
+import { readPlainFile } from "@codex/plain-file";
+import { decodeText } from "@codex/text";
 import { MAX_LISTED_SKILLS, MAX_READ_DOC_BYTES, MAX_SKILL_BYTES } from "../limits.js";
 import type { HomeFiles } from "./project-context.js";
 
@@ -29,9 +31,7 @@ export function createHomeFiles({ codexHome, home, isShared }: HomeFilesOptions)
       const read = await Promise.all(
         files.map(async (file) => ({ ...file, bytes: await readAtMost(file.path, MAX_SKILL_BYTES) })),
       );
-      return read.flatMap(({ bytes, ...file }) =>
-        bytes === undefined ? [] : [{ ...file, text: new TextDecoder().decode(bytes) }],
-      );
+      return read.flatMap(({ bytes, ...file }) => (bytes === undefined ? [] : [{ ...file, text: decodeText(bytes) }]));
     },
     isShared,
   };
@@ -49,17 +49,6 @@ async function findSkills(directory: string, depth: number): Promise<string[]> {
   return [...own, ...below.flat()].slice(0, MAX_LISTED_SKILLS);
 }
 
-/** Reads a regular file; undefined when it is missing or larger than `maxBytes`. */
-async function readAtMost(path: string, maxBytes: number): Promise<Uint8Array | undefined> {
-  // O_NONBLOCK: a FIFO must not block.
-  const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK).catch(() => undefined);
-  if (file === undefined) return undefined;
-  try {
-    const info = await file.stat();
-    return info.isFile() && info.size <= maxBytes ? await file.readFile() : undefined;
-  } catch {
-    return undefined;
-  } finally {
-    await file.close();
-  }
-}
+/** Undefined when it is missing, no regular file or larger than `maxBytes`. */
+const readAtMost = (path: string, maxBytes: number): Promise<Uint8Array | undefined> =>
+  readPlainFile(path, { maxBytes }).catch(() => undefined);

@@ -1,4 +1,5 @@
 import { createMessage, type MessageItem } from "@codex/model";
+import { decodeText } from "@codex/text";
 import type { AgentFiles } from "../files/agent-files.js";
 import type { ContextSection } from "../history/context-sections.js";
 import { DEFAULT_PROJECT_DOC_BYTES } from "../limits.js";
@@ -113,7 +114,7 @@ const isPlain = (name: string): boolean => name !== "" && name !== "." && name !
 /** Reads `AGENTS.override.md`, or else `AGENTS.md`; never truncated. */
 async function readHomeDoc(home: HomeFiles | undefined): Promise<string | undefined> {
   for (const name of ["AGENTS.override.md", "AGENTS.md"] as const) {
-    const text = new TextDecoder().decode(await home?.readDoc(name)).trim();
+    const text = decodeText((await home?.readDoc(name)) ?? new Uint8Array()).trim();
     if (text !== "") return text;
   }
   return undefined;

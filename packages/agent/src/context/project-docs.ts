@@ -1,3 +1,4 @@
+import { decodeText, isText } from "@codex/text";
 import { reasonOf } from "../files/agent-files.js";
 import { MAX_READ_DOC_BYTES } from "../limits.js";
 import type { CachedFiles } from "./cached-files.js";
@@ -34,16 +35,18 @@ export async function readProjectDocs(
       warnings.push(one.warning);
       continue;
     }
-    const text = decode(one.bytes);
+    const text = decodeText(one.bytes);
     if (text.trim() === "") continue;
-    const kept = one.bytes.length > room ? decode(one.bytes.subarray(0, findCharacterBoundary(one.bytes, room))) : text;
-    if (one.bytes.length > room) {
-      const rest = `${one.bytes.length - room} of its ${one.bytes.length} bytes are left out`;
+    if (!isText(one.bytes)) warnings.push(`${frameName(one.path)} is not UTF-8 text: the model gets it with gaps`);
+    const bytes = new TextEncoder().encode(text);
+    const kept = bytes.length > room ? decodeText(bytes.subarray(0, findCharacterBoundary(bytes, room))) : text;
+    if (bytes.length > room) {
+      const rest = `${bytes.length - room} of its ${bytes.length} bytes are left out`;
       warnings.push(
         `${frameName(one.path)} is cut: ${rest}, since the instructions of a project have at most ${maxBytes} bytes`,
       );
     }
-    room = Math.max(0, room - one.bytes.length);
+    room = Math.max(0, room - bytes.length);
     if (kept !== "") project.push(kept);
   }
   return { project, warnings };
@@ -73,9 +76,6 @@ async function readFirst(
   }
   return undefined;
 }
-
-/** Invalid UTF-8 becomes U+FFFD. */
-const decode = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);
 
 /** Offset at or below `length` that does not split a UTF-8 character. */
 function findCharacterBoundary(bytes: Uint8Array, length: number): number {

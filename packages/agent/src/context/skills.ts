@@ -1,3 +1,4 @@
+import { cutEnd, decodeText } from "@codex/text";
 import { type AgentFiles, isMissing, pathOfFileUrl, reasonOf } from "../files/agent-files.js";
 import { MAX_LISTED_SKILLS, MAX_SKILL_BYTES, MAX_SKILL_DESCRIPTION, MAX_SKILL_NAME } from "../limits.js";
 import type { CachedFiles } from "./cached-files.js";
@@ -69,7 +70,7 @@ async function readSkill(files: CachedFiles, path: string, root: string): Promis
     return `${frameName(path)} is left out: it has ${found.metadata.size} bytes; a skill has at most ${MAX_SKILL_BYTES}`;
   }
   try {
-    return parseSkill(new TextDecoder().decode(await files.read(path, found.metadata)), path, root);
+    return parseSkill(decodeText(await files.read(path, found.metadata)), path, root);
   } catch (error) {
     return `${frameName(path)} cannot be read: ${reasonOf(error)}`;
   }
@@ -85,7 +86,7 @@ export function parseSkill(text: string, path: string, root: string): Skill | st
   if (description === "") return `${frameName(path)} is not a skill: its front matter has no description`;
   if (name.length > MAX_SKILL_NAME)
     return `${frameName(path)} is not a skill: its name has more than ${MAX_SKILL_NAME} characters`;
-  return { name, description: description.slice(0, MAX_SKILL_DESCRIPTION), path, root, text };
+  return { name, description: cutEnd(description, MAX_SKILL_DESCRIPTION), path, root, text };
 }
 
 /** Prefix of every result of `renderSkills`. */

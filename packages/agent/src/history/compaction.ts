@@ -34,7 +34,7 @@ export interface CompactionParts {
   /** Prefixes of context sections; messages that start with one were not written by the user. */
   readonly openings: readonly string[];
   readonly summary: string;
-  /** Maximum bytes of user messages to keep; the oldest are dropped first. */
+  /** Maximum bytes of user messages to keep; the oldest are dropped first, and the newest is cut. */
   readonly userBytes: number;
 }
 
@@ -49,12 +49,49 @@ export function compactHistory({ first, history, openings, summary, userBytes }:
     return texts.length > 0 && !texts.some((text) => foreign.some((opening) => text.startsWith(opening)));
   });
   let left = userBytes;
-  const kept = own.toReversed().filter((item) => {
-    left -= new TextEncoder().encode(JSON.stringify(item)).length;
-    return left >= 0;
+  const kept = own.toReversed().flatMap((item, index) => {
+    const bytes = sizeOf(item);
+    left -= bytes;
+    if (left >= 0) return [item];
+    return index === 0 ? [cutMessage(item, userBytes)] : [];
   });
   const dropped = own.length - kept.length;
   const note = dropped === 0 ? "" : `\n(${dropped} earlier messages of the user were left out.)`;
   const summarized = createMessage("user", `${SUMMARY_OPENING}${note}\n\n${summary}`);
   return { items: [...first, ...kept.toReversed(), summarized], dropped };
+}
+
+const sizeOf = (value: unknown): number => ENCODER.encode(JSON.stringify(value)).length;
+
+const ENCODER = new TextEncoder();
+
+/** A message of at most about `bytes` bytes: texts lose their middle, and what else does not fit is replaced by a note. */
+function cutMessage(item: Item, bytes: number): Item {
+  const content: readonly unknown[] = Array.isArray(item.content) ? item.content : [];
+  let left = bytes;
+  const kept = content.map((part) => {
+    const size = sizeOf(part);
+    const isText = typeof part === "object" && part !== null && "text" in part && typeof part.text === "string";
+    const cut = size <= left ? part : isText ? { ...part, text: cutMiddle(String(part.text), left) } : LEFT_OUT;
+    left = Math.max(0, left - Math.min(size, sizeOf(cut)));
+    return cut;
+  });
+  return { ...item, content: kept };
+}
+
+const LEFT_OUT = { type: "input_text", text: "[an image of this message is left out]" } as const;
+
+/** Both ends: a question is at the beginning or the end of what was pasted. */
+function cutMiddle(text: string, bytes: number): string {
+  const encoded = ENCODER.encode(text);
+  const half = Math.floor(bytes / 2);
+  if (encoded.length <= 2 * half) return text;
+  const isInner = (at: number) => (encoded[at]! & 0xc0) === 0x80;
+  let first = half;
+  while (first > 0 && isInner(first)) first -= 1;
+  let last = encoded.length - half;
+  while (last < encoded.length && isInner(last)) last += 1;
+  const decode = (from: number, to: number) =>
+    new TextDecoder("utf-8", { ignoreBOM: true }).decode(encoded.subarray(from, to));
+  return `${decode(0, first)}\n[${last - first} bytes are left out]\n${decode(last, encoded.length)}`;
 }

@@ -7,6 +7,8 @@ export interface LineFile {
   /** Flushes written lines to the disk. After a failure all further calls fail: the system may have dropped what it could not write. */
   sync(): Promise<void>;
   close(): Promise<void>;
+  /** Bytes of the file. */
+  readonly size: number;
 }
 
 /** Opens a file, or creates it with mode 600. An unterminated last line is terminated before the next one. */
@@ -17,6 +19,9 @@ export async function openLines(path: string, openFile = open): Promise<LineFile
   let syncing: Promise<void> = Promise.resolve();
   let next: Promise<void> | undefined;
   return {
+    get size() {
+      return size;
+    },
     async write(line) {
       const bytes = Buffer.from(isTorn ? `\n${line}` : line);
       try {

@@ -1,5 +1,4 @@
-import { createReadStream } from "node:fs";
-import { open } from "node:fs/promises";
+import { openPlainFile } from "@codex/plain-file";
 import type { ThreadLimits } from "../limits.js";
 import { emptyThread, type ReadThread, readLine } from "./rollout-line.js";
 
@@ -20,7 +19,8 @@ export async function* readLines(path: string, limits: ThreadLimits): AsyncGener
     pendingBytes += piece.length;
     if (pendingBytes > limits.lineBytes) throw new Error(`${path}: a line is over ${limits.lineBytes} bytes`);
   };
-  for await (const chunk of createReadStream(path) as AsyncIterable<Buffer>) {
+  const file = await openPlainFile(path);
+  for await (const chunk of file.createReadStream() as AsyncIterable<Buffer>) {
     total += chunk.length;
     if (total > limits.fileBytes) throw new Error(`${path}: the file is over ${limits.fileBytes} bytes`);
     let from = 0;
@@ -38,7 +38,7 @@ export async function* readLines(path: string, limits: ThreadLimits): AsyncGener
 
 /** Metadata from the first line; undefined when it contains something else. */
 export async function readMetaOf(path: string, limits: ThreadLimits): Promise<ReadThread["meta"]> {
-  const handle = await open(path, "r");
+  const handle = await openPlainFile(path);
   try {
     const buffer = Buffer.alloc(limits.metaBytes);
     let filled = 0;

@@ -1,5 +1,6 @@
 import { createMessage, type Item, isOutput, type Usage } from "@codex/model";
 import { asCount, asObject, asText, type JsonObject, parseJson } from "@codex/model/json";
+import { stringifyWellFormed, toWellFormed } from "@codex/text";
 import { readUsage } from "../events/usage.js";
 import { isRecorded } from "../history/sendable.js";
 import type { ThreadEntry } from "../history/thread-entry.js";
@@ -23,7 +24,7 @@ export interface ThreadMeta {
 /** Renders an entry as a line `{timestamp, type, payload}`. Codex reads those of its own types only. */
 export function renderEntry(entry: ThreadEntry, timestamp: string): string {
   const { type, payload } = toLine(entry);
-  return `${JSON.stringify({ timestamp, type, payload })}\n`;
+  return `${stringifyWellFormed({ timestamp, type, payload })}\n`;
 }
 
 function toLine(entry: ThreadEntry): { type: string; payload: object } {
@@ -53,11 +54,14 @@ export interface ThreadLine {
 
 /** Parses a line; undefined unless it is a JSON object with a payload. */
 export function parseLine(text: string): ThreadLine | undefined {
-  const line = asObject(parseJson(text));
+  const line = parseObject(text);
   const payload = asObject(line?.payload);
   if (payload === undefined) return undefined;
   return { timestamp: asText(line?.timestamp) ?? "", type: asText(line?.type) ?? "", payload };
 }
+
+/** Halves of surrogate pairs, which earlier versions and other programs wrote, are healed: some endpoints refuse them. */
+const parseObject = (text: string): JsonObject | undefined => toWellFormed(asObject(parseJson(text)));
 
 /** Parses a line to the entry that was appended; undefined for other lines, including those only Codex writes. */
 export function parseEntry(text: string): { timestamp: string; entry: ThreadEntry } | undefined {
@@ -119,7 +123,7 @@ export const emptyThread = (): ReadThread => ({
 
 /** Applies a line to a thread; unknown lines and invalid JSON are ignored. */
 export function readLine(thread: ReadThread, text: string): void {
-  const line = asObject(parseJson(text));
+  const line = parseObject(text);
   const payload = asObject(line?.payload);
   if (line === undefined && text.trim() !== "") thread.hasGap = true;
   if (payload === undefined) return;

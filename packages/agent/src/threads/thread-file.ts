@@ -1,7 +1,9 @@
 import { mkdir } from "node:fs/promises";
 import { dirname } from "node:path";
 import { withFileLock } from "@codex/file-lock";
+import { stringifyWellFormed } from "@codex/text";
 import { type ThreadEntry, type ThreadRecorder, ThreadWriteError } from "../history/thread-entry.js";
+import type { ThreadLimits } from "../limits.js";
 import { openLines } from "./line-file.js";
 import { renderEntry, type ThreadMeta } from "./rollout-line.js";
 
@@ -19,16 +21,18 @@ export interface ThreadFileOptions {
   readonly meta: ThreadMeta | undefined;
   /** Milliseconds since 1970. */
   readonly now: () => number;
+  /** Those of its readers: what they would refuse is not written. */
+  readonly limits: Pick<ThreadLimits, "lineBytes" | "fileBytes">;
 }
 
 /**
  * Opens a thread's file. A line is written before `append` resolves, and survives the end of this process; `call_started` is on the
  * disk, and survives the end of the host, with all lines before it. A line that could not be written is written before the next one,
- * except `call_started`, as its call is not made.
+ * except `call_started`, as its call is not made, and one that readers would refuse.
  * @throws FileLockError while another process writes the file; ThreadWriteError when it cannot be written
  */
 export async function openThreadFile(
-  { path, meta, now }: ThreadFileOptions,
+  { path, meta, now, limits }: ThreadFileOptions,
   openFile = openLines,
 ): Promise<ThreadFile> {
   const fail = (error: unknown) => Promise.reject(asWriteError(path, error));
@@ -56,7 +60,10 @@ export async function openThreadFile(
     }
   };
   const append = (line: string, isStart = false): Promise<void> => {
-    const written = last.then(() => write(line, isStart));
+    const written = last.then(() => {
+      checkLine(line, lines.size, limits);
+      return write(line, isStart);
+    });
     last = written.catch(() => {});
     return (isStart ? written.then(lines.sync) : written).catch(fail);
   };
@@ -69,7 +76,7 @@ export async function openThreadFile(
     await release();
   };
   if (meta !== undefined) {
-    const line = `${JSON.stringify({ timestamp: meta.timestamp, type: "session_meta", payload: meta })}\n`;
+    const line = `${stringifyWellFormed({ timestamp: meta.timestamp, type: "session_meta", payload: meta })}\n`;
     await append(line).catch(async (error: unknown) => {
       await close();
       throw error;
@@ -83,6 +90,17 @@ export async function openThreadFile(
       return closing;
     },
   };
+}
+
+/** @throws for a line that would make the file unreadable */
+function checkLine(line: string, size: number, { lineBytes, fileBytes }: ThreadFileOptions["limits"]): void {
+  const bytes = Buffer.byteLength(line);
+  if (bytes > lineBytes) throw new Error(`an entry has ${bytes} bytes, the limit is ${lineBytes} bytes`);
+  if (size + bytes > fileBytes) {
+    throw new Error(
+      `with an entry of ${bytes} bytes it would have ${size + bytes} bytes, the limit is ${fileBytes} bytes`,
+    );
+  }
 }
 
 /** Acquires the lock; resolves to a function that releases it. */

@@ -96,7 +96,7 @@ export function createThreadStore(options: ThreadStoreOptions): ThreadStore {
       ...(environment === undefined ? {} : { environment }),
     };
     const path = pathOf(sessions, id, new Date(at));
-    const file = await openThreadFile({ path, meta, now });
+    const file = await openThreadFile({ path, meta, now, limits });
     return { id, meta, file };
   };
 
@@ -162,7 +162,7 @@ export function createThreadStore(options: ThreadStoreOptions): ThreadStore {
     },
     async open(id) {
       const path = await find(id);
-      const file = await openThreadFile({ path, meta: undefined, now });
+      const file = await openThreadFile({ path, meta: undefined, now, limits });
       try {
         // Read after the lock is taken: another process may have appended until then.
         return { ...(await read(path)), file };

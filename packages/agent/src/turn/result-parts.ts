@@ -1,5 +1,5 @@
 import type { ContentPart, ToolOutput } from "@codex/model";
-import { MAX_RESULT_IMAGES } from "../limits.js";
+import { MAX_RESULT_IMAGE_CHARS, MAX_RESULT_IMAGES } from "../limits.js";
 import { decodeBase64 } from "../tools/image/base64.js";
 import { toImageUrl } from "../tools/image/image-url.js";
 
@@ -20,13 +20,16 @@ export function readParts(structured: object | undefined): ResultParts {
   };
 }
 
-/** Appends the images of a result to its text; unsupported images are left out. Pure. */
+/** Appends the images of a result to its text; unsupported images and those over the limits are left out. Pure. */
 export function withImages(text: string, { content = [] }: ResultParts, detail: "original" | "high"): ToolOutput {
   const images: ContentPart[] = [];
+  let chars = 0;
   for (const part of content) {
     if (images.length >= MAX_RESULT_IMAGES) break;
     const url = toUrl(part);
-    if (url !== undefined) images.push({ type: "input_image", image_url: url, detail });
+    if (url === undefined || chars + url.length > MAX_RESULT_IMAGE_CHARS) continue;
+    chars += url.length;
+    images.push({ type: "input_image", image_url: url, detail });
   }
   return images.length === 0 ? text : [{ type: "input_text", text }, ...images];
 }

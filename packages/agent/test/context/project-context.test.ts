@@ -73,6 +73,20 @@ describe("the instructions of a project", () => {
     expect((await read({ maxDocBytes: 0 }, "a")).text).toBeUndefined();
   });
 
+  it("are decoded as their mark says, and a file that is no text is named", async () => {
+    const base64 = Buffer.from("\ufeffuse tabs", "utf16le").toString("base64");
+    const latin1 = Buffer.from("caf\xe9", "latin1").toString("base64");
+    host.put({
+      ".git/HEAD": "",
+      "AGENTS.md": { base64 },
+      "a/AGENTS.md": "\ufeffmore",
+      "a/b/AGENTS.md": { base64: latin1 },
+    });
+    expect((await read({}, "a")).text).toBe(framed("use tabs\n\nmore", "a"));
+    expect((await read({ maxDocBytes: 3 }, ".")).text).toBe(framed("use"));
+    expect((await read({}, "a/b")).warnings).toEqual([expect.stringContaining("a/b/AGENTS.md is not UTF-8 text")]);
+  });
+
   it("have U+FFFD for what is no UTF-8, and leave out what is too large or cannot be read", async () => {
     host.put({
       ".git/HEAD": "",
@@ -83,6 +97,7 @@ describe("the instructions of a project", () => {
     const { text, warnings } = await read({}, "a/b");
     expect(text).toBe(framed("a\ufffd", "a/b"));
     expect(warnings).toEqual([
+      expect.stringContaining("AGENTS.md is not UTF-8 text"),
       expect.stringMatching(/a\/AGENTS\.md cannot be read: .*ymbolic link/),
       expect.stringContaining(`at most ${MAX_READ_DOC_BYTES}`),
     ]);

@@ -4,7 +4,9 @@ import {
   createOutput,
   describePermissions,
   type Item,
+  type MessageItem,
   renderEnvironmentContext,
+  textOf,
 } from "@codex/agent";
 import { customCall, functionCall, message } from "@codex/agent/testing";
 import { asFunctionItems } from "@codex/model";
@@ -146,6 +148,24 @@ describe("compaction", () => {
   it("begins at a limit, or at 90 % of the window", () => {
     expect(compactionLimit(272_000, undefined)).toBe(244_800);
     expect(compactionLimit(272_000, 1000)).toBe(1000);
+  });
+
+  it("keeps the newest message of the user, cut where it alone is too long", () => {
+    const image = { type: "input_image", image_url: `data:image/png;base64,${"A".repeat(500)}` } as const;
+    const history = [
+      createMessage("user", "earlier"),
+      {
+        ...createMessage("user", `Fix this: ${"é".repeat(500)} Thanks.`),
+        content: [{ type: "input_text", text: `Fix this: ${"é".repeat(500)} Thanks.` } as const, image],
+      },
+    ];
+    const { items, dropped } = compactHistory({ first: [], history, openings: [], summary: "s", userBytes: 301 });
+    expect(dropped).toBe(1);
+    const [message] = items;
+    expect(JSON.stringify(message)).not.toContain("\ufffd");
+    expect(textOf(message as MessageItem)).toMatch(/^Fix this: é+\n\[\d+ bytes are left out\]\né+ Thanks\./);
+    expect(JSON.stringify(message)).toContain("an image of this message is left out");
+    expect(JSON.stringify(message).length).toBeLessThan(700);
   });
 
   it("keeps the user's own messages, the newest of them where there are too many", () => {

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createMessage, type ThreadEntry, ThreadWriteError } from "@codex/agent";
 import { expect, it, onTestFinished } from "vitest";
+import { DEFAULT_THREAD_LIMITS } from "../../src/limits.js";
 import { openLines } from "../../src/threads/line-file.js";
 import { openThreadFile } from "../../src/threads/thread-file.js";
 
@@ -15,11 +16,14 @@ async function setUp() {
   onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
   const path = join(directory, "file.jsonl");
   const disk = { isFull: false };
-  const file = await openThreadFile({ path, meta: undefined, now: () => 0 }, async (of) => {
-    const lines = await openLines(of);
-    const write = (line: string) => (disk.isFull ? Promise.reject(new Error("no space left")) : lines.write(line));
-    return { ...lines, write };
-  });
+  const file = await openThreadFile(
+    { path, meta: undefined, now: () => 0, limits: DEFAULT_THREAD_LIMITS },
+    async (of) => {
+      const lines = await openLines(of);
+      const write = (line: string) => (disk.isFull ? Promise.reject(new Error("no space left")) : lines.write(line));
+      return { size: 0, sync: lines.sync, close: lines.close, write };
+    },
+  );
   onTestFinished(() => file.close());
   const read = () =>
     readFileSync(path, "utf8")

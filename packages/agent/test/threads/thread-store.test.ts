@@ -175,6 +175,37 @@ describe("a thread's file", () => {
   });
 });
 
+describe("an entry that its readers would refuse", () => {
+  it("is not written, and the thread goes on", async () => {
+    const { store } = setUp({ limits: { lineBytes: 2_000, fileBytes: 5_000 } });
+    const { id, file } = await store.create(NEW);
+    await expect(file.append(item("x".repeat(2_000)))).rejects.toThrow(
+      /an entry has \d+ bytes, the limit is 2000 bytes/,
+    );
+    await file.append(item("kept"));
+    const fill = async () => {
+      for (;;) await file.append(item("y".repeat(1_000)));
+    };
+    await expect(fill()).rejects.toThrow(/it would have \d+ bytes, the limit is 5000 bytes/);
+    await file.close();
+    const opened = await store.open(id);
+    await opened.file.close();
+    expect(textsOf(opened.saved)[0]).toContain("kept");
+  });
+});
+
+it("heals halves of surrogate pairs, of a saved thread and of a new one", async () => {
+  const { store } = setUp();
+  const { id, file } = await store.create(NEW);
+  await write(file, item("new \ud83d"));
+  expect(readFileSync(file.path, "utf8")).not.toMatch(/\\ud/);
+  const old = { timestamp: "", type: "response_item", payload: createMessage("user", "old \ud83d") };
+  appendFileSync(file.path, `${JSON.stringify(old)}\n`);
+  const opened = await store.open(id);
+  await opened.file.close();
+  expect(textsOf(opened.saved).join()).toMatch(/new \ufffd.*old \ufffd/);
+});
+
 describe("a store", () => {
   it("knows the last thread of a directory, and of any", async () => {
     const { store } = setUp();

@@ -1,5 +1,4 @@
 import { randomUUID } from "node:crypto";
-import { readFile } from "node:fs/promises";
 import { type Agent, createAgent, type Item, type ModelPort } from "@codex/agent";
 import { type AgentSettings, AgentSettingsError, createModelApprover, readAgentSettings } from "@codex/agent-terminal";
 import { type LoadedConfig, loadUserConfig, saveTrust } from "@codex/config";
@@ -7,9 +6,11 @@ import type { SandboxMode } from "@codex/executor-protocol";
 import { createOutages } from "@codex/foreground";
 import type { McpTools } from "@codex/mcp-client";
 import { type Approver, createOrchestrator, type Orchestrator } from "@codex/orchestrator";
+import { readPlainFile } from "@codex/plain-file";
 import { createLazyShellParser, createRuleSaver, type GetShellParser } from "@codex/policy";
 import type { CommandSandbox } from "@codex/sandbox";
 import { messageOf } from "@codex/telemetry";
+import { decodeText } from "@codex/text";
 import { openAudit } from "../audit.js";
 import { choosePlace } from "../connect.js";
 import type { ChosenEnvironment } from "../environments.js";
@@ -334,10 +335,13 @@ function chooseProvider({ oss, localProvider }: AgentCommandOptions, { table }: 
   );
 }
 
+/** Longest `model_instructions_file`, bytes. */
+const MAX_INSTRUCTIONS_BYTES = 4 * 1024 * 1024;
+
 async function readInstructions(file: string | undefined): Promise<string | undefined> {
   if (file === undefined) return undefined;
   try {
-    return await readFile(file, "utf8");
+    return decodeText(await readPlainFile(file, { maxBytes: MAX_INSTRUCTIONS_BYTES }), { fatal: true });
   } catch (cause) {
     throw new CommandError(`model_instructions_file ${file} cannot be read: ${messageOf(cause)}`, 1, { cause });
   }

@@ -1,4 +1,3 @@
-import { readFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import {
   createResponsesModel,
@@ -11,6 +10,7 @@ import {
 import { AdapterError, createNodeFetch, createTokenReader, loadAdapterModel } from "@codex/agent/node";
 import { codexHome } from "@codex/config";
 import { findProxy, ProxyError } from "@codex/http-proxy";
+import { readPlainFile } from "@codex/plain-file";
 import { VERSION } from "@codex/servers";
 import { CommandError } from "../exit-codes.js";
 import { openProgramDirectory } from "../program-directory.js";
@@ -77,10 +77,13 @@ function readOriginator(): string | undefined {
 /** Timeout for the token of an adapter, milliseconds. */
 const ADAPTER_TOKEN_MS = 30_000;
 
+/** Longest `auth.json`, bytes. */
+const MAX_AUTH_BYTES = 1024 * 1024;
+
 /** Reads `auth.json`; undefined when missing or invalid. */
 async function readAuth(): Promise<unknown> {
   try {
-    return JSON.parse(await readFile(join(codexHome(), "auth.json"), "utf8"));
+    return JSON.parse(String(await readPlainFile(join(codexHome(), "auth.json"), { maxBytes: MAX_AUTH_BYTES })));
   } catch {
     return undefined;
   }

@@ -1,8 +1,9 @@
-import { chmod, mkdir, mkdtemp, readFile, realpath, rename, rm, stat, writeFile } from "node:fs/promises";
+import { chmod, mkdir, mkdtemp, realpath, rename, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { readPlainFile } from "@codex/plain-file";
 import { messageOf } from "@codex/telemetry";
-import { readTomlFile } from "@codex/toml";
+import { MAX_TOML_FILE_BYTES, readTomlFile } from "@codex/toml";
 import { EnvironmentsConfigError } from "./config-error.js";
 import type { EnvironmentsConfig } from "./environment-config.js";
 import { ENVIRONMENTS_FILE, loadEnvironments, OUR_ENVIRONMENTS_FILE } from "./load-environments.js";
@@ -78,7 +79,7 @@ async function readTexts(home: string): Promise<Texts> {
   const read = async (name: string) => {
     const file = join(home, name);
     try {
-      return await readFile(file, "utf8");
+      return String(await readPlainFile(file, { maxBytes: MAX_TOML_FILE_BYTES }));
     } catch (error) {
       if (error instanceof Error && "code" in error && error.code === "ENOENT") return undefined;
       // It would be replaced by a file without what it contains.

@@ -1,5 +1,6 @@
-import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
+import { mkdir, rename, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
+import { readPlainFile } from "@codex/plain-file";
 import { MAX_KNOWN_EXECUTORS_BYTES } from "../limits.js";
 import { LinkError } from "./link-error.js";
 
@@ -49,12 +50,12 @@ const nameOf = ({ registryUrl, environmentId }: RegisteredEnvironment): string =
 async function read(file: string): Promise<Record<string, string>> {
   let text: string;
   try {
-    text = await readFile(file, "utf8");
+    text = String(await readPlainFile(file, { maxBytes: MAX_KNOWN_EXECUTORS_BYTES }));
   } catch (error) {
     if (error instanceof Error && "code" in error && error.code === "ENOENT") return {};
     throw new LinkError("unauthorized", `the trusted executors cannot be read: ${String(error)}`);
   }
-  const parsed = text.length <= MAX_KNOWN_EXECUTORS_BYTES ? parse(text) : undefined;
+  const parsed = parse(text);
   if (parsed === undefined) throw new LinkError("unauthorized", `${file} is not a list of trusted executors`);
   return parsed;
 }

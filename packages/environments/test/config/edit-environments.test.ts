@@ -55,7 +55,7 @@ describe("adding an environment", () => {
   it("refuses a file that cannot be read: it would be replaced", async () => {
     mkdirSync(join(home, "environments.toml"));
     const added = addEnvironment(home, { id: "a", url: "ws://127.0.0.1:1" });
-    await expect(added).rejects.toThrow(`${join(home, "environments.toml")}: it cannot be read: EISDIR`);
+    await expect(added).rejects.toThrow(`${join(home, "environments.toml")}: it cannot be read: it is a directory`);
   });
 
   it.skipIf(process.getuid?.() === 0)("names a file that cannot be written", async () => {

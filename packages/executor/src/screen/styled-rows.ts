@@ -1,4 +1,5 @@
 import type { StyledRun } from "@codex/executor-protocol";
+import { cutEnd } from "@codex/text";
 import type { IBuffer, IBufferCell } from "@xterm/headless";
 import { MAX_STYLED_RUNS } from "../limits.js";
 
@@ -31,7 +32,7 @@ export function readStyledRows(buffer: IBuffer, { rows, cols }: { rows: number; 
 
 function addCell(collected: Collected[], cell: IBufferCell, style: Style): void {
   const chars = cell.isInvisible() !== 0 ? "" : cell.getChars();
-  const text = (chars === "" ? " " : chars).slice(0, MAX_CELL_LENGTH);
+  const text = cutEnd(chars === "" ? " " : chars, MAX_CELL_LENGTH);
   const key = `${cell.getWidth()} ${JSON.stringify(style)}`;
   const last = collected.at(-1);
   if (last?.key === key) {

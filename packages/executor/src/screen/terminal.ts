@@ -1,5 +1,6 @@
 import type { StyledRun, TerminalSize } from "@codex/executor-protocol";
 import { messageOf } from "@codex/telemetry";
+import { cutEnd } from "@codex/text";
 import type { IModes, Terminal } from "@xterm/headless";
 import { readStyledRows } from "./styled-rows.js";
 
@@ -84,7 +85,7 @@ function createTerminal(terminal: Terminal): HeadlessTerminal {
       const { active } = terminal.buffer;
       const rows = Array.from({ length: terminal.rows }, (_, row) => {
         const text = active.getLine(active.baseY + row)?.translateToString(true) ?? "";
-        return text.slice(0, terminal.cols * MAX_CELL_LENGTH).trimEnd();
+        return cutEnd(text, terminal.cols * MAX_CELL_LENGTH).trimEnd();
       });
       // After the last column, before a wrap, the cursor is shown on the last column.
       const col = Math.min(active.cursorX + 1, terminal.cols);
@@ -132,7 +133,7 @@ function watchState(terminal: Terminal, core: Core): { title: string; cursorVisi
   const state = { title: "", cursorVisible: true };
   for (const code of [0, 2]) {
     terminal.parser.registerOscHandler(code, (title) => {
-      state.title = title.slice(0, MAX_TITLE_LENGTH);
+      state.title = cutEnd(title, MAX_TITLE_LENGTH);
       return true;
     });
   }

@@ -1,3 +1,4 @@
+import { cutStart } from "@codex/text";
 import { QUOTED_STDERR_CHARACTERS, STDERR_TAIL_BYTES } from "../limits.js";
 
 /** The last bytes that a server wrote to stderr. */
@@ -14,9 +15,6 @@ export class StderrTail {
 
   /** The end of it on one line, without control characters, for an error; may be empty. */
   quote(): string {
-    return this.text
-      .replace(/[\p{Cc}\p{Cf}\s]+/gu, " ")
-      .trim()
-      .slice(-QUOTED_STDERR_CHARACTERS);
+    return cutStart(this.text.replace(/[\p{Cc}\p{Cf}\s]+/gu, " ").trim(), QUOTED_STDERR_CHARACTERS);
   }
 }

@@ -1,6 +1,7 @@
 import type { ApprovalAnswer, ApprovalDecision, ApprovalRequest } from "@codex/orchestrator";
 import { renderAllowRule } from "@codex/policy";
 import { quoteWords, visibleLine } from "@codex/policy/display";
+import { cutEnd, cutStart } from "@codex/text";
 import { type InputResponses, inputRequired, inputResponse } from "@modelcontextprotocol/server";
 import { QUESTION_COMMAND_LENGTH } from "../limits.js";
 
@@ -73,5 +74,5 @@ export function describeUnasked({ proposedAmendment }: ApprovalRequest): string 
 function cutMiddle(text: string): string {
   if (text.length <= QUESTION_COMMAND_LENGTH) return text;
   const half = QUESTION_COMMAND_LENGTH / 2;
-  return `${text.slice(0, half)} […${text.length - QUESTION_COMMAND_LENGTH} characters left out…] ${text.slice(-half)}`;
+  return `${cutEnd(text, half)} […${text.length - QUESTION_COMMAND_LENGTH} characters left out…] ${cutStart(text, half)}`;
 }

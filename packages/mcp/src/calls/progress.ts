@@ -1,5 +1,6 @@
 import type { Clock } from "@codex/clock";
 import type { LiveOutput } from "@codex/orchestrator";
+import { cutEnd } from "@codex/text";
 import { PROGRESS_LINE_LENGTH, PROGRESS_MS, SILENCE_MS } from "../limits.js";
 
 /** Reports the progress of a call to a client that requested it: elapsed time and the last line of output. */
@@ -23,7 +24,7 @@ export class Progress {
   output({ bytes }: LiveOutput): void {
     const text = bytes.subarray(-4 * PROGRESS_LINE_LENGTH).toString("utf8");
     const line = text.split(/[\r\n]+/).findLast((one) => one.trim() !== "");
-    if (line !== undefined) this.#line = line.replace(/\p{C}/gu, " ").slice(0, PROGRESS_LINE_LENGTH);
+    if (line !== undefined) this.#line = cutEnd(line.replace(/\p{C}/gu, " "), PROGRESS_LINE_LENGTH);
     const waited = this.#clock.now() - this.#sentAt;
     if (waited >= PROGRESS_MS) this.#notify();
     else this.#schedule(PROGRESS_MS - waited);

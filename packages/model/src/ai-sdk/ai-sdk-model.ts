@@ -1,4 +1,5 @@
 import { type Clock, systemClock } from "@codex/clock";
+import { toWellFormed } from "@codex/text";
 import { asCount, asObject, asText } from "../json/members.js";
 import {
   DEFAULT_MODEL_LIMITS,
@@ -59,7 +60,10 @@ async function open(
   const { model } = context;
   const provider = model.provider.split(".")[0] ?? model.provider;
   try {
-    const { stream } = await model.doStream({ ...buildCall(request, provider), abortSignal: watch.signal });
+    const { stream } = await model.doStream({
+      ...toWellFormed(buildCall(request, provider)),
+      abortSignal: watch.signal,
+    });
     return readParts(stream, watch, context);
   } catch (thrown) {
     return asFailure(thrown, watch.signal, context);

@@ -1,3 +1,4 @@
+import { stringifyWellFormed } from "@codex/text";
 import type { Item } from "../items.js";
 import type { ModelRequest } from "../model-port.js";
 import { createWrittenItems } from "./written-items.js";
@@ -31,9 +32,9 @@ export type BodyPieces = readonly Uint8Array<ArrayBuffer>[];
  */
 export function createBodyWriter(): (request: ModelRequest) => BodyPieces {
   const encoder = new TextEncoder();
-  const writeItems = createWrittenItems((item) => JSON.stringify(withoutIds(item)));
+  const writeItems = createWrittenItems((item) => stringifyWellFormed(withoutIds(item)));
   return (request) => {
-    const envelope = JSON.stringify(buildRequestBody({ ...request, input: [] }));
+    const envelope = stringifyWellFormed(buildRequestBody({ ...request, input: [] }));
     // Only the model name precedes it, in which quotation marks are escaped.
     const at = envelope.indexOf(EMPTY_INPUT) + EMPTY_INPUT.length - 1;
     return [encoder.encode(envelope.slice(0, at)), writeItems(request.input), encoder.encode(envelope.slice(at))];

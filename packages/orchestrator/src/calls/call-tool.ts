@@ -2,6 +2,7 @@ import { MAX_AUDIT_LIST } from "@codex/audit";
 import type { Sandbox, ToolContract, WriteStdinRequest } from "@codex/executor-protocol";
 import type { TraceContext } from "@codex/telemetry";
 import { messageOf } from "@codex/telemetry";
+import { toWellFormed } from "@codex/text";
 import type { Approvals, Decide } from "../approvals/approvals.js";
 import { copyFrozen } from "../approvals/binding.js";
 import { type Auditor, NO_TRAIL } from "../audit/audit-trail.js";
@@ -70,12 +71,10 @@ export async function handleToolCall(
   const watch = context.telemetry.begin(toolName);
   const progress = { isSent: false };
   const own = { ...context, trail, progress, trace: watch.trace, isOnlyJudged: false };
-  const result = await routeCall(
-    toolName,
-    args,
-    onOutput === undefined ? options : { ...options, onOutput },
-    own,
-  ).catch((error: unknown) => failed(error, progress.isSent));
+  const result = await routeCall(toolName, args, onOutput === undefined ? options : { ...options, onOutput }, own).then(
+    toWellFormed,
+    (error: unknown) => failed(error, progress.isSent),
+  );
   watch.end(result);
   trail.ended(result);
   return result;

@@ -1,5 +1,6 @@
 import type { ExecutorConnection, LearnedTool } from "@codex/executor-client";
 import { STANDARD_TOOLS, sandboxPermissionsSchema, type ToolContract } from "@codex/executor-protocol";
+import { toWellFormed } from "@codex/text";
 import type { Config } from "../config.js";
 import { isObject } from "../json.js";
 import type { WindowBounds } from "../limits.js";
@@ -155,7 +156,7 @@ export class Catalog {
       properties[ENVIRONMENT_ID] = { type: "string", enum: names, description };
       inputSchema.properties = properties;
     }
-    return { name: tool.name, description: tool.description, inputSchema };
+    return toWellFormed({ name: tool.name, description: tool.description, inputSchema });
   }
 }
 

@@ -1,5 +1,6 @@
-import { readdir, readFile, stat } from "node:fs/promises";
+import { readdir } from "node:fs/promises";
 import { join } from "node:path";
+import { readPlainFile } from "@codex/plain-file";
 import type { Source } from "@codex/starlark";
 import { StarlarkError } from "@codex/starlark";
 import { messageOf } from "@codex/telemetry";
@@ -72,16 +73,16 @@ async function listRuleFiles(directory: string, broken: BrokenRuleFile[]): Promi
 
 async function readRuleFile(file: string, broken: BrokenRuleFile[]): Promise<string | undefined> {
   try {
-    const { size } = await stat(file);
-    if (size > MAX_RULE_FILE_BYTES) {
-      throw new Error(`the file has ${size} bytes, the limit is ${MAX_RULE_FILE_BYTES} bytes`);
-    }
-    return decodeRules(await readFile(file));
+    return await readRuleText(file);
   } catch (error) {
     broken.push(createUnread(file, error));
     return undefined;
   }
 }
+
+/** Reads a rule file. @throws for one that is no regular file, too long or not UTF-8 */
+export const readRuleText = async (file: string): Promise<string> =>
+  decodeRules(await readPlainFile(file, { maxBytes: MAX_RULE_FILE_BYTES }));
 
 function createUnread(file: string, error: unknown): BrokenRuleFile {
   const reason = messageOf(error);

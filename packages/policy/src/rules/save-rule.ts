@@ -1,9 +1,10 @@
-import { mkdir, open, readFile } from "node:fs/promises";
+import { mkdir, open } from "node:fs/promises";
 import { dirname } from "node:path";
 import { type FileLockOptions, withFileLock } from "@codex/file-lock";
 import { quoteString, StarlarkError } from "@codex/starlark";
 import { messageOf } from "@codex/telemetry";
-import { decodeRules, parseRuleFile } from "./parse-rule-file.js";
+import { readRuleText } from "./load-policy.js";
+import { parseRuleFile } from "./parse-rule-file.js";
 
 /** A rule that could not be saved; the file is unchanged. */
 export class SaveRuleError extends Error {
@@ -77,7 +78,7 @@ function checkLoads(file: string, text: string): void {
 
 async function readText(file: string): Promise<string> {
   try {
-    return decodeRules(await readFile(file));
+    return await readRuleText(file);
   } catch (error) {
     if (error instanceof Error && "code" in error && error.code === "ENOENT") return "";
     throw error;

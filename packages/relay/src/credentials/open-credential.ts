@@ -1,6 +1,6 @@
-import { readFile } from "node:fs/promises";
 import type { Readable } from "node:stream";
-import { FIRST_CREDENTIAL_MS } from "../limits.js";
+import { readPlainFile } from "@codex/plain-file";
+import { FIRST_CREDENTIAL_MS, MAX_CREDENTIAL_BYTES } from "../limits.js";
 import type { RegistryAddress } from "../registry/registry.js";
 import { type CredentialKind, findDestinationProblem } from "./destination.js";
 import { parseExecutorCredential } from "./executor-credential.js";
@@ -163,7 +163,7 @@ function followCredentials(environmentId: string, sources: CredentialSources): P
 /** Undefined if it is not JSON. */
 async function readJsonFile(file: string): Promise<unknown> {
   try {
-    return JSON.parse(await readFile(file, "utf8"));
+    return JSON.parse(String(await readPlainFile(file, { maxBytes: MAX_CREDENTIAL_BYTES })));
   } catch {
     return undefined;
   }

@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
-import { link, open, readFile, rm } from "node:fs/promises";
+import { link, open, rm } from "node:fs/promises";
+import { PlainFileError, readPlainFile } from "@codex/plain-file";
 import * as z from "zod/mini";
 import { createIdentity, type NoiseIdentity } from "./keys.js";
 import { loadMlKem, ML_KEM } from "./ml-kem.js";
@@ -7,8 +8,8 @@ import { X25519_BYTES } from "./x25519.js";
 
 const schema = z.object({ version: z.literal(1), x25519: z.string(), mlkem768_seed: z.string() });
 
-/** Longest identity file, characters. */
-const MAX_FILE_CHARS = 1024;
+/** Longest identity file, bytes. */
+const MAX_FILE_BYTES = 1024;
 
 /**
  * Reads the identity in a file, so that an executor has the same key after a restart; a missing file is created with new keys, readable by
@@ -24,9 +25,10 @@ export async function openIdentityFile(file: string): Promise<NoiseIdentity> {
 
 async function read(file: string): Promise<string | undefined> {
   try {
-    return await readFile(file, "utf8");
+    return String(await readPlainFile(file, { maxBytes: MAX_FILE_BYTES }));
   } catch (error) {
     if (error instanceof Error && "code" in error && error.code === "ENOENT") return undefined;
+    if (error instanceof PlainFileError) throw new Error(`${file}: ${error.message}`, { cause: error });
     throw error;
   }
 }
@@ -56,7 +58,6 @@ async function create(file: string): Promise<string> {
 }
 
 function parse(text: string): { x25519: Buffer; mlkem768Seed: Buffer } | undefined {
-  if (text.length > MAX_FILE_CHARS) return undefined;
   let value: unknown;
   try {
     value = JSON.parse(text);

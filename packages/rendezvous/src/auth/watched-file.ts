@@ -1,4 +1,5 @@
-import { readFileSync, statSync } from "node:fs";
+import { statSync } from "node:fs";
+import { readPlainFileSync } from "@codex/plain-file";
 import { type Logger, messageOf } from "@codex/telemetry";
 
 /** Options of `watchFile`. */
@@ -22,8 +23,7 @@ const CHECK_MS = 1000;
 export function watchFile<T>({ path, maxBytes, parse, log, now }: WatchedFileOptions<T>): () => T {
   const read = () => {
     const { size, mtimeMs, ino } = statSync(path);
-    if (size > maxBytes) throw new Error(`it has ${size} bytes, more than ${maxBytes}`);
-    return { stamp: `${ino} ${size} ${mtimeMs}`, value: parse(readFileSync(path, "utf8")) };
+    return { stamp: `${ino} ${size} ${mtimeMs}`, value: parse(String(readPlainFileSync(path, { maxBytes }))) };
   };
   let current: { stamp: string; value: T };
   try {

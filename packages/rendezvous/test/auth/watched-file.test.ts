@@ -49,7 +49,7 @@ it("keeps what it had when the file becomes wrong, too large or unreadable, and 
   }
   expect(errors).toEqual([
     { path, reason: "line 1 is wrong" },
-    { path, reason: "it has 21 bytes, more than 20" },
+    { path, reason: "the file has 21 bytes, the limit is 20 bytes" },
   ]);
   unlinkSync(path);
   pass(1000);

@@ -1,10 +1,8 @@
 import {
   accessSync,
   closeSync,
-  constants,
   fstatSync,
   lstatSync,
-  openSync,
   readdirSync,
   readFileSync,
   readlinkSync,
@@ -14,6 +12,7 @@ import {
 import { readdir } from "node:fs/promises";
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
+import { openPlainFileSync } from "@codex/plain-file";
 import { MAX_FIRST_LINE_BYTES, MAX_PARSED_FILES } from "../limits.js";
 import { createFreshRuns } from "./fresh-runs.js";
 import { isPlaceholder } from "./placeholder-mark.js";
@@ -97,12 +96,11 @@ function createParsedFiles(): HostFiles["parsed"] {
     );
 }
 
-/** Does not block on a FIFO or an endless device that may have been created there. */
-function readRegular<Content>(path: string, read: (fd: number, size: number) => Content): Content | undefined {
-  const fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY);
+/** @throws for what is no regular file */
+function readRegular<Content>(path: string, read: (fd: number, size: number) => Content): Content {
+  const fd = openPlainFileSync(path);
   try {
-    const facts = fstatSync(fd);
-    return facts.isFile() ? read(fd, facts.size) : undefined;
+    return read(fd, fstatSync(fd).size);
   } finally {
     closeSync(fd);
   }

@@ -53,7 +53,10 @@ export class ConversationPanel {
       case "item_delta":
         return event.of === "output" ? undefined : this.#append(event.itemId, event.of, event.text);
       case "retry":
-        for (const id of event.discarded) this.#items.drop(`item ${id}`);
+        for (const id of event.discarded) {
+          this.#texts.delete(id);
+          this.#items.drop(`item ${id}`);
+        }
         return this.#items.set(`retry ${event.message}`, { type: "warning", text: shorten(event.message) });
       case "item_started":
       case "item_updated":

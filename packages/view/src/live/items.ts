@@ -31,7 +31,9 @@ export class Items {
     this.#board.set({ kind: "item", id, order, content } satisfies ItemEntity);
   }
 
+  /** Removes an item; one with this id that is set later is a new one. */
   drop(id: string): void {
+    this.#lazy.delete(id);
     this.#orders.delete(id);
     this.#board.drop(`item ${id}`);
   }

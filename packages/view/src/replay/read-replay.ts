@@ -1,6 +1,7 @@
-import { readFile, stat } from "node:fs/promises";
+import { stat } from "node:fs/promises";
 import { basename } from "node:path";
 import { createThreadStore } from "@codex/agent/node";
+import { readPlainFile } from "@codex/plain-file";
 import { messageOf } from "@codex/telemetry";
 import { MAX_REPLAY_BYTES } from "../limits.js";
 import { readAudit } from "../live/audit-file.js";
@@ -26,9 +27,10 @@ export async function readReplay(file: string, home: string): Promise<Replay> {
   const path = found === undefined ? await findThread(file, home) : file;
   const info = await stat(path);
   if (info.isDirectory()) throw new Error(`${path} is a directory; expected a recording, an audit log or a thread`);
-  const { size } = info;
-  if (size > MAX_REPLAY_BYTES) throw new Error(`${path}: ${size} bytes are too many (limit ${MAX_REPLAY_BYTES} bytes)`);
-  const text = await readFile(path, "utf8");
+  const bytes = await readPlainFile(path, { maxBytes: MAX_REPLAY_BYTES }).catch((cause: unknown) => {
+    throw new Error(`${path}: ${messageOf(cause)}`, { cause });
+  });
+  const text = bytes.toString();
   const first = parseLine(text.slice(0, text.indexOf("\n") === -1 ? undefined : text.indexOf("\n")));
   if (isRecord(first) && (first.version === 2 || first.version === 3)) {
     const entity = { kind: "recording", id: 1, name: basename(path) } as const;

@@ -1,0 +1,8 @@
+export {
+  openPlainFile,
+  openPlainFileSync,
+  PlainFileError,
+  type ReadLimit,
+  readPlainFile,
+  readPlainFileSync,
+} from "./plain-file.js";

@@ -1,0 +1,3 @@
+export { cutEnd, cutStart } from "./cut.js";
+export { type DecodeOptions, decodeText, isText } from "./decode.js";
+export { stringifyWellFormed, toWellFormed } from "./well-formed.js";
