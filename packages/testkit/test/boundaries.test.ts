@@ -15,6 +15,7 @@ const FLOORS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     telemetry: "",
     "file-lock": "",
     "http-proxy": "",
+    "exec-gate": "",
     "network-policy": "",
     "plain-file": "",
     text: "",

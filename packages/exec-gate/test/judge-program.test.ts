@@ -1,0 +1,156 @@
+import { describe, expect, it } from "vitest";
+import { compileGate, type GateRule, GateRuleError, judgeProgram, type Program } from "../src/index.js";
+
+type Short = readonly [decision: GateRule["decision"], ...pattern: (string | readonly string[])[]];
+
+function gateOf(rules: readonly Short[], hostExecutables: Parameters<typeof compileGate>[1] = []) {
+  const full = rules.map(
+    ([decision, ...pattern], index): GateRule => ({
+      id: `r${index}`,
+      decision,
+      pattern: pattern.map((word) => (typeof word === "string" ? [word] : word)),
+      place: { kind: "outside", profile: "network" },
+    }),
+  );
+  return compileGate(full, hostExecutables);
+}
+
+/** `given -> file`, or one path that is both; trusted unless it is below /ws. */
+function programOf(path: string, ...argv: string[]): Program {
+  const [given, file = given] = path.split(" -> ");
+  const isTrusted = ![given!, file!].some((each) => each.startsWith("/ws/"));
+  return { given: given!, file: file!, argv: argv.length > 0 ? argv : [given!], isTrusted };
+}
+
+describe("a program is judged by what it is", () => {
+  const cases: [string, readonly Short[], Program, string][] = [
+    ["no rule", [["allow", "mkdir"]], programOf("/usr/bin/touch", "touch", "f"), "run"],
+    ["its name", [["allow", "touch"]], programOf("/usr/bin/touch", "touch", "f"), "outside"],
+    ["its path", [["allow", "/usr/bin/touch"]], programOf("/usr/bin/touch", "touch"), "outside"],
+    ["another path", [["allow", "/bin/touch"]], programOf("/usr/bin/touch", "touch"), "run"],
+    ["the name of its link", [["allow", "python"]], programOf("/usr/bin/python -> /usr/bin/python3.11"), "outside"],
+    ["the name of its file", [["refuse", "dash"]], programOf("/bin/sh -> /usr/bin/dash", "sh"), "refuse"],
+    ["further words", [["ask", "git", "push"]], programOf("/usr/bin/git", "git", "push", "origin"), "ask"],
+    ["other words", [["ask", "git", "push"]], programOf("/usr/bin/git", "git", "pull"), "run"],
+    ["fewer words", [["refuse", "git", "push"]], programOf("/usr/bin/git", "git"), "run"],
+    ["alternatives", [["ask", "git", ["push", "fetch"]]], programOf("/usr/bin/git", "git", "fetch"), "ask"],
+    ["a file of the command's own", [["allow", "touch"]], programOf("/ws/touch", "touch"), "run"],
+    ["a link of the command's own", [["allow", "touch"]], programOf("/ws/touch -> /usr/bin/id", "touch"), "run"],
+    ["a file of the command's own, refused", [["refuse", "curl"]], programOf("/ws/curl", "curl"), "refuse"],
+  ];
+  it.each(cases)("%s", (_, rules, program, decision) => {
+    expect(judgeProgram(gateOf(rules), program).decision).toBe(decision);
+  });
+});
+
+describe("a claimed name is refused and asked about, never allowed", () => {
+  it.each([
+    ["refuse", "curl", "refuse"],
+    ["ask", "curl", "ask"],
+    ["allow", "curl", "run"],
+    ["refuse", "-curl", "refuse"],
+    ["refuse", "/opt/curl", "refuse"],
+  ] as const)("%s %s", (decision, claimed, result) => {
+    const program = programOf("/usr/bin/true", claimed);
+    expect(judgeProgram(gateOf([[decision, "curl"]]), program).decision).toBe(result);
+  });
+
+  it("a file without a name has only the claimed one", () => {
+    const program: Program = { argv: ["curl", "x"], isTrusted: false };
+    expect(judgeProgram(gateOf([["refuse", "curl"]]), program).decision).toBe("refuse");
+    expect(judgeProgram(gateOf([["allow", "curl"]]), program).decision).toBe("run");
+  });
+});
+
+describe("what a loader is told to load is refused and asked about, and nothing of it is allowed", () => {
+  it.each([
+    ["/lib64/ld-linux-x86-64.so.2", ["/usr/bin/curl", "x"]],
+    ["/lib64/ld-linux-x86-64.so.2", ["--library-path", "/x", "--inhibit-cache", "/usr/bin/curl", "x"]],
+    ["/lib/ld-musl-x86_64.so.1", ["--preload", "a.so", "/usr/bin/curl", "x"]],
+    ["/usr/bin/ld.so", ["--argv0", "other", "/usr/bin/curl", "x"]],
+    ["/bin/busybox", ["curl", "x"]],
+    ["/bin/busybox.static", ["curl", "x"]],
+    ["/usr/bin/coreutils", ["--coreutils-prog=curl", "x"]],
+  ])("%s %j", (path, words) => {
+    const program = programOf(path, path, ...words);
+    expect(judgeProgram(gateOf([["refuse", "curl", "x"]]), program).decision).toBe("refuse");
+    expect(judgeProgram(gateOf([["refuse", "curl", "y"]]), program).decision).toBe("run");
+    expect(
+      judgeProgram(
+        gateOf([
+          ["allow", "curl"],
+          ["allow", path],
+        ]),
+        program,
+      ).decision,
+    ).toBe("run");
+  });
+});
+
+describe("the strictest of the rules that match decides, and is named", () => {
+  const git = programOf("/usr/bin/git", "git", "push");
+  it.each([
+    [
+      [
+        ["allow", "git"],
+        ["refuse", "git", "push"],
+        ["ask", "git"],
+      ],
+      "refuse",
+      "r1",
+    ],
+    [
+      [
+        ["allow", "git"],
+        ["ask", "git"],
+      ],
+      "ask",
+      "r1",
+    ],
+    [
+      [
+        ["allow", "git", "push"],
+        ["allow", "git"],
+      ],
+      "outside",
+      "r0",
+    ],
+  ] as [readonly Short[], string, string][])("%j", (rules, decision, id) => {
+    expect(judgeProgram(gateOf(rules), git)).toMatchObject({ decision, rule: { id } });
+  });
+});
+
+it("a host executable is allowed at its paths only, and refused anywhere", () => {
+  const only = [{ name: "touch", paths: ["/opt/bin/touch"] }];
+  expect(judgeProgram(gateOf([["allow", "touch"]], only), programOf("/usr/bin/touch")).decision).toBe("run");
+  expect(judgeProgram(gateOf([["allow", "touch"]], only), programOf("/opt/bin/touch")).decision).toBe("outside");
+  expect(judgeProgram(gateOf([["refuse", "touch"]], only), programOf("/usr/bin/touch")).decision).toBe("refuse");
+});
+
+it("a rule whose place is inside lets the program run there", () => {
+  const rule: GateRule = { id: "keep", pattern: [["touch"]], decision: "allow", place: { kind: "inside" } };
+  const decided = judgeProgram(compileGate([rule], []), programOf("/usr/bin/touch"));
+  expect(decided).toEqual({ decision: "run", rule });
+});
+
+it("a program without words, and one with more than are judged, are judged by their file", () => {
+  const gate = gateOf([["refuse", "curl"]]);
+  expect(
+    judgeProgram(gate, { given: "/usr/bin/curl", file: "/usr/bin/curl", argv: [], isTrusted: true }).decision,
+  ).toBe("refuse");
+  const many = Array.from({ length: 10_000 }, () => "x");
+  expect(judgeProgram(gate, programOf("/usr/bin/curl", "curl", ...many)).decision).toBe("refuse");
+});
+
+describe("rules that are over a limit, or without words, are an error that names it", () => {
+  const rule: GateRule = { id: "r", pattern: [["a"]], decision: "allow", place: { kind: "inside" } };
+  it.each([
+    ["too many", Array.from({ length: 4097 }, () => rule), "4097 rules"],
+    ["too long", [{ ...rule, pattern: [["x".repeat(262_145)]] }], "262145 characters"],
+    ["no word", [{ ...rule, pattern: [] }], "the rule r"],
+    ["a word without alternatives", [{ ...rule, pattern: [["a"], []] }], "the rule r"],
+  ])("%s", (_, rules, message) => {
+    expect(() => compileGate(rules, [])).toThrow(GateRuleError);
+    expect(() => compileGate(rules, [])).toThrow(message);
+  });
+});
