@@ -1,7 +1,8 @@
 import { parseKeyPath, parseTypedValue } from "@codex/toml";
 import { ConfigError } from "./config-error.js";
-import { type Entry, type Layer, mergeTables, readLayer } from "./layer.js";
+import { type Entry, type Layer, readLayer } from "./layer.js";
 import type { Origin } from "./origin.js";
+import { mergeSources, type Source } from "./source.js";
 
 /** A setting given as a flag: the flag as the user wrote it, and `key=value`. */
 export interface FlagSetting {
@@ -16,7 +17,7 @@ export interface FlagSetting {
 export function parseFlags(flags: readonly FlagSetting[], directory: string): Layer {
   const entries: Entry[] = [];
   const unused: Layer["unused"][number][] = [];
-  let all: Layer["table"] = {};
+  const sources: Source[] = [];
   for (const { flag, setting } of flags) {
     const equals = setting.indexOf("=");
     const path = parseKeyPath(equals < 0 ? "" : setting.slice(0, equals));
@@ -29,9 +30,9 @@ export function parseFlags(flags: readonly FlagSetting[], directory: string): La
     const layer = readLayer({ table: table as Record<string, unknown>, locate: () => origin }, directory);
     entries.push(...layer.entries);
     unused.push(...layer.unused);
-    all = mergeTables(all, layer.table);
+    sources.push(layer.source);
   }
-  return { entries, unused, table: all };
+  return { entries, unused, source: mergeSources(sources) };
 }
 
 /** The flags of a command that set configuration. */

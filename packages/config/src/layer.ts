@@ -6,6 +6,7 @@ import { ConfigError, createValueError, renderValue } from "./config-error.js";
 import { KEY_BY_NAME, KEYS, type Key } from "./keys.js";
 import { describePlace, type Origin } from "./origin.js";
 import type { Source } from "./source.js";
+import { isTable } from "./tables.js";
 
 /** A validated value of a known key. */
 export interface Entry {
@@ -19,8 +20,8 @@ export interface Layer {
   entries: readonly Entry[];
   /** Keys that this project does not use. */
   unused: readonly { key: string; origin: Origin }[];
-  /** The whole table as it was read. */
-  table: TomlTable;
+  /** The whole table as it was read, and the place of each key. */
+  source: Source;
 }
 
 /**
@@ -44,7 +45,7 @@ export function readLayer({ table, locate }: Source, directory: string): Layer {
   for (const [part, value] of Object.entries(usePermissions(table, locate(["default_permissions"]))))
     visit([part], value);
   checkFilters(entries);
-  return { entries, unused, table };
+  return { entries, unused, source: { table, locate } };
 }
 
 const BUILT_IN_PERMISSIONS: ReadonlyMap<unknown, string> = new Map([
@@ -61,20 +62,6 @@ function usePermissions(table: TomlTable, origin: Origin): TomlTable {
   if (mode !== undefined) return { sandbox_mode: mode, ...rest };
   const expected = `one of ${[...BUILT_IN_PERMISSIONS.keys()].join(", ")}; permission profiles of your own are not supported`;
   throw createValueError(origin, "default_permissions", renderValue(name), expected);
-}
-
-export const isTable = (value: unknown): value is TomlTable =>
-  typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof Date);
-
-/** Merges two tables, nested tables included; other values of `over` replace those of `under`. */
-export function mergeTables(under: TomlTable, over: TomlTable): TomlTable {
-  const merged: TomlTable = { ...under };
-  for (const [key, value] of Object.entries(over)) {
-    const before = Object.hasOwn(merged, key) ? merged[key] : undefined;
-    const both = isTable(before) && isTable(value) ? mergeTables(before, value) : value;
-    Object.defineProperty(merged, key, { value: both, enumerable: true, configurable: true, writable: true });
-  }
-  return merged;
 }
 
 const hasKeysBelow = (name: string) => [...KEY_BY_NAME.keys()].some((known) => known.startsWith(`${name}.`));

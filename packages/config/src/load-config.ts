@@ -2,12 +2,15 @@ import { join } from "node:path";
 import { ConfigError, createValueError, renderValue } from "./config-error.js";
 import { parseFlags } from "./flags.js";
 import { KEYS, type Key } from "./keys.js";
-import { type Entry, type Layer, mergeTables, readLayer } from "./layer.js";
+import { type Entry, type Layer, readLayer } from "./layer.js";
 import { MAX_PROJECT_LAYERS } from "./limits.js";
 import { describeOrigin, describePlace, type FileLayer, type Origin } from "./origin.js";
 import { type Requirements, readRequirements } from "./requirements.js";
+import { areHooksOff } from "./restrictions/hooks.js";
+import { refuseHooksFiles } from "./restrictions/hooks-file.js";
+import { refuseRestrictions } from "./restrictions/refuse-restrictions.js";
 import { createSettings, readSetting, type Settings, type Values } from "./settings.js";
-import { readSource } from "./source.js";
+import { mergeSources, readSource, type Source } from "./source.js";
 import { findProject, type Project } from "./trust.js";
 import { describeUnknownKeys } from "./unknown-keys.js";
 
@@ -47,7 +50,7 @@ export interface LoadedConfig {
    * The merged tables of system, user, profile and flags, including keys that are not settings here. Without the tables of a
    * project, which must not choose the endpoint of a model.
    */
-  table: Layer["table"];
+  table: Source["table"];
   sources: ConfigSources;
 }
 
@@ -73,11 +76,23 @@ export async function loadConfig(sources: ConfigSources): Promise<LoadedConfig> 
   stack.add(flags);
   const requirements = await readRequirements(sources.system);
   if (requirements !== undefined) applyRequirements(stack, requirements);
+  await refuseAllRestrictions(stack, requirements);
   const { values, layers, unused } = stack;
   const unknownKeys = describeUnknownKeys(unused);
   const notices = [...unknownKeys, ...stack.notices];
   const settings = createSettings(values, requirements?.sandboxModes?.allowed);
-  return { settings, values, layers, project, unused, unknownKeys, notices, requirements, table: stack.table, sources };
+  return {
+    settings,
+    values,
+    layers,
+    project,
+    unused,
+    unknownKeys,
+    notices,
+    requirements,
+    table: mergeSources(stack.own).table,
+    sources,
+  };
 }
 
 class LayerStack {
@@ -85,20 +100,26 @@ class LayerStack {
   readonly layers: { layer: FileLayer; file: string; state: "used" | "missing" | "not trusted" }[] = [];
   readonly unused: Layer["unused"][number][] = [];
   readonly notices: string[] = [];
-  table: Layer["table"] = {};
+  /** Without those of a project. */
+  readonly own: Source[] = [];
+  readonly all: Source[] = [];
+  /** Where configuration is read from, and hooks with it. */
+  readonly directories = new Set<string>();
 
   /** Returns false when there is no such file. */
   async addFile(layer: FileLayer, file: string, directory: string): Promise<boolean> {
     const source = await readSource(file, layer);
     this.layers.push({ layer, file, state: source === undefined ? "missing" : "used" });
+    this.directories.add(directory);
     if (source !== undefined) this.add(readLayer(source, directory));
     return source !== undefined;
   }
 
-  add({ entries, unused, table }: Layer): void {
+  add({ entries, unused, source }: Layer): void {
     for (const entry of entries) this.set(entry);
     this.unused.push(...unused);
-    this.table = mergeTables(this.table, table);
+    this.own.push(source);
+    this.all.push(source);
   }
 
   set({ key, value, origin }: Entry): void {
@@ -174,23 +195,37 @@ async function addProject(stack: LayerStack, project: Project, { home }: ConfigS
     }
     const source = await readSource(file, "project");
     stack.layers.push({ layer: "project", file, state: source === undefined ? "missing" : "used" });
+    stack.directories.add(directory);
     if (source === undefined) continue;
+    stack.all.push(source);
     const { entries, unused } = readLayer(source, directory);
     for (const entry of entries) stack.narrow(entry, project.root);
     stack.unused.push(...unused);
   }
 }
 
+/**
+ * What a file or flag restricts and is not enforced here is an error. A project cannot take back what a file of the user restricts.
+ * @throws ConfigError
+ */
+async function refuseAllRestrictions(stack: LayerStack, requirements: Requirements | undefined): Promise<void> {
+  const required = requirements === undefined ? [] : [requirements.features];
+  const merged = [stack.own, stack.all].map((sources) => mergeSources([...sources, ...required]));
+  for (const source of merged) refuseRestrictions(source);
+  if (merged.every(({ table }) => areHooksOff(table))) return;
+  await refuseHooksFiles(stack.directories);
+}
+
 function applyRequirements(
   stack: LayerStack,
-  { approvalPolicies, sandboxModes, denyRead, audit, unused }: Requirements,
+  { approvalPolicies, sandboxModes, denyRead, pinned, unused }: Requirements,
 ): void {
   restrict(stack, KEYS.approvalPolicy, approvalPolicies);
   restrict(stack, KEYS.sandboxMode, sandboxModes);
   const before = readSetting(stack.values, KEYS.denyRead);
   const origin = stack.values.get(KEYS.denyRead.name)?.origin ?? { kind: "default" };
   if (denyRead.length > 0) stack.set({ key: KEYS.denyRead, value: [...before, ...denyRead], origin });
-  stack.add(audit);
+  for (const layer of pinned) stack.add(layer);
   stack.unused.push(...unused);
 }
 

@@ -1,12 +1,16 @@
 import { join } from "node:path";
-import { renderKeyPath } from "@codex/toml";
+import { renderKeyPath, type TomlTable } from "@codex/toml";
 import * as z from "zod/mini";
 import { safeParse } from "zod/mini";
 import { ConfigError, createValueError, renderValue } from "./config-error.js";
 import { approvalPolicySchema, KEYS, sandboxModeSchema } from "./keys.js";
-import { isTable, type Layer, readLayer } from "./layer.js";
+import { type Layer, readLayer } from "./layer.js";
 import { describePlace, type Origin } from "./origin.js";
+import { findRestrictions, findRow } from "./restrictions/find-restrictions.js";
+import { createRestrictionError } from "./restrictions/refuse-restrictions.js";
+import { REQUIREMENTS_TABLE } from "./restrictions/requirements-rows.js";
 import { readSource, type Source } from "./source.js";
+import { isTable } from "./tables.js";
 import type { ConfiguredApproval } from "./tighten.js";
 
 type SandboxMode = z.infer<typeof sandboxModeSchema>;
@@ -19,58 +23,102 @@ export interface Requirements {
   denyRead: readonly string[];
   /** Restricting rules, in the syntax of rule files. */
   rules?: { file: string; text: string };
-  /** `[audit]`, which overrides every other layer. */
-  audit: Layer;
+  /** `[audit]` and `allow_login_shell`, which override every other layer. */
+  pinned: readonly Layer[];
+  /** Whether a model may decide about requests for approval. */
+  allowsModelReview: boolean;
+  /** `[features]`, which override those of every other layer. */
+  features: Source;
   unused: Layer["unused"];
 }
 
 /**
  * Reads `requirements.toml`.
- * @throws ConfigError for anything in it that cannot be enforced, such as network rules by host
+ * @throws ConfigError for anything in it that is not known or cannot be enforced
  */
 export async function readRequirements(directory: string): Promise<Requirements | undefined> {
+  await refuseManagedConfig(directory);
   const file = join(directory, "requirements.toml");
   const source = await readSource(file, "requirements");
   if (source === undefined) return undefined;
-  const requirements: Requirements = { denyRead: [], audit: { entries: [], unused: [], table: {} }, unused: [] };
-  const unused: Layer["unused"][number][] = [];
-  for (const [name, value] of Object.entries(source.table)) {
-    const origin = source.locate([name]);
-    const known = readOne(name, value, { source, directory, file, origin });
-    if (known === undefined) unused.push({ key: renderKeyPath([name]), origin });
-    else Object.assign(requirements, known);
-  }
-  return { ...requirements, unused };
+  refuseUnenforceable(source);
+  const { table, locate } = source;
+  const at = (name: string) => locate([name]);
+  const reviewers = table.allowed_approvals_reviewers;
+  return {
+    ...(table.allowed_approval_policies === undefined ? {} : { approvalPolicies: readPolicies(source) }),
+    ...(table.allowed_sandbox_modes === undefined ? {} : { sandboxModes: readModes(source) }),
+    ...(table.rules === undefined ? {} : { rules: { file, text: readRules(table.rules, at("rules")) } }),
+    denyRead: readDenyRead(source, directory),
+    pinned: ["audit", "allow_login_shell"]
+      // Login shells are only ever taken away.
+      .filter((name) => table[name] !== undefined && !(name === "allow_login_shell" && table[name] === true))
+      .map((name) => readPinned(name, source, directory)),
+    allowsModelReview: reviewers === undefined || readReviewers(reviewers, at("allowed_approvals_reviewers")),
+    features: { table: { features: readFeatures(table) }, locate },
+    unused: Object.keys(table)
+      .filter((name) => findRow(REQUIREMENTS_TABLE, [name]) !== "table" && !isUsed(name))
+      .map((name) => ({ key: renderKeyPath([name]), origin: at(name) })),
+  };
 }
 
-interface Reading {
-  source: Source;
-  directory: string;
-  file: string;
-  origin: Origin;
+const isUsed = (name: string): boolean => {
+  const row = findRow(REQUIREMENTS_TABLE, [name]);
+  return name === "audit" || (typeof row === "object" && row.here === "supported");
+};
+
+/** @throws ConfigError for the first key that restricts and is not supported, or that nobody knows: it may restrict, too */
+function refuseUnenforceable({ table, locate }: Source): void {
+  const { audit: _, ...rest } = table;
+  const { refused, unknown } = findRestrictions(REQUIREMENTS_TABLE, rest);
+  const [first] = refused;
+  if (first !== undefined) throw createRestrictionError(locate(first.path), first, ONLY_ADMINISTRATOR);
+  const [path] = unknown;
+  if (path === undefined) return;
+  throw createUnknownError(renderKeyPath(path), locate(path));
 }
 
-function readOne(name: string, value: unknown, reading: Reading): Partial<Requirements> | undefined {
-  const { origin, source, directory } = reading;
-  switch (name) {
-    case "allowed_approval_policies":
-      return { approvalPolicies: { allowed: readList(name, approvalPolicySchema, value, origin), origin } };
-    case "allowed_sandbox_modes":
-      return { sandboxModes: { allowed: readModes(name, value, origin), origin } };
-    case "rules":
-      return { rules: { file: reading.file, text: readRules(value, origin) } };
-    case "permissions":
-      return { denyRead: readDenyRead(value, reading) };
-    case "audit":
-      return { audit: readLayer({ table: { audit: value }, locate: source.locate }, directory) };
-    case "experimental_network":
-      throw new ConfigError(
-        `${describePlace(origin)}: \`${name}\` cannot be enforced here: access to the network is on or off, not by host`,
-      );
-    default:
-      return undefined;
-  }
+const createUnknownError = (key: string, origin: Origin): ConfigError =>
+  new ConfigError(`${describePlace(origin)}: \`${key}\` is not known here and may restrict; ${ONLY_ADMINISTRATOR}`);
+
+const ONLY_ADMINISTRATOR = "only who administers this host can remove it";
+
+/** A key of requirements that is also one of the configuration. */
+function readPinned(name: string, { table, locate }: Source, directory: string): Layer {
+  const layer = readLayer({ table: { [name]: table[name] }, locate }, directory);
+  const [unknown] = layer.unused;
+  if (unknown !== undefined) throw createUnknownError(unknown.key, unknown.origin);
+  return layer;
 }
+
+/** The older file of an administrator. Codex reads it, and what it requires is not enforced here. */
+async function refuseManagedConfig(directory: string): Promise<void> {
+  const file = join(directory, "managed_config.toml");
+  const source = await readSource(file, "requirements");
+  const [first] = Object.keys(source?.table ?? {});
+  if (source === undefined || first === undefined) return;
+  throw new ConfigError(
+    `${describePlace(source.locate([first]))}: this file is not supported here, so that what it requires would not hold; requirements.toml in the same directory can require the same`,
+  );
+}
+
+const readFeatures = ({ features, feature_requirements: older }: TomlTable): TomlTable => ({
+  ...(isTable(older) ? older : {}),
+  ...(isTable(features) ? features : {}),
+});
+
+/** @returns whether the list allows a model; a person must be allowed */
+function readReviewers(value: unknown, origin: Origin): boolean {
+  const parsed = safeParse(z.array(z.enum(["user", "auto_review", "guardian_subagent"])), value);
+  if (parsed.success && parsed.data.includes("user")) return parsed.data.length > 1;
+  throw createValueError(origin, "allowed_approvals_reviewers", renderValue(value), 'a list with "user"');
+}
+
+const readPolicies = ({ table, locate }: Source) => {
+  const name = "allowed_approval_policies";
+  const origin = locate([name]);
+  return { allowed: readList(name, approvalPolicySchema, table[name], origin), origin };
+};
 
 function readList<T>(name: string, schema: z.ZodMiniType<T>, value: unknown, origin: Origin): T[] {
   const parsed = safeParse(z.array(schema).check(z.minLength(1)), value);
@@ -80,34 +128,36 @@ function readList<T>(name: string, schema: z.ZodMiniType<T>, value: unknown, ori
 }
 
 /** `external-sandbox` is a mode of Codex that this project does not have. */
-function readModes(name: string, value: unknown, origin: Origin): SandboxMode[] {
+function readModes({ table, locate }: Source): NonNullable<Requirements["sandboxModes"]> {
+  const name = "allowed_sandbox_modes";
+  const origin = locate([name]);
+  const value = table[name];
   const wanted = Array.isArray(value) ? value.filter((mode) => mode !== "external-sandbox") : value;
-  const modes = readList(name, sandboxModeSchema, wanted, origin);
-  if (modes.includes("read-only")) return modes;
+  const allowed = readList(name, sandboxModeSchema, wanted, origin);
+  if (allowed.includes("read-only")) return { allowed, origin };
   throw createValueError(origin, name, renderValue(value), 'a list with "read-only"');
 }
 
-function readDenyRead(value: unknown, { source, directory, origin }: Reading): string[] {
-  const fileSystem = isTable(value) ? value.filesystem : undefined;
+function readDenyRead({ table, locate }: Source, directory: string): string[] {
+  const fileSystem = isTable(table.permissions) ? table.permissions.filesystem : undefined;
   const patterns = isTable(fileSystem) ? fileSystem.deny_read : undefined;
   if (patterns === undefined) return [];
-  const table = { sandbox_workspace_write: { deny_read: patterns } };
-  const [entry] = readLayer(
-    { table, locate: () => source.locate(["permissions", "filesystem", "deny_read"]) },
-    directory,
-  ).entries;
+  const origin = locate(["permissions", "filesystem", "deny_read"]);
+  const asSetting = { sandbox_workspace_write: { deny_read: patterns } };
+  const [entry] = readLayer({ table: asSetting, locate: () => origin }, directory).entries;
   if (Array.isArray(entry?.value)) return entry.value.map(String);
   throw createValueError(origin, "permissions.filesystem.deny_read", renderValue(patterns), "a list of patterns");
 }
 
 const tokenSchema = z.union([z.strictObject({ token: z.string() }), z.strictObject({ any_of: z.array(z.string()) })]);
-const rulesSchema = z.object({
+const rulesSchema = z.strictObject({
   prefix_rules: z
     .array(
-      z.object({
+      z.strictObject({
         pattern: z.array(tokenSchema).check(z.minLength(1)),
         decision: z.enum(["prompt", "forbidden"]),
         justification: z.optional(z.string()),
+        canonical_matching: z.optional(z.boolean()),
       }),
     )
     .check(z.minLength(1)),
@@ -121,10 +171,11 @@ function readRules(value: unknown, origin: Origin): string {
     const expected = '{ pattern = [{ token = "…" } or { any_of = ["…"] }, …], decision = "prompt" or "forbidden" }';
     throw new ConfigError(`${describePlace(origin)}: \`rules.${path}\` is invalid; expected ${expected}`);
   }
-  const lines = parsed.data.prefix_rules.map(({ pattern, decision, justification }) => {
+  const lines = parsed.data.prefix_rules.map(({ pattern, decision, justification, canonical_matching: canonical }) => {
     const tokens = JSON.stringify(pattern.map((one) => ("token" in one ? one.token : one.any_of)));
     const why = justification === undefined ? "" : `, justification=${JSON.stringify(justification)}`;
-    return `prefix_rule(pattern=${tokens}, decision="${decision}"${why})`;
+    const how = canonical === undefined ? "" : `, canonical_matching=${canonical ? "True" : "False"}`;
+    return `prefix_rule(pattern=${tokens}, decision="${decision}"${why}${how})`;
   });
   return `${lines.join("\n")}\n`;
 }

@@ -1,6 +1,7 @@
 import { readTomlFile, TomlFileError, type TomlTable } from "@codex/toml";
 import { ConfigError } from "./config-error.js";
 import type { FileLayer, Origin } from "./origin.js";
+import { hasPath, mergeTables } from "./tables.js";
 
 /** A table of settings, and the position of each of its keys. */
 export interface Source {
@@ -22,3 +23,9 @@ export async function readSource(file: string, layer: FileLayer): Promise<Source
     throw new ConfigError(error.message, "invalid", { cause: error });
   }
 }
+
+/** Later sources override earlier ones; a key's place is in the last source that has it. */
+export const mergeSources = (sources: readonly Source[]): Source => ({
+  table: sources.reduce<TomlTable>((merged, { table }) => mergeTables(merged, table), {}),
+  locate: (path) => sources.findLast(({ table }) => hasPath(table, path))?.locate(path) ?? { kind: "default" },
+});

@@ -365,8 +365,10 @@ enabled = true
 required = true
 [rules]
 prefix_rules = [{ pattern = [{ token = "rm" }, { any_of = ["-r", "-f"] }], decision = "forbidden", justification = "no \\"rm\\"" }]
-[feature_requirements]
+[browser_use]
 x = true
+[features]
+apps = false
 `,
       },
       { flags: ["audit.enabled=false", "sandbox_workspace_write.deny_read=[]"] },
@@ -376,11 +378,10 @@ x = true
     expect(requirements?.rules?.text).toBe(
       'prefix_rule(pattern=["rm",["-r","-f"]], decision="forbidden", justification="no \\"rm\\"")\n',
     );
-    expect(requirements?.unused.map(({ key }) => key)).toEqual(["feature_requirements"]);
+    expect(requirements?.unused.map(({ key }) => key)).toEqual(["browser_use"]);
   });
 
   it.each([
-    ["experimental_network = { enabled = true }", "`experimental_network` cannot be enforced here"],
     ['allowed_sandbox_modes = ["workspace-write"]', 'expected a list with "read-only"'],
     ["allowed_approval_policies = []", "expected a list, not empty"],
     [

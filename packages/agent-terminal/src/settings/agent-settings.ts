@@ -20,8 +20,8 @@ export interface AgentSettings {
   readonly projectRootMarkers?: readonly string[];
   /** Offer `update_plan`. */
   readonly updatePlan: boolean;
-  /** Web search by the endpoint; undefined: not offered. */
-  readonly webSearch?: string;
+  /** Web search by the endpoint, as a tool of a request; undefined: not offered. */
+  readonly webSearch?: { readonly type: "web_search" } & Readonly<Record<string, unknown>>;
 }
 
 /** A setting is invalid. The message names the key and the expected value. */
@@ -48,8 +48,22 @@ const schema = z.object({
   project_doc_max_bytes: z.optional(z.int().check(z.nonnegative())),
   project_doc_fallback_filenames: z.optional(z.array(z.string())),
   project_root_markers: z.optional(z.array(z.string())),
-  tools: z.optional(z.object({ update_plan: z.optional(z.object({ enabled: z.optional(z.boolean()) })) })),
-  web_search: text,
+  tools: z.optional(
+    z.object({
+      update_plan: z.optional(z.object({ enabled: z.optional(z.boolean()) })),
+      web_search: z.optional(
+        z.union([
+          z.boolean(),
+          z.looseObject({
+            allowed_domains: z.optional(z.array(z.string())),
+            context_size: text,
+            location: z.optional(z.record(z.string(), z.unknown())),
+          }),
+        ]),
+      ),
+    }),
+  ),
+  web_search: z.optional(z.enum(["disabled", "cached", "indexed", "live"])),
 });
 
 /**
@@ -78,8 +92,23 @@ export function readAgentSettings(table: Readonly<Record<string, unknown>>, mode
       developerInstructions: pick(config.developer_instructions),
       projectDocMaxBytes: config.project_doc_max_bytes,
       projectRootMarkers: config.project_root_markers,
-      webSearch: config.web_search === "disabled" ? undefined : pick(config.web_search),
+      webSearch: createWebSearch(config),
     }),
+  };
+}
+
+/** `cached` reads no page anew; `indexed` only those that the endpoint knows. */
+function createWebSearch({ web_search: mode, tools }: z.output<typeof schema>): AgentSettings["webSearch"] {
+  const settings = tools?.web_search;
+  if (mode === undefined || mode === "disabled" || settings === false) return undefined;
+  const { allowed_domains: domains, context_size: size, location } = typeof settings === "object" ? settings : {};
+  return {
+    type: "web_search",
+    external_web_access: mode !== "cached",
+    ...(mode === "indexed" ? { indexed_web_access: true } : {}),
+    ...(domains === undefined ? {} : { filters: { allowed_domains: domains } }),
+    ...(size === undefined ? {} : { search_context_size: size }),
+    ...(location === undefined ? {} : { user_location: { type: "approximate", ...location } }),
   };
 }
 

@@ -94,6 +94,7 @@ async function openAgentAt(
     choices.approver !== undefined || options.view === true,
     isOwn,
   );
+  if (options.approveForMe === true) refuseModelReview(config);
   const settings = readSettings(config, options.model);
   const shellParser = createLazyShellParser();
   const loadParser = prepareOnce(shellParser);
@@ -173,7 +174,7 @@ async function openAgentAt(
         ...(settings.compactTokenLimit === undefined ? {} : { compactTokenLimit: settings.compactTokenLimit }),
         ...(settings.compactPrompt === undefined ? {} : { compactPrompt: settings.compactPrompt }),
         ...(provider.toolTypes === undefined ? {} : { customTools: provider.toolTypes.includes("custom") }),
-        ...(settings.webSearch === undefined ? {} : { hostedTools: [{ type: "web_search" }] }),
+        ...(settings.webSearch === undefined ? {} : { hostedTools: [settings.webSearch] }),
       });
     const createWith = (modelName: string) => {
       const created = createUnwatched(modelName);
@@ -282,6 +283,18 @@ async function openAgentConfig(
   const [unknown] = loaded.unknownKeys;
   if (options.strictConfig === true && unknown !== undefined) throw new CommandError(`--strict-config: ${unknown}`);
   return loaded;
+}
+
+/** @throws CommandError where the configuration does not let a model decide, or says how it should in a way that is not followed here */
+function refuseModelReview({ requirements, table }: LoadedConfig): void {
+  if (requirements?.allowsModelReview === false) {
+    throw new CommandError("--approve-for-me: requirements.toml does not allow it (`allowed_approvals_reviewers`)");
+  }
+  if (table.auto_review !== undefined) {
+    throw new CommandError(
+      "--approve-for-me: `auto_review` restricts in Codex and is not supported here: the model would not follow that policy; remove one of the two",
+    );
+  }
 }
 
 /** The model, and an approver that asks it about each request, with the history of the last one. */

@@ -1,0 +1,88 @@
+import { isTable } from "../tables.js";
+import { FEATURE_ROWS } from "./feature-rows.js";
+import { createKeyTable } from "./find-restrictions.js";
+import { hasHandlers, NO_HOOKS } from "./hooks.js";
+import { ignored, isOff, isPresent, type KeyRow, refused, supported } from "./key-row.js";
+
+const refusedWhenPresent = (why: string, ...keys: string[]): KeyRow[] =>
+  keys.map((key) => refused(key, why, { restricts: isPresent }));
+
+/** `requirements.toml` of Codex 0.169.0. */
+const REQUIREMENTS_ROWS: readonly KeyRow[] = [
+  ...supported(
+    "restricts",
+    "allow_login_shell",
+    "allowed_approval_policies",
+    "allowed_approvals_reviewers",
+    "allowed_sandbox_modes",
+    "permissions.filesystem.deny_read",
+    "rules",
+  ),
+
+  ...refusedWhenPresent("access to the network is on or off, not by host", "experimental_network", "network_proxy"),
+  ...refusedWhenPresent("access to the network is on or off, not by host", "permissions.network"),
+  ...refusedWhenPresent(
+    "permission profiles are not enforced; `allowed_sandbox_modes` allows sandbox modes",
+    "allowed_permission_profiles",
+    "default_permissions",
+  ),
+  ...refusedWhenPresent("sandbox modes are not limited by the name of the host", "remote_sandbox_config"),
+  ...refusedWhenPresent("any server that is configured would be started", "mcp_servers"),
+  ...refusedWhenPresent("web search is not limited", "allowed_web_search_modes"),
+  ...refusedWhenPresent("models of other providers would be called", "model_provider", "model_providers"),
+  ...refusedWhenPresent("models are called wherever the configuration says", "enforce_residency"),
+  ...refusedWhenPresent("what that server requires is not known", "config_server"),
+  ...refusedWhenPresent("the model does not get them", "additional_developer_instructions"),
+  ...refusedWhenPresent(
+    "a model does not review commands by that policy",
+    "auto_review",
+    "guardian_extra_policy",
+    "guardian_policy_config",
+  ),
+  ...refusedWhenPresent("a sign-in with ChatGPT is not checked", "allowed_chatgpt_workspaces"),
+  refused("allowed_login_methods", "models are called with API keys", {
+    restricts: (value) => !(Array.isArray(value) && value.includes("api")),
+  }),
+  refused("allow_remote_control", "hosts may be controlled from elsewhere", { restricts: isOff }),
+  refused("hooks", NO_HOOKS, { restricts: hasHandlers }),
+  refused("otel", "nothing is reported to the administrator", {
+    restricts: (value) =>
+      isTable(value) &&
+      ["exporter", "trace_exporter", "metrics_exporter"].some(
+        (name) => value[name] !== undefined && value[name] !== "none",
+      ),
+  }),
+
+  ...ignored("neutral", "no hooks are run here", "allow_managed_hooks_only"),
+  ...ignored("neutral", "a profile does nothing unless it is selected, which is an error", "permissions.*"),
+  ...ignored(
+    "neutral",
+    "what it limits does not exist here",
+    "allow_appshots",
+    "allow_browser_and_computer_use",
+    "application",
+    "apps",
+    "browser_use",
+    "chatgpt_base_url",
+    "computer_use",
+    "in_app_browser",
+    "marketplaces",
+    "plugins",
+    "windows",
+  ),
+  ...ignored("neutral", "nothing is sent, or asked for, here", "check_for_update_on_startup", "feedback"),
+  ...ignored(
+    "neutral",
+    "it is about what is stored by default, not about what is allowed",
+    "cli_auth_credentials_store",
+    "log_dir",
+    "model_catalog_json",
+    "models",
+    "sqlite_home",
+    "unsafe_enforce_sqlite_journal_mode",
+  ),
+  ...FEATURE_ROWS,
+  ...FEATURE_ROWS.map((row) => ({ ...row, key: row.key.replace("features.", "feature_requirements.") })),
+];
+
+export const REQUIREMENTS_TABLE = createKeyTable(REQUIREMENTS_ROWS);

@@ -1,0 +1,189 @@
+import { mkdir, mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { loadConfig } from "../../src/load-config.js";
+
+let base: string;
+beforeEach(async () => {
+  base = await realpath(await mkdtemp(join(tmpdir(), "codex-restrictions-")));
+});
+afterEach(() => rm(base, { recursive: true, force: true }));
+
+async function load(files: Record<string, string>, options: { flags?: string[]; profile?: string } = {}) {
+  for (const [path, text] of Object.entries(files)) {
+    await mkdir(dirname(join(base, path)), { recursive: true });
+    await writeFile(join(base, path), text.replaceAll("$BASE", base));
+  }
+  await mkdir(join(base, "project/.git"), { recursive: true });
+  return loadConfig({
+    home: join(base, "home"),
+    homeOrigin: { kind: "default" },
+    system: join(base, "system"),
+    directory: join(base, "project"),
+    profile: options.profile,
+    flags: (options.flags ?? []).map((setting) => ({ flag: `-c ${setting}`, setting })),
+  });
+}
+
+const NETWORK = `sandbox_mode = "workspace-write"
+[sandbox_workspace_write]
+network_access = true
+[features.network_proxy]
+enabled = true
+[features.network_proxy.domains]
+"example.com" = "allow"
+`;
+const HOOKS = '[[hooks.PreToolUse]]\n[[hooks.PreToolUse.hooks]]\ntype = "command"\ncommand = "exit 2"\n';
+const HOOKS_JSON = JSON.stringify(
+  { hooks: { PreToolUse: [{ hooks: [{ type: "command", command: "exit 2" }] }] } },
+  null,
+  1,
+);
+const TRUSTED = '[projects."$BASE/project"]\ntrust_level = "trusted"\n';
+
+describe("what a configuration restricts, and is not supported, is an error with its place and how to go on", () => {
+  it.each<[string, Record<string, string>, string]>([
+    ["hosts", { "home/config.toml": NETWORK }, "home/config.toml:4: `features.network_proxy`"],
+    [
+      "hosts, as a flag of the feature",
+      { "home/config.toml": "features.network_proxy = true" },
+      "config.toml:1: `features.network_proxy`",
+    ],
+    [
+      "hosts, by the administrator",
+      { "system/config.toml": NETWORK },
+      "system/config.toml:4: `features.network_proxy`",
+    ],
+    [
+      "hosts, by a project",
+      { "home/config.toml": TRUSTED, "project/.codex/config.toml": NETWORK },
+      "project/.codex/config.toml:4:",
+    ],
+    ["hooks", { "home/config.toml": HOOKS }, "home/config.toml:1: `hooks`"],
+    ["hooks in hooks.json", { "home/hooks.json": HOOKS_JSON }, "home/hooks.json:3: `hooks.PreToolUse`"],
+    [
+      "hooks in hooks.json with a mark",
+      { "system/hooks.json": `\ufeff${HOOKS_JSON}` },
+      "system/hooks.json:3: `hooks.PreToolUse`",
+    ],
+    [
+      "hooks of a project",
+      { "home/config.toml": TRUSTED, "project/.codex/hooks.json": HOOKS_JSON },
+      "project/.codex/hooks.json:3:",
+    ],
+    ["perhaps hooks", { "home/hooks.json": "{" }, "home/hooks.json: cannot be read, and its hooks may restrict"],
+    ["tools", { "home/config.toml": "[features]\nshell_tool = false" }, "home/config.toml:2: `features.shell_tool`"],
+    [
+      "masked credentials",
+      { "home/config.toml": "features.credential_masking = true" },
+      "`features.credential_masking`",
+    ],
+    ["a skill", { "home/config.toml": '[[skills.config]]\npath = "/s/SKILL.md"\nenabled = false' }, "`skills.config`"],
+    [
+      "how to sign in",
+      { "home/config.toml": 'forced_login_method = "chatgpt"' },
+      "config.toml:1: `forced_login_method`",
+    ],
+    [
+      "questions of servers",
+      {
+        "home/config.toml":
+          "approval_policy.granular = { sandbox_approval = true, rules = true, mcp_elicitations = false }",
+      },
+      "`approval_policy.granular.mcp_elicitations`",
+    ],
+  ])("%s", async (_, files, place) => {
+    const failed = await load(files).catch((error: unknown) => error as Error);
+    expect(failed).toMatchObject({ name: "ConfigError", message: expect.stringContaining(place) });
+    expect(failed).toMatchObject({
+      message: expect.stringMatching(/not supported here: .+; .+|features\.hooks=false/),
+    });
+  });
+
+  it("in a profile, and in a flag, which is named", async () => {
+    await expect(load({ "home/strict.config.toml": NETWORK }, { profile: "strict" })).rejects.toThrow(
+      "strict.config.toml:4:",
+    );
+    await expect(load({}, { flags: ["features.network_proxy=true"] })).rejects.toMatchObject({
+      code: "usage",
+      message: expect.stringContaining("flag -c features.network_proxy=true: `features.network_proxy`"),
+    });
+  });
+
+  it("unless a later layer takes it back, which a project cannot", async () => {
+    const files = { "home/config.toml": `${NETWORK}${TRUSTED}${HOOKS}` };
+    const flags = ["features.network_proxy.enabled=false", "features.hooks=false"];
+    await expect(load(files, { flags })).resolves.toBeDefined();
+    const project = { "project/.codex/config.toml": "features.network_proxy = false\nfeatures.hooks = false" };
+    await expect(load({ ...files, ...project })).rejects.toThrow("home/config.toml:4: `features.network_proxy`");
+    const hooks = { "home/config.toml": `${TRUSTED}${HOOKS}`, "home/hooks.json": HOOKS_JSON, ...project };
+    await expect(load(hooks)).rejects.toThrow("home/config.toml:3: `hooks`");
+    await expect(load(hooks, { flags: ["features.codex_hooks=false"] })).resolves.toBeDefined();
+  });
+
+  it.each([
+    ["[features]\nhooks = false\nnetwork_proxy = false\nshell_tool = true\napps = false"],
+    ['[features.network_proxy.domains]\n"example.com" = "allow"'],
+    ['[hooks]\n[hooks.state."x"]\ntrusted_hash = "y"\n[[hooks.PreToolUse]]\nmatcher = "Bash"'],
+    ["[[hooks.SessionEnd]]\n[[hooks.SessionEnd.hooks]]\ntype = 'command'\ncommand = 'true'"],
+    ["[mcp_servers]\n[permissions]\n[permissions.mine.network]\nenabled = false\n[tui]\nanimations = false"],
+    ['[[skills.config]]\npath = "/s/SKILL.md"\nenabled = true'],
+    ['forced_login_method = "api"\napprovals_reviewer = "auto_review"'],
+  ])("not what restricts nothing: %j", async (text) => {
+    const { notices } = await load({ "home/config.toml": `${text}\n`, "home/hooks.json": '{ "hooks": {} }' });
+    expect(notices).toEqual([]);
+  });
+});
+
+describe("what requirements.toml restricts, and is not supported or not known, is an error with its place", () => {
+  it.each([
+    ['allowed_approval_policies = ["never"]\ndefault_permissions = ":read-only"', "2: `default_permissions`"],
+    ['[allowed_permission_profiles]\n":read-only" = true', "1: `allowed_permission_profiles`"],
+    ['[mcp_servers.docs.identity]\ncommand = "docs"', "1: `mcp_servers`"],
+    ["mcp_servers = {}", "1: `mcp_servers`"],
+    ["[experimental_network]\nenabled = true", "1: `experimental_network`"],
+    ["[permissions.network]\nenabled = true", "1: `permissions.network`"],
+    ["[permissions.filesystem]\ndeny_read = []\ndeny_write = []", "3: `permissions.filesystem.deny_write`"],
+    [HOOKS, "1: `hooks`"],
+    ["[features]\nnetwork_proxy = true", "2: `features.network_proxy`"],
+    ["[features]\nshell_tool = false", "2: `features.shell_tool`"],
+    ["[features]\nzork = true", "2: `features.zork` is not known here"],
+    ["features = 3", "1: `features` is not known here"],
+    ['enforce_residency = "us"', "1: `enforce_residency`"],
+    ["zork = 1", "1: `zork` is not known here"],
+    ['[[rules.prefix_rules]]\npattern = [{ token = "a" }]\ndecision = "prompt"\nzork = 1', "1: `rules.prefix_rules"],
+    ['allowed_approvals_reviewers = ["auto_review"]', "1:1: `allowed_approvals_reviewers`"],
+    ["[audit]\nzork = 1", "2: `audit.zork` is not known here"],
+    ['[otel.exporter.otlp-http]\nendpoint = "https://e"', "1: `otel`"],
+  ])("%j", async (text, place) => {
+    await expect(load({ "system/requirements.toml": `${text}\n` })).rejects.toThrow(`requirements.toml:${place}`);
+  });
+
+  it("features that it pins cannot be taken back", async () => {
+    const files = { "system/requirements.toml": "[features]\nhooks = true\n", "home/config.toml": HOOKS };
+    await expect(load(files, { flags: ["features.hooks=false"] })).rejects.toThrow("home/config.toml:1: `hooks`");
+  });
+
+  it("so is the older managed_config.toml", async () => {
+    await expect(load({ "system/managed_config.toml": '\nsandbox_mode = "read-only"\n' })).rejects.toThrow(
+      /managed_config\.toml:2: this file is not supported here/,
+    );
+    await expect(load({ "system/managed_config.toml": "" })).resolves.toBeDefined();
+  });
+
+  it("what it supports holds: login shells, who reviews, rules with canonical matching", async () => {
+    const { settings, requirements, notices } = await load({
+      "system/requirements.toml": `allow_login_shell = false
+allowed_approvals_reviewers = ["user"]
+allow_managed_hooks_only = true
+rules.prefix_rules = [{ pattern = [{ token = "a" }], decision = "prompt", canonical_matching = true }]
+`,
+      "home/config.toml": "allow_login_shell = true\n",
+    });
+    expect(settings.defaults.allowLogin).toBe(false);
+    expect(requirements).toMatchObject({ allowsModelReview: false });
+    expect(requirements?.rules?.text).toContain("canonical_matching=True");
+    expect(notices).toEqual([]);
+  });
+});
