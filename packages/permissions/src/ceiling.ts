@@ -21,10 +21,20 @@ export interface CeilingContext extends NamedPlaces {
 }
 
 /** The paths that `findExcess` resolves. */
-export function getBoundedPaths({ cwd, sandbox }: BoundedCommand, places: NamedPlaces): string[] {
-  if (sandbox === null || sandbox === undefined) return [cwd];
-  const named = getEntries(sandbox).flatMap((entry) => getEntryPaths(entry, sandbox, places) ?? []);
-  return [cwd, "/tmp", ...places.temporaryDirectories, ...named];
+export interface BoundedPaths {
+  /** Where the command starts, and what may be written. */
+  opened: readonly string[];
+  /** What is only readable or not even that. */
+  closed: readonly string[];
+}
+
+export function getBoundedPaths({ cwd, sandbox }: BoundedCommand, places: NamedPlaces): BoundedPaths {
+  if (sandbox === null || sandbox === undefined) return { opened: [cwd], closed: [] };
+  const named = (isWritten: boolean) =>
+    getEntries(sandbox)
+      .filter(({ access }) => (access === "write") === isWritten)
+      .flatMap((entry) => getEntryPaths(entry, sandbox, places) ?? []);
+  return { opened: [cwd, "/tmp", ...places.temporaryDirectories, ...named(true)], closed: named(false) };
 }
 
 /**

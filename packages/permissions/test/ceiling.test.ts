@@ -274,7 +274,8 @@ describe("a ceiling", () => {
 
   it("resolves no path that was not named before", () => {
     for (const { ceiling, sandbox, cwd = "/project" } of CASES) {
-      const named = new Set(getBoundedPaths({ cwd, sandbox }, CONTEXT));
+      const { opened, closed } = getBoundedPaths({ cwd, sandbox }, CONTEXT);
+      const named = new Set([...opened, ...closed]);
       const resolve = (path: string) => {
         expect(named).toContain(path);
         return CONTEXT.resolve(path);

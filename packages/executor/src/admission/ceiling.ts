@@ -1,8 +1,8 @@
 import { readlink } from "node:fs/promises";
 import { posix } from "node:path";
+import { errnoOf } from "@codex/exec-backend";
 import type { ExecCommandRequest, SandboxMode } from "@codex/executor-protocol";
 import { type Ceiling, findExcess, getBoundedPaths } from "@codex/permissions";
-
 import { messageOf } from "@codex/telemetry";
 
 /** The most that any command may do here, whatever an orchestrator sends. */
@@ -51,12 +51,17 @@ export function createCeilingGuard(
     async findExcess(command) {
       try {
         // Resolved each time: the target of a link may have changed.
-        const paths = new Set(getBoundedPaths(command, places).filter((path) => posix.isAbsolute(path)));
+        const bounded = getBoundedPaths(command, places);
+        const [opened, closed] = [bounded.opened, bounded.closed].map((paths) => paths.filter(posix.isAbsolute));
+        const paths = new Set([...opened!, ...closed!]);
         for (const path of paths) refusePerProcess(posix.normalize(path));
         // Resolving takes a thread for each path.
         await reachPaths([...paths, ...roots]);
+        const isOpened = new Set(opened);
+        const resolveOne = (path: string) =>
+          isOpened.has(path) ? resolvePath(path) : resolveUnlessHidden(path, resolvePath);
         const real = new Map(
-          await Promise.all([...paths].map(async (path) => [path, await resolvePath(path)] as const)),
+          await Promise.all([...paths].map(async (path) => [path, await resolveOne(path)] as const)),
         );
         const resolve = (path: string) => real.get(path) ?? path;
         return findExcess(command, await getCeiling(), { ...places, resolve });
@@ -102,12 +107,19 @@ export async function resolveLocalPath(path: string): Promise<string> {
   return found;
 }
 
+/** What this user may not even look up is closed already, wherever its links lead. */
+const resolveUnlessHidden = (path: string, resolvePath: ResolvePath): Promise<string> =>
+  resolvePath(path).catch((error: unknown) => {
+    if (errnoOf(error) === "EACCES") return posix.normalize(path);
+    throw error;
+  });
+
 /** The target of a link; empty if the path is not a link, undefined if it does not exist. */
 async function readLink(path: string): Promise<string | undefined> {
   try {
     return await readlink(path);
   } catch (error) {
-    const code = error instanceof Error && "code" in error ? error.code : undefined;
+    const code = errnoOf(error);
     if (code === "EINVAL") return "";
     if (code === "ENOENT") return undefined;
     throw error;

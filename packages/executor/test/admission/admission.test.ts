@@ -79,6 +79,23 @@ it("paths of a ceiling are resolved once their mounts answer", async () => {
   expect(await finding).toBeUndefined();
 });
 
+it("what this user may not look up is closed already, and stops no command unless it would be opened", async () => {
+  const resolvePath = async (path: string) => {
+    if (path.startsWith("/hidden")) throw Object.assign(new Error(`EACCES: ${path}`), { code: "EACCES" });
+    return path;
+  };
+  const guard = createCeilingGuard({ mode: "workspace-write", roots: ["/w"] }, [], resolvePath);
+  const ask = (access: "deny" | "read" | "write") => {
+    const sandbox = writing("/w");
+    if (sandbox.permissions.type !== "managed" || sandbox.permissions.file_system.type !== "restricted")
+      throw new Error();
+    sandbox.permissions.file_system.entries.push({ path: { type: "path", path: "/hidden/s" }, access });
+    return guard.findExcess({ cwd: "/w", sandbox });
+  };
+  expect([await ask("deny"), await ask("read")]).toEqual([undefined, undefined]);
+  expect(await ask("write")).toMatch(/cannot be resolved: EACCES: \/hidden\/s/);
+});
+
 describe("what an executor runs", () => {
   it.each<[Partial<ExecCommandRequest>, Given?]>([
     [{}],
