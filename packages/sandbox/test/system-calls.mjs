@@ -40,6 +40,12 @@ const NUMBERS = {
   move_mount: [429, 429],
   process_vm_readv: [310, 270],
   mknodat: [259, 33],
+  fchmod: [91, 52],
+  fchmodat: [268, 53],
+  fchmodat2: [452, 452],
+  openat: [257, 56],
+  openat2: [437, 437],
+  mkdirat: [258, 34],
 };
 const number = (name) => NUMBERS[name][arm ? arm64 : x64];
 const TIOCSTI = 0x5412;
@@ -84,6 +90,16 @@ const results = {
   "block device": call(number("mknodat"), AT_FDCWD, "device", 0o60600, 8 * 256),
   "character device": call(number("mknodat"), AT_FDCWD, "memory", 0o20600, 256 + 1),
   fifo: call(number("mknodat"), AT_FDCWD, "fifo", 0o10600, 0),
+  "set-user-id fchmod": call(number("fchmod"), 1, 0o4755),
+  "set-user-id fchmodat": call(number("fchmodat"), AT_FDCWD, "fifo", 0o4755),
+  "set-group-id fchmodat2": call(number("fchmodat2"), AT_FDCWD, "fifo", 0o2755, 0),
+  "set-user-id file": call(number("openat"), AT_FDCWD, "set-id", 0o101, 0o4755),
+  "set-group-id temporary file": call(number("openat"), AT_FDCWD, ".", 0o20200001, 0o2755),
+  "set-user-id openat2": call(number("openat2"), AT_FDCWD, "set-id", pointer(Buffer.alloc(24)), 24),
+  "set-user-id node": call(number("mknodat"), AT_FDCWD, "set-id", 0o104755, 0),
+  "set-group-id directory": call(number("mkdirat"), AT_FDCWD, "set-id", 0o2755),
+  "trace init": call(number("ptrace"), 16, 1, 0, 0),
+  "seize init": call(number("ptrace"), 0x4206, 1, 0, 0),
   ...(arm ? {} : { x32: call(0x40000000 + 39) }),
 };
 console.log(JSON.stringify(results));

@@ -23,7 +23,7 @@ export function mirrorClosed(profile: SandboxProfile, files: HostFiles): Sandbox
   if (fileSystem === "unrestricted") return profile;
   const entries = new Map(fileSystem.entries.map((entry) => [entry.path, entry]));
   let budget = MAX_MIRRORED;
-  for (const directory of listParents(fileSystem, files, network === "enabled")) {
+  for (const directory of listParents(fileSystem, files)) {
     const names = files.list(directory);
     if (names.length > budget || names.some(({ name }) => name.includes("\ufffd"))) continue;
     budget -= names.length;
@@ -59,11 +59,11 @@ async function isReached(path: string, mounts: RemoteMounts): Promise<boolean> {
   }
 }
 
-/** Outer ones first. Without a network a socket needs no protection: no program can connect to it. */
-function listParents(fileSystem: RestrictedFiles, files: HostFiles, hasNetwork: boolean): string[] {
+/** Outer ones first. A socket needs no protection: no program can connect to it. */
+function listParents(fileSystem: RestrictedFiles, files: HostFiles): string[] {
   const parents = fileSystem.entries
     .filter(({ access, kind, missing }) => access === "deny" && kind === "file" && missing === undefined)
-    .filter(({ path }) => hasNetwork || files.isPlainFile(path))
+    .filter(({ path }) => files.isPlainFile(path))
     .map(({ path }) => dirname(path))
     .filter((path) => path !== "/" && !isFresh(path) && getAccess(fileSystem, path) === "read")
     .filter((path) => fileSystem.entries.every((entry) => entry.path !== path || isReadable(entry)));

@@ -18,7 +18,7 @@ import { openSources } from "./open-sources.js";
 import { holdPlaceholder, type Placeholder } from "./placeholder.js";
 import { listSources, MINIMAL_PATHS, renderBubblewrap } from "./render-arguments.js";
 import { watchClosed } from "./watch-closed.js";
-import { readWrapperStatus, untilNamespaceEnds } from "./wrapper-status.js";
+import { readWrapperStatus, untilNamespaceEnds, watchProgram } from "./wrapper-status.js";
 
 export interface BubblewrapHost {
   native: Native;
@@ -104,6 +104,14 @@ function openWrapper(
       command.rechecked || profile.fileSystem === "unrestricted"
         ? undefined
         : watchClosed(profile.fileSystem, host.files.tmpDir, () => end?.());
+    let isUnreported = false;
+    const unwatch = command.rechecked
+      ? () => {}
+      : watchProgram(status, () => {
+          isUnreported = true;
+          end?.();
+        });
+    void status.ended.then(unwatch);
     const began = Date.now() - CLOCK_GRAIN_MS;
     const commits = profile.fileSystem === "unrestricted" ? [] : (profile.fileSystem.commits ?? []);
     let released: Promise<void> | undefined;
@@ -129,6 +137,11 @@ function openWrapper(
       findDenial(ended: Omit<EndedCommand, "cwd">): SandboxDenial | undefined {
         if (closedWatch?.replaced !== undefined) {
           const reason = `the command was ended: \`${closedWatch.replaced}\`, which is closed to it or holds what is, was replaced outside; until then the new one was open to it, so check it`;
+          return { certain: true, reason };
+        }
+        if (isUnreported) {
+          const reason =
+            "the program had ended, but the first process of its sandbox was stopped from outside and did not report how";
           return { certain: true, reason };
         }
         if (gate?.problem !== undefined)

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { Socket } from "node:net";
 import { setImmediate, setTimeout } from "node:timers/promises";
 import { hasEnded, readProcessStat } from "@codex/native";
-import { MAX_STATUS_BYTES, NAMESPACE_END_DEADLINE_MS } from "../limits.js";
+import { MAX_STATUS_BYTES, NAMESPACE_END_DEADLINE_MS, PROGRAM_POLL_INTERVAL_MS } from "../limits.js";
 import type { WrapperStatus } from "../wrapped-command.js";
 
 /** Owns the descriptor. */
@@ -54,6 +54,29 @@ export async function untilNamespaceEnds(init: number): Promise<boolean> {
     await (polls < IMMEDIATE_POLLS ? setImmediate() : setTimeout(POLL_INTERVAL_MS));
   }
   return true;
+}
+
+/**
+ * Calls `onUnreported` once if the program has ended and nobody reports it: the first process of the sandbox, which would, was stopped
+ * from outside (a debugger, SIGSTOP, a frozen control group). Returns a function that stops watching; it is idempotent.
+ */
+export function watchProgram(status: WrapperStatus, onUnreported: () => void): () => void {
+  let program: number | undefined;
+  let hadEnded = false;
+  const timer = setInterval(() => {
+    const { init } = status;
+    if (init === undefined || status.exitCode !== undefined) return;
+    program ??= findProgram(init);
+    const isOver = program !== undefined && hasEnded(readProcessStat(program)) && !hasNamespaceEnded(init);
+    // An end is reported within microseconds: one that was already there the last time is not reported.
+    if (isOver && hadEnded) {
+      clearInterval(timer);
+      onUnreported();
+    }
+    hadEnded = isOver;
+  }, PROGRAM_POLL_INTERVAL_MS);
+  timer.unref();
+  return () => clearInterval(timer);
 }
 
 function killProcess(pid: number): void {

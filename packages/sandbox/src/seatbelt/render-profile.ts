@@ -39,6 +39,9 @@ const BASE = [
 
 const NETWORK = [
   "(allow network*)",
+  // Servers at Unix sockets act for their clients; name resolution alone needs one.
+  "(deny network-outbound (remote unix-socket))",
+  '(allow network-outbound (literal "/private/var/run/mDNSResponder"))',
   "(allow system-socket)",
   '(allow mach-lookup (global-name "com.apple.SecurityServer") (global-name "com.apple.networkd") ' +
     '(global-name "com.apple.trustd.agent") (global-name "com.apple.ocspd") ' +

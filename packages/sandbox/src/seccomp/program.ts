@@ -19,15 +19,18 @@ const KILL = 0x80000000;
 export const REFUSE = 0x00050000 | EPERM;
 export const UNKNOWN = 0x00050000 | ENOSYS;
 
-/** A rule for one system call. */
-export type Rule =
-  | { kind: "always"; call: number; action: number }
-  /** The lower half of an argument is none of these. */
-  | { kind: "unless"; call: number; argument: number; mask?: number; values: readonly number[]; action: number }
-  /** The lower half of an argument is one of these. */
-  | { kind: "if"; call: number; argument: number; values: readonly number[]; action: number }
-  /** The lower half of an argument has any of these bits. */
-  | { kind: "ifBits"; call: number; argument: number; bits: number; action: number };
+/** What one argument of a system call is; only its lower half is inspected. */
+export type Condition =
+  | { argument: number; hasBits: number }
+  | { argument: number; mask?: number; isOneOf: readonly number[] }
+  | { argument: number; mask?: number; isNoneOf: readonly number[] };
+
+/** What happens to a system call for which all conditions hold. */
+export interface Rule {
+  call: number;
+  when?: readonly Condition[];
+  action: number;
+}
 
 export interface FilterOptions {
   /** AUDIT_ARCH_… of the host; calls of any other kind end the program. */
@@ -57,23 +60,28 @@ function assembleRule(rule: Rule): Instruction[] {
 }
 
 /** Runs for its call only, and leaves the number of the call loaded for the rules after it. */
-function assembleBody(rule: Rule): Instruction[] {
-  const refuse: Instruction = [RETURN, 0, 0, rule.action];
-  if (rule.kind === "always") return [refuse];
-  const load: Instruction = [LOAD, 0, 0, argumentAt(rule.argument)];
-  const reload: Instruction = [LOAD, 0, 0, NUMBER_AT];
-  if (rule.kind === "ifBits") return [load, [AND, 0, 0, rule.bits], [IF_EQUAL, 1, 0, 0], refuse, reload];
-  if (rule.kind === "if") {
-    // A match jumps to `refuse`, which follows the last test; no match jumps over it.
-    const tests = rule.values.map((value, at): Instruction => {
-      const left = rule.values.length - at - 1;
-      return [IF_EQUAL, left, left === 0 ? 1 : 0, value];
-    });
-    return [load, ...tests, refuse, reload];
-  }
-  const tests = rule.values.map((value, at): Instruction => [IF_EQUAL, rule.values.length - at, 0, value]);
-  const mask: Instruction[] = rule.mask === undefined ? [] : [[AND, 0, 0, rule.mask]];
-  return [load, ...mask, ...tests, refuse, reload];
+function assembleBody({ when = [], action }: Rule): Instruction[] {
+  const refuse: Instruction = [RETURN, 0, 0, action];
+  if (when.length === 0) return [refuse];
+  // From the end: a condition that does not hold jumps over everything up to the last instruction.
+  const body = [refuse];
+  for (const condition of [...when].reverse()) body.unshift(...assembleCondition(condition, body.length));
+  return [...body, [LOAD, 0, 0, NUMBER_AT]];
+}
+
+/** @param rest instructions to jump over when it does not hold. */
+function assembleCondition(condition: Condition, rest: number): Instruction[] {
+  const load: Instruction = [LOAD, 0, 0, argumentAt(condition.argument)];
+  if ("hasBits" in condition) return [load, [AND, 0, 0, condition.hasBits], [IF_EQUAL, rest, 0, 0]];
+  const mask: Instruction[] = condition.mask === undefined ? [] : [[AND, 0, 0, condition.mask]];
+  const isWanted = "isOneOf" in condition;
+  const values = isWanted ? condition.isOneOf : condition.isNoneOf;
+  const tests = values.map((value, at): Instruction => {
+    const left = values.length - at - 1;
+    if (!isWanted) return [IF_EQUAL, left + rest, 0, value];
+    return [IF_EQUAL, left, left === 0 ? rest : 0, value];
+  });
+  return [load, ...mask, ...tests];
 }
 
 function toBytes(program: readonly Instruction[]): Buffer {

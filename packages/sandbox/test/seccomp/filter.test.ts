@@ -46,12 +46,18 @@ describe.each(Object.keys(ARCHITECTURES) as Name[])("the filter of %s", (name) =
   });
 
   it.each(Object.entries(REFUSED_OFFLINE_CALLS))("refuses %s without a network alone", (_call, numbers) => {
-    expect([run("restricted", numbers[name]), run("enabled", numbers[name])]).toEqual(["EPERM", "allow"]);
+    const process = 7;
+    expect([run("restricted", numbers[name], process), run("enabled", numbers[name], process)]).toEqual([
+      "EPERM",
+      "allow",
+    ]);
   });
 
   const NEWUSER = 0x10000000;
   it.each<[keyof typeof CHECKED_CALLS, number[], string, string]>([
-    ["socket", [1, 1], "EPERM", "allow"],
+    ["socket", [1, 1], "EPERM", "EPERM"],
+    ["socket", [1, 2 | 0o2004000], "EPERM", "EPERM"],
+    ["socket", [2 ** 32 + 1, 1], "EPERM", "EPERM"],
     ["socket", [2, 1], "EPERM", "allow"],
     ["socket", [10, 1], "EPERM", "allow"],
     ["socket", [16, 3], "EPERM", "allow"],
@@ -59,7 +65,8 @@ describe.each(Object.keys(ARCHITECTURES) as Name[])("the filter of %s", (name) =
     ["socket", [40, 1], "EPERM", "EPERM"],
     ["socketpair", [1, 1], "allow", "allow"],
     ["socketpair", [1, 5 | 0o2004000], "allow", "allow"],
-    ["socketpair", [1, 2], "EPERM", "allow"],
+    ["socketpair", [1, 2], "EPERM", "EPERM"],
+    ["socketpair", [1, 3], "EPERM", "EPERM"], // raw, which is a datagram socket
     ["socketpair", [2, 1], "EPERM", "EPERM"],
     ["clone", [17], "allow", "allow"],
     ["clone", [0x3d0f00], "allow", "allow"], // a thread
@@ -73,8 +80,33 @@ describe.each(Object.keys(ARCHITECTURES) as Name[])("the filter of %s", (name) =
     ["ioctl", [0, 0x5412], "EPERM", "EPERM"],
     ["ioctl", [0, 0x541c], "EPERM", "EPERM"],
     ["ioctl", [0, 2 ** 32 + 0x5412], "EPERM", "EPERM"],
+    ["ptrace", [16, 1], "EPERM", "EPERM"],
+    ["ptrace", [0x4206, 2 ** 32 + 1], "EPERM", "EPERM"],
+    ["ptrace", [16, 7], "EPERM", "allow"],
+    ["ptrace", [0, 0], "EPERM", "allow"],
+    ["process_vm_writev", [1], "EPERM", "EPERM"],
+    ["process_vm_readv", [1], "EPERM", "EPERM"],
+    ["fchmod", [3, 0o755], "allow", "allow"],
+    ["fchmod", [3, 0o1777], "allow", "allow"],
+    ["fchmod", [3, 0o4755], "EPERM", "EPERM"],
+    ["fchmodat", [-100, 0, 0o2755], "EPERM", "EPERM"],
+    ["fchmodat", [-100, 0, 0o644], "allow", "allow"],
+    ["fchmodat2", [-100, 0, 0o6755], "EPERM", "EPERM"],
+    ["mkdirat", [-100, 0, 0o755], "allow", "allow"],
+    ["mkdirat", [-100, 0, 0o2755], "EPERM", "EPERM"],
+    ["openat", [-100, 0, 0o100, 0o644], "allow", "allow"],
+    ["openat", [-100, 0, 0o100, 0o4755], "EPERM", "EPERM"],
+    ["openat", [-100, 0, 0o20200000, 0o2755], "EPERM", "EPERM"],
+    ["openat", [-100, 0, 0, 0o4755], "allow", "allow"], // without a file to create, the mode is any value
+    ["openat2", [-100, 0, 0, 24], "ENOSYS", "ENOSYS"],
+    ["mknodat", [-100, 0, 0o10600], "allow", "allow"],
+    ["mknodat", [-100, 0, 0o104755], "EPERM", "EPERM"],
+    ["mknodat", [-100, 0, 0o20600], "EPERM", "EPERM"],
+    ["mknodat", [-100, 0, 0o60600], "EPERM", "EPERM"],
+    ["renameat2", [-100, 0, -100, 0, 1], "allow", "allow"],
+    ["renameat2", [-100, 0, -100, 0, 4], "EPERM", "EPERM"],
   ])("checks %s %j", (call, args, restricted, enabled) => {
-    const number = CHECKED_CALLS[call][name];
+    const number = CHECKED_CALLS[call][name]!;
     expect([run("restricted", number, ...args), run("enabled", number, ...args)]).toEqual([restricted, enabled]);
   });
 
@@ -97,6 +129,21 @@ it("does not know x32 calls", () => {
   for (const number of [0x40000000, 0x40000027, 0xffffffff]) {
     expect(evaluate(filter, { architecture: ARCHITECTURES.x64, number })).toBe("ENOSYS");
   }
+});
+
+const SET_IDS: [keyof typeof CHECKED_CALLS, number[], number[]][] = [
+  ["chmod", [0, 0o755], [0, 0o4755]],
+  ["creat", [0, 0o644], [0, 0o2755]],
+  ["mkdir", [0, 0o755], [0, 0o2755]],
+  ["mknod", [0, 0o10644], [0, 0o104755]],
+  ["mknod", [0, 0o100644], [0, 0o20644]],
+  ["open", [0, 0o100, 0o644], [0, 0o100, 0o4755]],
+];
+it.each(SET_IDS)("checks the mode of %s, which x64 alone has", (call, harmless, harmful) => {
+  const filter = createSeccompFilter("enabled", "x64")!;
+  const number = CHECKED_CALLS[call].x64;
+  const run = (args: number[]) => evaluate(filter, { architecture: ARCHITECTURES.x64, number, args });
+  expect([run(harmless), run(harmful), CHECKED_CALLS[call].arm64]).toEqual(["allow", "EPERM", undefined]);
 });
 
 it("is made for no other architecture", () => {
