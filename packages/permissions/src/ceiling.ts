@@ -28,6 +28,7 @@ export interface BoundedPaths {
   closed: readonly string[];
 }
 
+/** The absolute paths that a command names, before links are resolved. */
 export function getBoundedPaths({ cwd, sandbox }: BoundedCommand, places: NamedPlaces): BoundedPaths {
   if (sandbox === null || sandbox === undefined) return { opened: [cwd], closed: [] };
   const named = (isWritten: boolean) =>
