@@ -1,2 +1,9 @@
 export { type ApprovalTerms, type CodexApproval, codexApproval } from "./approval.js";
-export { type CodexToolOutput, type CodexTools, type CodexToolsOptions, codexTools } from "./tools.js";
+export {
+  type CodexToolOutput,
+  type CodexTools,
+  type CodexToolsOptions,
+  codexTools,
+  type NamedToolOutput,
+  nameOutput,
+} from "./tools.js";

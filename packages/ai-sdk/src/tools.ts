@@ -1,5 +1,14 @@
 import { type Clock, systemClock } from "@codex/clock";
-import { AskedCalls, type LiveOutput, SessionGroup, type ToolCaller, type ToolCallResult } from "@codex/orchestrator";
+import {
+  type AnyStructured,
+  AskedCalls,
+  type LiveOutput,
+  nameResult,
+  SessionGroup,
+  type ToolCaller,
+  type ToolCallResult,
+  type ToolResults,
+} from "@codex/orchestrator";
 import { dynamicTool, jsonSchema, type ToolSet } from "ai";
 import {
   type ApprovalQuestion,
@@ -22,11 +31,27 @@ export interface CodexToolsOptions {
 }
 
 /** What a tool yields: preliminary values with the status `running` while there is output, then its result. */
-export type CodexToolOutput =
+export type CodexToolOutput<Structured = AnyStructured> =
   /** `text`: the end of the output, at most 4 KB. */
   | { status: "running"; text: string }
   /** As `callTool` returns it; `text` is what the model reads. */
-  | Pick<ToolCallResult, "status" | "text" | "isError" | "structured" | "environment">;
+  | ToolCallResult<Structured>;
+
+/** The output of a tool whose name is known at run time only: `tool` tells what `output.structured` is. */
+export type NamedToolOutput =
+  | { [Name in keyof ToolResults]: { tool: Name; output: CodexToolOutput<ToolResults[Name]> } }[keyof ToolResults]
+  | { tool: "other"; name: string; output: CodexToolOutput<Record<string, unknown>> };
+
+/**
+ * A result of `ai`, such as one of `toolResults`, with its output typed by the name of the tool; undefined if it is not one of
+ * `codexTools`. The content is not checked again: stored messages that others could have written are for the caller to check.
+ */
+export function nameOutput({ toolName, output }: { toolName: string; output: unknown }): NamedToolOutput | undefined {
+  if (typeof output !== "object" || output === null || !("status" in output && "text" in output)) return undefined;
+  // Yielded by `execute`, possibly restored from stored messages.
+  const { result: _, ...named } = nameResult(toolName, output as ToolCallResult);
+  return { ...named, output } as NamedToolOutput;
+}
 
 /** Exists for the type checker only: methods of a class are left out when the tools are spread into another object. */
 declare abstract class Leftovers {
@@ -130,8 +155,7 @@ async function* run(
       yield { status: "running", text: tail.take() };
       await Promise.race([finished, wait(clock)]);
     }
-    const { status, text, isError, structured, environment } = await finished;
-    yield { status, text, isError, structured, ...(environment === undefined ? {} : { environment }) };
+    yield await finished;
   } finally {
     // The consumer stopped reading: the command continues as a session.
     given.abort();

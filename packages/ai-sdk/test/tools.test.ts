@@ -1,7 +1,7 @@
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type CodexToolOutput, codexApproval, codexTools } from "@codex/ai-sdk";
+import { type CodexToolOutput, codexApproval, codexTools, nameOutput } from "@codex/ai-sdk";
 import { checkFace, FACE_CASES } from "@codex/local/testing";
 import type { ApprovalRequest, Orchestrator } from "@codex/orchestrator";
 import type { ModelMessage } from "ai";
@@ -88,6 +88,25 @@ describe.each(STACKS)("$name", (stack) => {
       expect(last).toMatchObject({ output: { status: "success", isError: false, structured: { exitCode: 0 } } });
       expect(last?.preliminary ?? false).toBe(false);
       expect([bytes, [...ids]]).toEqual([100_008, ["one"]]);
+    });
+
+    it("types results by the name of the tool", async () => {
+      const orchestrator = await openOrchestrator();
+      const { ai, createModel } = await load();
+      const { model } = createModel([[exec("exit 3")], [{ tool: "list_sessions", args: {} }]]);
+      const tools = codexTools(orchestrator);
+      const { steps } = await ai.generateText({ model, prompt: "go", tools, stopWhen: ai.stepCountIs(3) });
+      const seen = steps.flatMap(({ toolResults }) =>
+        toolResults.map((part) => {
+          const named = nameOutput(part);
+          if (named?.output.status !== "success") return undefined;
+          if (named.tool === "exec_command") return named.output.structured?.exitCode;
+          if (named.tool === "list_sessions") return named.output.structured?.sessions;
+          return named.tool;
+        }),
+      );
+      expect(seen).toEqual([3, []]);
+      expect(nameOutput({ toolName: "exec_command", output: "text of another tool" })).toBeUndefined();
     });
 
     it("keeps the session of an aborted call, until `dispose`", async () => {

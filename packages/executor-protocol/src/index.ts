@@ -54,6 +54,16 @@ export {
 export { STANDARD_TOOLS } from "./standard-tools.js";
 export { type StyledRun, type StyledScreen, styledScreenSchema } from "./styled-screen.js";
 export {
+  type KilledSession,
+  type ListedSession,
+  type OutputPart,
+  type Screen,
+  SESSION_TOOL_RESULTS,
+  type SessionList,
+  type StandardToolName,
+  type StandardToolResults,
+} from "./tool-results.js";
+export {
   type ExecutorToolSpec,
   executorToolSpecSchema,
   type ToolCallContent,

@@ -6,6 +6,7 @@ test("pins the exported names", () => {
     "EXECUTOR_PROTOCOL_VERSION",
     "EXECUTOR_SUBPROTOCOL",
     "PARSE_CONTEXT",
+    "SESSION_TOOL_RESULTS",
     "STANDARD_TOOLS",
     "ackSchema",
     "byteRangeSchema",

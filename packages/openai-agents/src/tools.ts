@@ -1,10 +1,19 @@
-import { AskedCalls, type LiveOutput, SessionGroup, type ToolCaller } from "@codex/orchestrator";
+import {
+  AskedCalls,
+  type LiveOutput,
+  type NamedToolResult,
+  nameResult,
+  SessionGroup,
+  type ToolCaller,
+} from "@codex/orchestrator";
 import { type FunctionTool, type RunContext, tool } from "@openai/agents";
 
 /** Options of `codexTools`. */
 export interface CodexToolsOptions {
   /** Called with the output of calls as it arrives, in order. If it returns a promise, the program is paused until that settles. */
   onOutput?: (output: LiveOutput & { callId: string }) => unknown;
+  /** Called with the result of each call, as data: `tool` tells what `result.structured` is. The model reads `result.text`. */
+  onResult?: (called: NamedToolResult & { callId: string }) => void;
   /**
    * What happens when the policy requires approval. `interrupt` (default): the run stops with an interruption, to be approved or
    * rejected. `approver`: the call waits for the orchestrator's approver.
@@ -32,7 +41,7 @@ export interface CodexTools extends Array<FunctionTool> {
  * calls of a tool (`alwaysApprove`) does not include calls that were never shown.
  */
 export function codexTools(orchestrator: ToolCaller, options: CodexToolsOptions = {}): CodexTools {
-  const { onOutput, approvals = "interrupt" } = options;
+  const { onOutput, onResult, approvals = "interrupt" } = options;
   const asked = new AskedCalls();
   const sessions = new SessionGroup(orchestrator);
   const tools = orchestrator.listTools().map(({ name, description, inputSchema }) =>
@@ -60,12 +69,13 @@ export function codexTools(orchestrator: ToolCaller, options: CodexToolsOptions 
       ) {
         const callId = details?.toolCall?.callId ?? "";
         const granted = context === undefined ? {} : await grantOf(name, input, callId, context);
-        const { text } = await sessions.callTool(name, input, {
+        const result = await sessions.callTool(name, input, {
           ...granted,
           ...(details?.signal === undefined ? {} : { signal: details.signal }),
           onOutput: (output) => onOutput?.({ ...output, callId }),
         });
-        return text;
+        onResult?.({ ...nameResult(name, result), callId });
+        return result.text;
       },
     }),
   );

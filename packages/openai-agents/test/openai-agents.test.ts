@@ -98,6 +98,25 @@ describe("tools", () => {
     expect(Object.keys(tools).length).toBe(orchestrator.listTools().length);
   });
 
+  it("give results as data, typed by the name of the tool", async () => {
+    const orchestrator = await open();
+    const model = script([exec("exit 3"), { tool: "list_sessions", args: {} }, exec("", { workdir: 5 })]);
+    const seen: unknown[] = [];
+    const tools = codexTools(orchestrator, {
+      onResult({ callId, tool, result }) {
+        if (result.isError) seen.push([callId, result.structured]);
+        else if (tool === "exec_command") seen.push([callId, result.structured?.exitCode]);
+        else if (tool === "list_sessions") seen.push([callId, result.structured?.sessions.length]);
+      },
+    });
+    await runner().run(new Agent({ name: "a", model, tools }), "go");
+    expect(seen).toEqual([
+      ["call-0", 3],
+      ["call-1", 0],
+      ["call-2", expect.objectContaining({ code: "invalid_arguments", field: "workdir" })],
+    ]);
+  });
+
   it("stop for an approval, and run what was approved once, also through a string", async () => {
     const orchestrator = await openAsking();
     const marker = join(directory, "approved");

@@ -62,13 +62,17 @@ export {
 } from "./limits.js";
 export type { CallStarted, Observer, OrchestratorEvent } from "./observe/orchestrator-event.js";
 export type { CommandStart, StartCommandRequest, StartedCommand } from "./programs/started-command.js";
-export type {
-  AnsweredCall,
-  AnyStructured,
-  LostCall,
-  Refusal,
-  RefusalCode,
-  RefusedCall,
-  StructuredOf,
-  ToolCallResult,
+export {
+  type AnsweredCall,
+  type AnyStructured,
+  type CommandResult,
+  type LostCall,
+  type NamedToolResult,
+  nameResult,
+  type Refusal,
+  type RefusalCode,
+  type RefusedCall,
+  type StructuredOf,
+  type ToolCallResult,
+  type ToolResults,
 } from "./result.js";

@@ -1,4 +1,10 @@
-import type { ProcessOutcome, UnifiedExecResult } from "@codex/executor-protocol";
+import {
+  type ProcessOutcome,
+  STANDARD_TOOLS,
+  type StandardToolName,
+  type StandardToolResults,
+  type UnifiedExecResult,
+} from "@codex/executor-protocol";
 
 /** The result of a tool call: text for the model, and structured data for programs. */
 export type ToolCallResult<Structured = AnyStructured> = AnsweredCall<Structured> | RefusedCall | LostCall;
@@ -9,9 +15,32 @@ export type AnyStructured = UnifiedExecResult | Record<string, unknown>;
 /** The structured result of a tool by its name, if it is known at compile time. */
 export type StructuredOf<Name extends string> = string extends Name
   ? AnyStructured
-  : Name extends "exec_command" | "write_stdin"
-    ? UnifiedExecResult
+  : Name extends StandardToolName
+    ? ToolResults[Name]
     : Record<string, unknown>;
+
+/** The structured results of the standard tools, by name. */
+export interface ToolResults extends StandardToolResults {
+  exec_command: CommandResult;
+}
+
+/** The structured result of `exec_command`. */
+export interface CommandResult extends UnifiedExecResult {
+  /** After a second run outside a sandbox: the result of the first one. */
+  firstRun?: UnifiedExecResult;
+}
+
+/** The result of a tool whose name is known at run time only: `tool` tells what `result.structured` is. */
+export type NamedToolResult =
+  | { [Name in StandardToolName]: { tool: Name; result: ToolCallResult<ToolResults[Name]> } }[StandardToolName]
+  | { tool: "other"; name: string; result: ToolCallResult<Record<string, unknown>> };
+
+/** Adds the name of a tool to its result. */
+export function nameResult(name: string, result: ToolCallResult): NamedToolResult {
+  const named = Object.hasOwn(STANDARD_TOOLS, name) ? { tool: name, result } : { tool: "other", name, result };
+  // The structured results of these tools were checked when they were received.
+  return named as NamedToolResult;
+}
 
 /** The environment of a call. */
 interface Located {
@@ -27,7 +56,7 @@ export interface AnsweredCall<Structured = AnyStructured> extends Located {
   text: string;
   /**
    * A unified-exec result with the model's session id as `processId`, the structured result of another tool, or undefined
-   * if the executor returned none that is consistent. After a second run outside a sandbox, `firstRun` is that of the first.
+   * if the executor returned none that is consistent.
    */
   structured: Structured | undefined;
 }

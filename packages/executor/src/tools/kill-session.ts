@@ -1,6 +1,6 @@
 import { waitUnlessAborted } from "@codex/clock";
 import type { TerminationReceipt } from "@codex/exec-backend";
-import { STANDARD_TOOLS } from "@codex/executor-protocol";
+import { type KilledSession, STANDARD_TOOLS } from "@codex/executor-protocol";
 import { renderOutcome } from "../sessions/render.js";
 import type { Session } from "../sessions/session.js";
 import { quote } from "../text.js";
@@ -14,7 +14,8 @@ export const killSession: SessionTool = {
     const killed = await waitUnlessAborted(scope.signal, findOwner(scope, unifiedExec, id).kill(id, scope.client));
     if (killed === undefined) {
       const text = `Session ${id} is being ended; the call was cancelled before it was gone.`;
-      return { status: "success", content: [{ type: "input_text", text }], structured: { sessionId: id, gone: false } };
+      const structured: KilledSession = { sessionId: id, gone: false };
+      return { status: "success", content: [{ type: "input_text", text }], structured };
     }
     const { session, receipt } = killed;
     const text = renderReceipt(session, receipt);
@@ -23,14 +24,14 @@ export const killSession: SessionTool = {
     const memberCount = receipt.members?.length ?? null;
     const strays = receipt.strays?.slice(0, MAX_MEMBERS) ?? null;
     const strayCount = receipt.strays?.length ?? null;
-    const structured = {
+    const structured: KilledSession = {
       sessionId: id,
       running,
       members,
       memberCount,
       strays,
       strayCount,
-      signals,
+      signals: [...signals],
       gone,
       outcome,
       unreadBytes: session.unread,

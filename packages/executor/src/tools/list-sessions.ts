@@ -1,4 +1,4 @@
-import { STANDARD_TOOLS } from "@codex/executor-protocol";
+import { type ListedSession, type SessionList, STANDARD_TOOLS } from "@codex/executor-protocol";
 import type { Session } from "../sessions/session.js";
 import { quote, quoteWords } from "../text.js";
 import { getOwners } from "./arguments.js";
@@ -16,14 +16,18 @@ export const listSessions: SessionTool = {
         `session ${sessionId}: ${state}, ${seconds.toFixed(1)} seconds, ${unreadBytes} bytes unread, in ${cwd}: ${command}`,
     );
     const text = lines.length === 0 ? "There are no sessions." : lines.join("\n");
-    return { status: "success", content: [{ type: "input_text", text }], structured: { sessions } };
+    return {
+      status: "success",
+      content: [{ type: "input_text", text }],
+      structured: { sessions } satisfies SessionList,
+    };
   },
 };
 
 /** Maximum bytes of a command line in the list. */
 const MAX_COMMAND_BYTES = 512;
 
-function describe(session: Session, now: number) {
+function describe(session: Session, now: number): ListedSession {
   const { outcome, closed } = session.state;
   const running = outcome.kind === "running";
   return {
@@ -31,7 +35,6 @@ function describe(session: Session, now: number) {
     command: quoteWords(session.command, MAX_COMMAND_BYTES),
     cwd: quote(session.cwd),
     tty: session.stdio.kind === "pty",
-    /** How long it has been running, or was. */
     seconds: ((running ? now : (session.exitedAt ?? now)) - session.process.startedAt) / 1000,
     unreadBytes: session.unread,
     outcome,

@@ -1,4 +1,4 @@
-import { STANDARD_TOOLS } from "@codex/executor-protocol";
+import { type OutputPart, STANDARD_TOOLS } from "@codex/executor-protocol";
 import { findCharacterEnd, getGaps, skipForward } from "../output/slice.js";
 import { renderGone, renderOutcome, renderOutput } from "../sessions/render.js";
 import type { Session } from "../sessions/session.js";
@@ -20,8 +20,9 @@ export const readOutput: SessionTool = {
       return readRecorded(session, toRecordedRequest(given, budgetBytes), unifiedExec.clock, scope);
     const part = await readPart(session, getCount(given, "from", 0), budgetBytes);
     const text = renderPart(session, part, notices);
-    const { chunks, ...structured } = part;
-    return { status: "success", content: [{ type: "input_text", text }], structured: { ...structured, notices } };
+    const { chunks, ...described } = part;
+    const structured: OutputPart = { ...described, notices };
+    return { status: "success", content: [{ type: "input_text", text }], structured };
   },
 };
 

@@ -1,4 +1,4 @@
-import { STANDARD_TOOLS } from "@codex/executor-protocol";
+import { type Screen, STANDARD_TOOLS } from "@codex/executor-protocol";
 import type { ScreenView } from "../screen/screen.js";
 import { renderOutcome } from "../sessions/render.js";
 import type { Session } from "../sessions/session.js";
@@ -16,7 +16,7 @@ export const readScreen: SessionTool = {
     const view = await owner.screens.read(session, scope.signal, given.styled === true);
     const { outcome, closed } = session.state;
     const rows = dropBlankEnd(view.rows);
-    const structured = { sessionId: id, ...view, rows, outcome, closed };
+    const structured = { sessionId: id, ...view, rows, outcome, closed } satisfies Screen;
     const text = `${renderHeader(session, view)}\n${rows.join("\n")}`;
     return { status: "success", content: [{ type: "input_text", text }], structured };
   },

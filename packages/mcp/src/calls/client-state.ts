@@ -56,16 +56,14 @@ export class ClientState {
   async endSessions(): Promise<void> {
     const conversation = await this.#conversation?.catch(() => undefined);
     if (conversation === undefined) return;
-    const end = (id: unknown) => conversation.callTool("kill_session", { session_id: id });
+    const end = (id: number) => conversation.callTool("kill_session", { session_id: id });
     await Promise.all((await listRunning(conversation)).map(end));
   }
 }
 
 /** Ids of the running sessions. */
-async function listRunning(conversation: Conversation): Promise<unknown[]> {
-  const { structured } = await conversation.callTool("list_sessions", {});
-  const sessions: unknown = Reflect.get(Object(structured), "sessions");
-  if (!Array.isArray(sessions)) return [];
-  const running = sessions.filter((session) => Reflect.get(Object(session), "state") === "running");
-  return running.map((session) => Reflect.get(session, "sessionId"));
+async function listRunning(conversation: Conversation): Promise<number[]> {
+  const listed = await conversation.callTool("list_sessions", {});
+  const sessions = (!listed.isError && listed.structured?.sessions) || [];
+  return sessions.filter(({ outcome }) => outcome.kind === "running").map(({ sessionId }) => sessionId);
 }

@@ -1,3 +1,4 @@
+import type { ListedSession } from "@codex/executor-protocol";
 import type { Conversation } from "@codex/orchestrator";
 import {
   type McpServer,
@@ -80,19 +81,8 @@ function describe({ sessionId, command, tty }: ListedSession): Resource[] {
   }));
 }
 
-interface ListedSession {
-  sessionId: number;
-  command: string;
-  tty: boolean;
-}
-
 /** Without an executor there are none. */
-async function listSessions(conversation: Conversation): Promise<ListedSession[]> {
-  const { isError, structured } = await conversation.callTool("list_sessions", {});
-  const sessions: unknown = Reflect.get(Object(structured), "sessions");
-  if (isError || !Array.isArray(sessions)) return [];
-  return sessions.filter(
-    (one): one is ListedSession =>
-      typeof Reflect.get(Object(one), "sessionId") === "number" && typeof Reflect.get(one, "command") === "string",
-  );
+async function listSessions(conversation: Conversation) {
+  const listed = await conversation.callTool("list_sessions", {});
+  return (!listed.isError && listed.structured?.sessions) || [];
 }

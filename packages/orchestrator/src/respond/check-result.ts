@@ -1,6 +1,7 @@
 import {
   formatProblem,
   PARSE_CONTEXT,
+  SESSION_TOOL_RESULTS,
   type UnifiedExecResult,
   unifiedExecResultSchema,
 } from "@codex/executor-protocol";
@@ -20,3 +21,13 @@ export function checkResult(structured: unknown): UnifiedExecResult | string {
   const backwards = [range, ...omitted].some(({ from, to }) => from > to);
   return backwards ? "a byte range that ends before it begins" : parsed.data;
 }
+
+/** The problem of the structured result of another standard tool; undefined if it has none, and for tools of others. */
+export function findResultProblem(toolName: string, structured: unknown): string | undefined {
+  if (structured === undefined || !isSessionTool(toolName)) return undefined;
+  const parsed = safeParse(SESSION_TOOL_RESULTS[toolName], structured, PARSE_CONTEXT);
+  return parsed.success ? undefined : `in \`structured\`: ${formatProblem(parsed.error, structured)}`;
+}
+
+const isSessionTool = (name: string): name is keyof typeof SESSION_TOOL_RESULTS =>
+  Object.hasOwn(SESSION_TOOL_RESULTS, name);

@@ -3,7 +3,7 @@ import type { UnifiedExecResult } from "@codex/executor-protocol";
 import { cutToBytes } from "@codex/telemetry";
 import type { Session, SessionTable } from "../executors/sessions.js";
 import { fail, interrupted, type LostCall, refuse, type ToolCallResult } from "../result.js";
-import { checkResult } from "./check-result.js";
+import { checkResult, findResultProblem } from "./check-result.js";
 import { explainSessions, runningSession, translateResult, translateSentence } from "./session-text.js";
 
 /** A reply, and the information needed to convert it into a result. */
@@ -86,7 +86,15 @@ function respondToAnswer(response: Response, message: Answer): ToolCallResult {
   const text = outcome.content.map((item) => item.text).join("\n");
   if (response.unifiedExec) return respondToExec(response, text, outcome.structured);
   const explained = explainSessions(text, response.sessions.renamed(response.owner));
-  return answered(response, explained, outcome.structured, []);
+  const problem = findResultProblem(toolName, outcome.structured);
+  if (problem === undefined) return answered(response, explained, outcome.structured, []);
+  return answered(response, explained, undefined, [leaveOut(response, problem)]);
+}
+
+/** Notes a structured result that is left out, and returns the sentence about it. */
+function leaveOut({ problems }: Response, problem: string): string {
+  problems.note("invalid_result", problem);
+  return `the executor's structured result was left out: ${problem}`;
 }
 
 function toolFailed(response: Response, message: string): ToolCallResult {
@@ -112,9 +120,7 @@ function respondToExec(response: Response, text: string, structured: unknown): T
     trackText(response, text);
     const translated = translateResult(text, true, owner, sessions);
     if (checked === undefined) return answered(response, translated, undefined, []);
-    response.problems.note("invalid_result", checked);
-    const notice = `the executor's structured result was left out: ${checked}`;
-    return answered(response, translated, undefined, [notice]);
+    return answered(response, translated, undefined, [leaveOut(response, checked)]);
   }
   const session = trackResult(response, checked);
   const translated = translateResult(text, checked.omitted.length > 0, owner, sessions);

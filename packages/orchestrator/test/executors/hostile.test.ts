@@ -1,4 +1,5 @@
 import type { Channel } from "@codex/channel";
+import { type ExecutorToolSpec, STANDARD_TOOLS } from "@codex/executor-protocol";
 import type { ProblemKind } from "@codex/orchestrator";
 import { describe, expect, it } from "vitest";
 import { scriptedTools } from "../programs/scripted-executor.mjs";
@@ -22,9 +23,12 @@ const success = (structured?: unknown, text = "ok") => ({
   ...(structured === undefined ? {} : { structured }),
 });
 
-async function hostile(options: StageOptions = {}) {
+async function hostile({
+  tools = scriptedTools,
+  ...options
+}: StageOptions & { tools?: readonly ExecutorToolSpec[] } = {}) {
   const peer = new RawPeer();
-  const [made] = await Promise.all([attached(peer.channel, options), peer.introduce(scriptedTools)]);
+  const [made] = await Promise.all([attached(peer.channel, options), peer.introduce(tools)]);
   const answer = (requestId: string, outcome: unknown, toolName = "exec_command") =>
     peer.say({ type: "call_tool_response", requestId, toolName, outcome });
   const call = async (onOutput = () => {}) => {
@@ -149,6 +153,20 @@ describe("live output that cannot be", () => {
 });
 
 describe("results that contradict themselves", () => {
+  it("the structure of another standard tool is what its type says, or goes", async () => {
+    const { answer, orchestrator, peer, kinds } = await hostile({ tools: [STANDARD_TOOLS.list_sessions] });
+    for (const sessions of [[], [{ sessionId: "1" }]]) {
+      const result = orchestrator.callTool("list_sessions", {});
+      const { requestId } = await peer.expect("call_tool");
+      await answer(requestId, success({ sessions, more: 1 }, "body"), "list_sessions");
+      const { text, structured } = await result;
+      const isValid = sessions.length === 0;
+      expect(structured).toEqual(isValid ? { sessions, more: 1 } : undefined);
+      expect(text).toMatch(isValid ? /^body$/ : /^Note: the executor's structured result was left out: .*\nbody$/);
+    }
+    expect(kinds()).toEqual(["invalid_result"]);
+  });
+
   it.each<[string, object]>([
     ["an exit code of a running process", { processId: 7, outcome: { kind: "running" } }],
     ["another exit code", { exitCode: 1 }],

@@ -1,22 +1,6 @@
-import { processOutcomeSchema } from "@codex/executor-protocol";
 import type { Orchestrator } from "@codex/orchestrator";
-import * as z from "zod/mini";
 import { placeOf } from "./session-reader.js";
 import type { Sessions } from "./sessions.js";
-
-const listSchema = z.object({
-  sessions: z.array(
-    z.object({
-      sessionId: z.int(),
-      command: z.string(),
-      cwd: z.string(),
-      tty: z.boolean(),
-      seconds: z.number(),
-      outcome: processOutcomeSchema,
-      closed: z.boolean(),
-    }),
-  ),
-});
 
 /** Finds sessions without an observed call: of other orchestrators, or from before the view was attached. */
 export class SessionList {
@@ -66,7 +50,6 @@ export class SessionList {
       placeOf(this.#orchestrator, environment),
       options,
     );
-    const parsed = z.safeParse(listSchema, result.structured);
-    return parsed.success ? parsed.data.sessions : [];
+    return (!result.isError && result.structured?.sessions) || [];
   }
 }
