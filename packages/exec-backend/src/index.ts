@@ -46,9 +46,11 @@ export {
   createOutputLog,
   type FollowOptions,
   type LogSlice,
+  type MissingRange,
   type OutputLog,
   type ReaderOptions,
   RetainedLog,
+  type SkippedOutput,
   type WritableOutputLog,
 } from "./output-log/output-log.js";
 export { openUnnamed, type UnnamedFile } from "./output-log/unnamed-file.js";

@@ -25,6 +25,8 @@ export interface ReaderSource {
   inMemory(from: number, maxBytes: number): readonly OutputChunk[];
   /** Offset of the next byte in memory. */
   nextInMemory(from: number): number;
+  /** Offset after the evicted or skipped range that begins at `from`; `from` if there is none. */
+  nextRetained(from: number): number;
   read(from: number, to: number): Promise<{ chunks: readonly OutputChunk[] }>;
   onMoved(): void;
   onClosed(): void;
@@ -73,11 +75,17 @@ export class RetainedLogReader implements LogReader {
 
   async fetch(): Promise<void> {
     const { position } = this.#follower;
-    const to = this.#source.nextInMemory(position);
+    const retained = this.#source.nextRetained(position);
+    if (retained > position) {
+      this.#returnedTo = retained;
+      return;
+    }
+    // No more than the window: there may be much more on disk.
+    const to = Math.min(this.#source.nextInMemory(position), position + this.#maxBytes);
     this.#chunks = (await this.#source.read(position, to)).chunks;
     this.#next = 0;
-    // It was evicted: the reader continues after it.
-    if (this.#chunks.length === 0) this.#returnedTo = Math.max(position, this.#source.nextInMemory(position));
+    // It was evicted meanwhile, or could not be read: the reader continues after it.
+    if (this.#chunks.length === 0) this.#returnedTo = Math.max(position, to, this.#source.nextRetained(position));
   }
 
   close(): void {

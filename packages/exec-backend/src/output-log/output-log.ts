@@ -29,8 +29,10 @@ export interface OutputLog {
    * to `end`.
    */
   read(from: number, to?: number): Promise<LogSlice>;
-  /** The evicted ranges of `[from, to)`, without reading the rest. `to` defaults to `end`. */
-  getEvicted(from: number, to?: number): { from: number; to: number }[];
+  /** The evicted and skipped ranges of `[from, to)`, without reading the rest. `to` defaults to `end`. */
+  getEvicted(from: number, to?: number): MissingRange[];
+  /** Bytes that were never here, because the host of the process lost them, and why; undefined if there are none. */
+  readonly skipped?: SkippedOutput | undefined;
   /** Resolves once there is output after offset `from`, at completion, or when `signal` aborts. */
   waitFor(from: number, signal?: AbortSignal): Promise<void>;
   /**
@@ -74,13 +76,33 @@ export interface ReaderOptions extends Pick<FollowOptions, "from" | "windowBytes
 /** The result of `OutputLog.read`. */
 export interface LogSlice {
   chunks: OutputChunk[];
-  /** Ranges that were evicted, in order. */
+  /** Ranges that were evicted or skipped, in order. */
   evicted: { from: number; to: number }[];
+}
+
+/** A half-open range of byte offsets that is not retained. */
+export interface MissingRange {
+  from: number;
+  to: number;
+  /** Its size is not known; this is the most that it can be, and later offsets count it as such. */
+  atMost?: true;
+}
+
+/** Output that a log never had. */
+export interface SkippedOutput {
+  bytes: number;
+  /** One sentence without a period. */
+  reason: string;
 }
 
 /** The writing side of a log; owned by a backend. */
 export interface WritableOutputLog extends OutputLog {
   append(stream: OutputStream, bytes: Buffer): OutputChunk;
+  /**
+   * Counts bytes that were lost before they came here: the next output comes after them, and they are reported as evicted. `atMost`:
+   * their number is an upper bound.
+   */
+  skip(skipped: SkippedOutput, options?: { atMost: boolean }): void;
   /** No more output will follow. Idempotent. */
   finish(): void;
   /** Frees the spill file. Output in memory stays readable. Idempotent. */
@@ -118,6 +140,11 @@ export class RetainedLog implements WritableOutputLog {
   #closed = false;
   #isPaused = false;
   #lent: LentChunks | undefined;
+  /** Skipped ranges, in order; those within the evicted range are removed from time to time. */
+  #gaps: MissingRange[] | undefined;
+  /** Whether the size of a gap that was removed is an upper bound. */
+  #isEvictedAtMost = false;
+  #skipped: SkippedOutput | undefined;
 
   constructor(limits: OutputLogLimits, host: LogHost) {
     this.#limits = limits;
@@ -170,6 +197,27 @@ export class RetainedLog implements WritableOutputLog {
     return chunk;
   }
 
+  get skipped(): SkippedOutput | undefined {
+    return this.#skipped;
+  }
+
+  skip({ bytes, reason }: SkippedOutput, { atMost } = { atMost: false }): void {
+    if (bytes <= 0) return;
+    // The head has no gaps.
+    this.#headSealed = true;
+    this.#gaps ??= [];
+    const gaps = this.#gaps;
+    const last = gaps.at(-1);
+    if (last?.to === this.#end) last.to += bytes;
+    else gaps.push({ from: this.#end, to: this.#end + bytes });
+    if (atMost) gaps.at(-1)!.atMost = true;
+    if (gaps.length % GAPS_PER_CLEANUP === 0) this.#forgetGaps(gaps);
+    this.#skipped = { bytes: (this.#skipped?.bytes ?? 0) + bytes, reason };
+    this.#end += bytes;
+    this.#wake();
+    this.#updatePressure();
+  }
+
   finish(): void {
     if (this.#complete) return;
     this.#complete = true;
@@ -189,9 +237,9 @@ export class RetainedLog implements WritableOutputLog {
     // The spill file is read first: while it is, chunks may move from the tail into it, never back.
     const spilled: OutputChunk[] = [];
     let position = Math.max(from, this.#headBytes);
-    while (this.#spill !== undefined && position < Math.min(limit, this.#tailStart)) {
+    while (this.#spill !== undefined && position < Math.min(limit, this.#spill.end)) {
       const chunk = await this.#spill.read(position);
-      if (chunk === undefined) break;
+      if (chunk === undefined || chunk.offset >= limit) break;
       spilled.push(chunk);
       position = chunk.offset + chunk.bytes.length;
     }
@@ -207,13 +255,36 @@ export class RetainedLog implements WritableOutputLog {
     return { chunks, evicted: findGaps(chunks, from, limit) };
   }
 
-  getEvicted(from: number, to = this.#end): { from: number; to: number }[] {
-    // Retained are the head, the contents of the spill file and the tail, in this order: at most one range is missing.
-    const gap = {
-      from: Math.max(from, this.#headBytes, this.#spill?.end ?? 0),
-      to: Math.min(to, this.#tailStart),
-    };
-    return gap.from < gap.to ? [gap] : [];
+  getEvicted(from: number, to = this.#end): MissingRange[] {
+    const cut = (gap: MissingRange) => ({ ...gap, from: Math.max(from, gap.from), to: Math.min(to, gap.to) });
+    return this.#listMissing()
+      .map(cut)
+      .filter((gap) => gap.from < gap.to);
+  }
+
+  /** Retained are the head, the contents of the spill file and the tail, in this order: between the latter two one range is evicted. */
+  #listMissing(): MissingRange[] {
+    const evicted = this.#evicted;
+    const gaps = this.#gaps;
+    if (gaps === undefined) return [evicted];
+    const isAtMost = this.#isEvictedAtMost || gaps.some((gap) => gap.atMost && this.#isInEvicted(gap));
+    const main = isAtMost ? { ...evicted, atMost: true as const } : evicted;
+    return [...gaps.filter(({ to }) => to <= main.from), main, ...gaps.filter((gap) => gap.from >= main.to)];
+  }
+
+  get #evicted(): MissingRange {
+    return { from: Math.max(this.#headBytes, this.#spill?.end ?? 0), to: this.#tailStart };
+  }
+
+  /** Those within the evicted range, which covers them. */
+  #forgetGaps(gaps: readonly MissingRange[]): void {
+    this.#isEvictedAtMost ||= gaps.some((gap) => gap.atMost && this.#isInEvicted(gap));
+    this.#gaps = gaps.filter((gap) => !this.#isInEvicted(gap));
+  }
+
+  #isInEvicted(gap: MissingRange): boolean {
+    const { from, to } = this.#evicted;
+    return gap.from >= from && gap.to <= to;
   }
 
   async waitFor(from: number, signal?: AbortSignal): Promise<void> {
@@ -250,6 +321,7 @@ export class RetainedLog implements WritableOutputLog {
       getEnd: () => this.#end,
       inMemory: (at, maxBytes) => this.#inMemory(at, maxBytes),
       nextInMemory: (at) => this.#nextInMemory(at),
+      nextRetained: (at) => this.getEvicted(at).find(({ from: gap }) => gap === at)?.to ?? at,
       read: (at, to) => this.read(at, to),
       onMoved: () => {
         if (this.#isPaused) this.#updatePressure();
@@ -341,11 +413,24 @@ export class RetainedLog implements WritableOutputLog {
 
   #updatePressure(): void {
     let pause = this.#spill?.busy ?? false;
-    for (const follower of this.#followers ?? []) pause ||= this.#end - follower.position > follower.windowBytes;
+    for (const { position, windowBytes } of this.#followers ?? []) {
+      pause ||= this.#end - position > windowBytes && this.#countAfter(position) > windowBytes;
+    }
     if (pause !== this.#isPaused) {
       this.#isPaused = pause;
       this.#host.onPressure(pause);
     }
+  }
+
+  /** Bytes from an offset on, without skipped ones. */
+  #countAfter(position: number): number {
+    let count = this.#end - position;
+    for (let index = (this.#gaps?.length ?? 0) - 1; index >= 0; index -= 1) {
+      const { from, to } = this.#gaps![index]!;
+      if (to <= position) break;
+      count -= to - Math.max(from, position);
+    }
+    return count;
   }
 
   /** Resolves at the next change or abort, and then leaves no listener behind. */
@@ -386,6 +471,9 @@ export class RetainedLog implements WritableOutputLog {
     return Math.max(from, this.#tailStart);
   }
 }
+
+/** There are never many more gaps than retained chunks: two of them have one between them. */
+const GAPS_PER_CLEANUP = 64;
 
 const ignore = (): void => {};
 const NO_PIN: LogPin = { move: ignore, release: ignore, keepAll: ignore };

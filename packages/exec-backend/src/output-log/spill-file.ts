@@ -17,7 +17,7 @@ export interface SpillFile {
   readonly problem: string | undefined;
   /** Returns false when the chunk was rejected. */
   append(chunk: OutputChunk): boolean;
-  /** The chunk that contains offset `from`; undefined when it is not in the file. */
+  /** The chunk that contains offset `from`, else the first one after it; undefined when there is none. */
   read(from: number): Promise<OutputChunk | undefined>;
   close(): void;
 }
@@ -119,7 +119,7 @@ export function createSpillFile(options: { directory: string; maxBytes: number; 
     },
     async read(from) {
       const entry = entries[findEntry(entries, from)];
-      if (entry === undefined || entry.chunk.offset > from || fd === undefined || closed) return undefined;
+      if (entry === undefined || fd === undefined || closed) return undefined;
       if (entry.bytes !== undefined) return { ...entry.chunk, bytes: entry.bytes };
       reading += 1;
       const bytes = await readWhole(fd, entry.length, entry.position);

@@ -18,6 +18,7 @@ export class OutputLogModel {
   end = 0;
   lastSeq = 0;
   complete = false;
+  readonly #skipped: { from: number; to: number }[] = [];
 
   constructor(limits: OutputLogLimits, canSpill: boolean) {
     this.#limits = limits;
@@ -35,6 +36,18 @@ export class OutputLogModel {
     }
     this.#tail.push(piece);
     while (this.#tail.length > 1 && sizeOf(this.#tail) > this.#limits.tailBytes) this.#evict(this.#tail.shift()!);
+  }
+
+  skip(length: number): void {
+    this.#sealed = true;
+    this.#skipped.push({ from: this.end, to: this.end + length });
+    this.end += length;
+  }
+
+  /** Bytes after an offset that were there once. */
+  countAfter(from: number): number {
+    const lost = this.#skipped.map((gap) => Math.max(0, gap.to - Math.max(from, gap.from)));
+    return this.end - from - lost.reduce((sum, bytes) => sum + bytes, 0);
   }
 
   close(): void {

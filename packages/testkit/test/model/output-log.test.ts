@@ -19,7 +19,7 @@ const bytesOf = (from: number, to: number): Buffer =>
   Buffer.from(Array.from({ length: to - from }, (_, index) => byteAt(from + index)));
 
 type Step =
-  | { do: "append"; length: number }
+  | { do: "append" | "skip"; length: number }
   | { do: "read" | "read later" | "evicted"; from: number; length: number }
   | { do: "follow"; from: number; windowBytes: number }
   | { do: "take" | "leave" | "release"; which: number }
@@ -30,6 +30,7 @@ type Step =
 const size = fc.integer({ min: 1, max: 40 });
 const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 8, arbitrary: fc.record({ do: fc.constant("append" as const), length: size }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant("skip" as const), length: fc.integer({ min: 1, max: 200 }) }) },
   {
     weight: 6,
     arbitrary: fc.record({
@@ -87,6 +88,11 @@ class Run {
         if (this.#model.complete) return;
         this.#log.append("stdout", bytesOf(this.#model.end, this.#model.end + next.length));
         this.#model.append(next.length);
+        break;
+      case "skip":
+        if (this.#model.complete) return;
+        this.#log.skip({ bytes: next.length, reason: "it was lost" });
+        this.#model.skip(next.length);
         break;
       case "read":
         expect(await this.#read(next.from, next.length)).toEqual(this.#model.gaps(next.from, next.from + next.length));
@@ -159,7 +165,7 @@ class Run {
       lastSeq: this.#model.lastSeq,
       complete: this.#model.complete,
     });
-    const held = this.#holds.some(({ from, windowBytes }) => end - from > windowBytes);
+    const held = this.#holds.some(({ from, windowBytes }) => this.#model.countAfter(from) > windowBytes);
     if (held) expect(this.#paused).toBe(true);
     else if (this.#followers.length === 0) expect(this.#paused).toBe(false);
   }
@@ -192,6 +198,9 @@ class Run {
 
   async #take(follower: Follower | undefined): Promise<void> {
     if (follower === undefined || follower.position >= this.#model.end) return;
+    const [gap] = this.#model.gaps(follower.position, this.#model.end);
+    // After skipped bytes it waits for output.
+    if (gap?.from === follower.position && gap.to === this.#model.end) return;
     await this.#next(follower);
   }
 
@@ -216,7 +225,7 @@ class Run {
   }
 }
 
-it("an output log is a plain array of bytes with one range missing", () =>
+it("an output log is a plain array of bytes, with one range evicted and skipped ones missing", () =>
   check(
     fc.asyncProperty(
       fc.record({
