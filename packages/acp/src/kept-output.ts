@@ -28,8 +28,9 @@ export class KeptOutput {
     }
   }
 
-  /** Records that output is missing. */
-  markGap(): void {
+  /** Records that output is missing, with a line that names the range. */
+  markGap({ from, to }: { from: number; to: number }): void {
+    this.add(Buffer.from(`\n[bytes ${from}-${to} of the output are gone]\n`));
     this.#isTruncated = true;
   }
 

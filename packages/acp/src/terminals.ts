@@ -140,7 +140,7 @@ function start(
       signal: abort.signal,
       ...(client === undefined ? {} : { client }),
       onOutput(output) {
-        if (output.dropped !== undefined) kept.markGap();
+        if (output.dropped !== undefined) kept.markGap(output.dropped);
         kept.add(output.bytes);
         return onOutput?.({ ...output, terminalId });
       },

@@ -25,8 +25,14 @@ export const START_WAIT_PARTS = 4;
  */
 export const MAX_START_HOLD_MS = 5000;
 
-/** Pause before the second attempt to reconnect, milliseconds; doubles with each attempt, minus random jitter. */
+/** Shortest pause between two attempts to reconnect, milliseconds, minus random jitter; the figure is Codex's. */
 export const FIRST_RETRY_MS = 100;
+
+/**
+ * The pause as a share of the outage so far: late attempts come no later than this share of its duration. Meanwhile a server of
+ * Codex 0.169.0 evicts output.
+ */
+export const RETRY_SHARE = 0.1;
 
 /** Longest pause between two attempts to reconnect, milliseconds. */
 export const LONGEST_RETRY_MS = 2_000;
@@ -54,6 +60,10 @@ export const MAX_HELD_EVENTS = 1024;
 
 /** The same for their bytes. */
 export const MAX_HELD_BYTES = 1024 * 1024;
+
+/** Most bytes in one chunk of Codex 0.169.0, as measured: on pipes, and on a terminal. */
+export const PEER_PIPE_CHUNK_BYTES = 8192;
+export const PEER_TERMINAL_CHUNK_BYTES = 4095;
 
 /** Results of `process/read` collected for one gap, and their bytes. */
 export const MAX_GAP_READS = 256;

@@ -7,8 +7,14 @@ export const byteRangeSchema = z.object({ from: countSchema, to: countSchema });
 /** A half-open range `[from, to)` of byte offsets in a session's output log. */
 export type ByteRange = z.infer<typeof byteRangeSchema>;
 
-/** A range the result does not carry: cut by the `budget` (still readable), or `evicted` from the log. */
-export const omittedRangeSchema = z.extend(byteRangeSchema, { reason: z.enum(["budget", "evicted"]) });
+/**
+ * A range the result does not carry: cut by the `budget` (still readable), or `evicted` from the log. `atMost`: how much is missing is
+ * not known; the range is the most that it can be, and later offsets count it as such.
+ */
+export const omittedRangeSchema = z.extend(byteRangeSchema, {
+  reason: z.enum(["budget", "evicted"]),
+  atMost: z.optional(z.literal(true)),
+});
 /** A range of output that a result does not carry, and why. */
 export type OmittedRange = z.infer<typeof omittedRangeSchema>;
 

@@ -1,5 +1,6 @@
 import type { Writable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
+import type { ByteRange } from "@codex/executor-protocol";
 import type { LiveOutput, ProgramRunner, RunCommandRequest, RunOutcome } from "@codex/orchestrator";
 import type { RunRecording } from "@codex/recording";
 import { EXIT } from "./exit-codes.js";
@@ -43,6 +44,7 @@ export async function followProgram(
   const running = orchestrator.runCommand(request, {
     onOutput: (piece) => {
       const written = output.write(piece);
+      if (piece.dropped !== undefined) recording?.gap(piece.dropped);
       const recorded = recording?.output(piece.stream, piece.bytes);
       return recorded === undefined ? written : Promise.all([written, recorded]);
     },
@@ -56,11 +58,16 @@ export async function followProgram(
   passing.release(outcome.kind === "lost" || (outcome.kind === "ended" && outcome.outcome.kind === "lost"));
   await recording?.end(outcome.kind === "ended" ? outcome.exitCode : undefined);
   await output.flush();
+  if (outcome.kind === "ended") for (const range of outcome.atMost ?? []) say(describeAtMost(range));
   const code = exitCodeOf(outcome, say);
   const signal = isLeft ? end.signal : endingSignal(outcome);
   const isTyped = !isLeft && signal === "SIGINT" && passing.isInterruptTyped;
-  return { outcome, code: output.isLost && code === EXIT.ok ? EXIT.lost : code, signal, isTyped, isLeft };
+  const isIncomplete = output.isLost || output.hasGap;
+  return { outcome, code: isIncomplete && code === EXIT.ok ? EXIT.lost : code, signal, isTyped, isLeft };
 }
+
+const describeAtMost = ({ from, to }: ByteRange): string =>
+  `bytes ${from}-${to} of the output: that many are missing at most, as the server does not report how many`;
 
 /** After a program that was ended by SIGINT this command ends by SIGINT too, so that shell loops stop. */
 const endingSignal = (outcome: RunOutcome): NodeJS.Signals | undefined =>
@@ -89,6 +96,7 @@ export async function endAs({ code, signal, isTyped, isLeft }: Followed, close: 
  */
 function createOutput(say: Say, onGone: () => void) {
   let isLost = false;
+  let hasGap = false;
   let isGone = false;
   /** Opened with the first write: a stream that is never written to may be closed. */
   const used = new Set<Writable>();
@@ -104,9 +112,14 @@ function createOutput(say: Say, onGone: () => void) {
     get isLost() {
       return isLost;
     },
+    /** Some of the output is missing. */
+    get hasGap() {
+      return hasGap;
+    },
     /** Returns a promise while the write is pending: a slow reader applies back-pressure to the program. */
     write({ stream, bytes, dropped }: LiveOutput): Promise<void> | undefined {
       if (dropped !== undefined) {
+        hasGap = true;
         say(`bytes ${dropped.from}-${dropped.to} of the output are gone: they were not retained`);
       }
       const to = stream === "stderr" ? process.stderr : process.stdout;

@@ -1,4 +1,4 @@
-import type { OutputStream, TerminalSize } from "@codex/executor-protocol";
+import type { ByteRange, OutputStream, TerminalSize } from "@codex/executor-protocol";
 
 /** The header, which is the first line of a recording. */
 export interface CastHeader {
@@ -30,6 +30,9 @@ export interface CastEncoder {
   /** The last events; no exit code if it is unknown. */
   end(exitCode: number | undefined, at: number): string;
 }
+
+/** Label of the marker for missing output. */
+export const describeGap = ({ from, to }: ByteRange): string => `bytes ${from}-${to} of the output were not retained`;
 
 type Source = OutputStream | "input";
 

@@ -1,10 +1,12 @@
-import type { OutputStream, TerminalSize } from "@codex/executor-protocol";
-import { createCastEncoder } from "./asciicast.js";
+import type { ByteRange, OutputStream, TerminalSize } from "@codex/executor-protocol";
+import { createCastEncoder, describeGap } from "./asciicast.js";
 import type { CastSink } from "./cast-file.js";
 
 /** A recording of a running program. Data is written immediately; a returned promise applies back-pressure. */
 export interface RunRecording {
   output(stream: OutputStream, bytes: Uint8Array): Promise<void> | undefined;
+  /** Marks a range of bytes that is missing before the next output. */
+  gap(range: ByteRange): void;
   input(bytes: Uint8Array): void;
   resize(size: TerminalSize): void;
   /** Resolves when the recording is complete. The exit code is undefined when it is not known. */
@@ -31,6 +33,7 @@ export function startRunRecording(
   const now = () => performance.now() - began;
   void sink.write(encoder.header({ size, startedAt: Date.now(), command, terminalType }));
   return {
+    gap: (range) => void sink.write(encoder.marker(describeGap(range), now())),
     output: (stream, bytes) => sink.write(encoder.output(stream, bytes, now())),
     input(bytes) {
       if (withInput) void sink.write(encoder.input(bytes, now()));

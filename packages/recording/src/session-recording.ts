@@ -1,5 +1,5 @@
 import type { RecordedOutput } from "@codex/executor-protocol";
-import { createCastEncoder } from "./asciicast.js";
+import { createCastEncoder, describeGap } from "./asciicast.js";
 
 /** Turns the retained output of a session into lines of a recording. */
 export interface SessionRecording {
@@ -30,9 +30,8 @@ export function createSessionRecording(quoteWords: (words: readonly string[]) =>
     lastResize = fresh.at(-1)?.seq ?? lastResize;
     return [
       ...fresh.map(({ offset, at, size }) => ({ offset, rank: 0, encode: () => encoder.resize(size, at) })),
-      ...gone.map(({ from, to }) => {
-        const label = `bytes ${from}-${to} of the output were not retained`;
-        return { offset: from, rank: 1, encode: () => encoder.marker(label, 0) };
+      ...gone.map((range) => {
+        return { offset: range.from, rank: 1, encode: () => encoder.marker(describeGap(range), 0) };
       }),
       ...chunks.map(({ offset, at, stream, data }) => {
         return { offset, rank: 2, encode: () => encoder.output(stream, Buffer.from(data, "base64"), at) };

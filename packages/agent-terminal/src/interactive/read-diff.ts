@@ -43,6 +43,8 @@ async function runGit(
   const pieces: Uint8Array[] = [];
   let bytes = 0;
   for await (const piece of command.output) {
+    const { dropped } = piece;
+    if (dropped !== undefined) pieces.push(Buffer.from(`\n… bytes ${dropped.from}-${dropped.to} are gone\n`));
     if (bytes < MAX_DIFF_BYTES) pieces.push(piece.bytes);
     bytes += piece.bytes.length;
   }

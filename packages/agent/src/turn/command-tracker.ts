@@ -118,7 +118,9 @@ export class CommandTracker {
 
   async #append(tracked: TrackedCommand, { bytes, offset, dropped }: LiveOutput): Promise<void> {
     tracked.bytes = offset + bytes.length;
-    const gap = dropped === undefined ? "" : `\n[bytes ${dropped.from} to ${dropped.to} are gone]\n`;
+    // What was before the gap is complete.
+    const before = dropped === undefined ? "" : tracked.decoder.decode();
+    const gap = dropped === undefined ? "" : `${before}\n[bytes ${dropped.from} to ${dropped.to} are gone]\n`;
     const text = gap + tracked.decoder.decode(bytes, { stream: true });
     if (text === "") return;
     tracked.text.append(text);

@@ -1,7 +1,7 @@
 import { constants } from "node:os";
 import type { FileAccessOptions, Orchestrator, RunOutcome, StartedCommand } from "@codex/orchestrator";
 import type { Experimental_SandboxProcess, Experimental_SandboxSession } from "ai";
-import { collectOutput } from "./collected-output.js";
+import { collectOutput, toStream } from "./collected-output.js";
 
 /** Options of `codexSandbox`. */
 export interface CodexSandboxOptions {
@@ -132,20 +132,6 @@ function toProcess(command: StartedCommand, hasStdin: boolean): Experimental_San
     kill: () => command.signal("kill").catch(() => {}),
     ...(hasStdin ? { stdin: stdin() } : {}),
   };
-}
-
-function toStream(output: StartedCommand["stdout"]): ReadableStream<Uint8Array> {
-  const pieces = output[Symbol.asyncIterator]();
-  return new ReadableStream({
-    async pull(controller) {
-      const { done, value } = await pieces.next();
-      if (done === true) controller.close();
-      else controller.enqueue(value.bytes);
-    },
-    async cancel() {
-      await pieces.return?.();
-    },
-  });
 }
 
 /** @throws Error when it is unknown how the command ended */

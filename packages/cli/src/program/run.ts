@@ -35,13 +35,16 @@ export function addRunning(program: Command): void {
       "Options come before the program; -- may separate them.",
       "A program whose output nobody reads any more, as in codex run … | head, is sent a hang-up.",
       "Without --executor and --environment it runs in the default environment, which is this host unless environments.toml or CODEX_EXEC_SERVER_URL names another; where that cannot be reached nothing is run.",
-      "A lost websocket is reconnected: the program keeps running, and no output is lost or repeated. What is typed in the meantime is delivered afterwards; Ctrl-C twice, or ~. at the beginning of a line, gives up.",
+      "A lost websocket is reconnected: the program keeps running, and no output is repeated, and none is lost except what an exec-server of Codex discards meanwhile, beyond 1 MiB: its range is reported. What is typed in the meantime is delivered afterwards; Ctrl-C twice, or ~. at the beginning of a line, gives up.",
     ],
     exitCodes: [
       ["0-255", "exit code of the program"],
       ["2", "bad arguments"],
       ["124", "--timeout ended it"],
-      ["125", "the executor cannot be reached, refuses, failed or was lost, or the output could not be written"],
+      [
+        "125",
+        "the executor cannot be reached, refuses, failed or was lost, or output could not be written or is missing",
+      ],
       ["126", "it could not be started, or is not allowed"],
       ["127", "it was not found"],
       ["128+n", "signal n ended it; after SIGINT codex run ends by SIGINT itself, so that shell loops stop"],

@@ -26,15 +26,17 @@ import type { ProcessOutcome, TerminalSize } from "@codex/executor-protocol";
 import { messageOf } from "@codex/telemetry";
 import { ClientError } from "../errors.js";
 import type { ProcessEvent } from "../events/process-event.js";
-import { MAX_WRITE_CHUNK_BYTES } from "../limits.js";
+import { MAX_WRITE_CHUNK_BYTES, PEER_PIPE_CHUNK_BYTES, PEER_TERMINAL_CHUNK_BYTES } from "../limits.js";
 import type { RunningProcess, WireSignal } from "../remote/running-process.js";
 
 /** Output that the server had evicted before it was received. */
 export interface MissingOutput {
-  /** Offset in the log where it is missing; offsets count received bytes only. */
+  /** Offset in the log where it is missing. */
   offset: number;
-  /** Number of chunks; their size is unknown. Undefined at the end of the log of a lost process. */
+  /** Number of chunks. Undefined at the end of the log of a lost process. */
   chunks: number | undefined;
+  /** Bytes that the log counts for them: an upper bound where the server does not report their size, as Codex 0.169.0. */
+  bytes?: number;
 }
 
 /**
@@ -52,6 +54,8 @@ export class RemoteProcess implements ExecProcess {
   readonly #clock: Clock;
   readonly #restricted: boolean;
   readonly #missing: MissingOutput[] = [];
+  /** Most bytes in one chunk, as far as is known. */
+  #largestChunk: number;
   #running!: RunningProcess;
   #outcome: ProcessOutcome = { kind: "running" };
   #denial: SandboxDenial | undefined;
@@ -68,6 +72,7 @@ export class RemoteProcess implements ExecProcess {
     this.#stdio = spec.stdio;
     this.#restricted = spec.sandbox !== undefined && spec.sandbox.permissions.type !== "disabled";
     this.#clock = clock;
+    this.#largestChunk = spec.stdio.kind === "pty" ? PEER_TERMINAL_CHUNK_BYTES : PEER_PIPE_CHUNK_BYTES;
     this.#stdinClosed = spec.stdio.kind === "pipe" && spec.stdio.stdin === "null";
     this.#log = createOutputLog({ ...DEFAULT_LOG_LIMITS, ...spec.log }, (pause) => this.#press(pause));
     this.exited = new Promise((resolve) => {
@@ -116,10 +121,11 @@ export class RemoteProcess implements ExecProcess {
   readonly take = (event: ProcessEvent): Promise<void> | undefined => {
     switch (event.kind) {
       case "output":
+        this.#largestChunk = Math.max(this.#largestChunk, event.bytes.length);
         this.#log.append(event.stream, event.bytes);
         return this.#pressure?.lifted;
       case "gap":
-        this.#missing.push({ offset: this.#log.end, chunks: event.chunks });
+        this.#skip(event);
         break;
       case "exited":
         if (event.sandboxDenied) this.#denial = describeDenial(event.outcome);
@@ -256,6 +262,20 @@ export class RemoteProcess implements ExecProcess {
     const done = this.#input.then(work);
     this.#input = done.catch(() => {}); // reported to the caller
     return done;
+  }
+
+  #skip({ chunks, endsAt }: Extract<ProcessEvent, { kind: "gap" }>): void {
+    const offset = this.#log.end;
+    const isKnown = endsAt !== undefined && endsAt >= offset;
+    const bytes = isKnown ? endsAt - offset : chunks * this.#largestChunk;
+    const size = isKnown
+      ? ""
+      : `, and does not report its size: ${chunks} chunks count as ${this.#largestChunk} bytes each, the most they can have`;
+    this.#log.skip(
+      { bytes, reason: `the exec-server had evicted it before it could be read${size}` },
+      { atMost: !isKnown },
+    );
+    this.#missing.push({ offset, chunks, bytes });
   }
 
   #press(pause: boolean): void {

@@ -19,6 +19,8 @@ export const readResponse = z.object({
   failure: z.nullish(z.string()),
   sandboxDenied: z.nullish(z.boolean()),
   outcome: outcomeMember,
+  /** Bytes of output before the first chunk, where some of it was evicted; only from servers of this project. */
+  bytesBefore: z.catch(z.optional(z.int().check(z.nonnegative())), undefined),
 });
 /** The response to `process/read`. */
 export type ReadResponse = z.output<typeof readResponse>;

@@ -57,17 +57,17 @@ export class EventOrder {
   #takeAll(events: NumberedEvent[], last: number, exit: Exit | undefined): ProcessEvent[] {
     const passed: ProcessEvent[] = [];
     const exitSeq = exit === undefined ? undefined : findLastMissing(events, this.#position, last);
-    const skipTo = (seq: number) => {
+    const skipTo = (seq: number, endsAt?: number) => {
       const missing = seq - this.#position - 1;
       if (missing <= 0) return;
       const hasExit = exit !== undefined && exitSeq !== undefined && exitSeq > this.#position && exitSeq < seq;
       const chunks = missing - (hasExit ? 1 : 0);
-      if (chunks > 0) passed.push({ kind: "gap", chunks });
+      if (chunks > 0) passed.push({ kind: "gap", chunks, ...(endsAt === undefined ? {} : { endsAt }) });
       if (hasExit) passed.push(...this.#take({ kind: "exited", seq: exitSeq, ...exit }));
       this.#position = seq - 1;
     };
     for (const event of events) {
-      skipTo(event.seq);
+      skipTo(event.seq, event.kind === "output" ? event.bytesBefore : undefined);
       if (event.kind === "closed") passed.push(...this.#takeExit(exit));
       passed.push(...this.#take(event));
     }

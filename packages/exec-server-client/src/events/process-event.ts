@@ -12,19 +12,26 @@ export interface Exit {
 
 /** Events of a process as the server numbers them, from 1. `closed` is the last. */
 export type NumberedEvent =
-  | { kind: "output"; seq: number; stream: OutputStream; bytes: Buffer }
+  | {
+      kind: "output";
+      seq: number;
+      stream: OutputStream;
+      bytes: Buffer;
+      /** Bytes of output before it; only from servers that report them where output was evicted before it. */
+      bytesBefore?: number;
+    }
   | ({ kind: "exited"; seq: number } & Exit)
   | { kind: "closed"; seq: number };
 
 /**
  * Events of a process as a consumer receives them: in the order of `seq`, each once. `closed` or `failed` is the last.
  *
- * `gap`: the server evicted `chunks` chunks of output before they were received. Their size is unknown, so byte offsets
- * of the output log count received bytes only.
+ * `gap`: the server evicted `chunks` chunks of output before they were received. `endsAt`: the bytes of output up to its end, where
+ * the server reports them.
  */
 export type ProcessEvent =
   | NumberedEvent
-  | { kind: "gap"; chunks: number }
+  | { kind: "gap"; chunks: number; endsAt?: number }
   /** The state of the process can no longer be determined; it may still be running. */
   | { kind: "failed"; error: ClientError };
 

@@ -46,8 +46,9 @@ async function readAll(channel: ProcessChannel, send: SendRead): Promise<Catchup
     const response = await send({ processId: channel.id, afterSeq, maxBytes: null, waitMs: 0 });
     const page = parseResponse(readResponse, response, METHODS.processRead);
     if (typeof page.failure === "string") throw new ClientError("session_lost", page.failure);
-    for (const { seq, stream, chunk } of page.chunks) {
-      chunks.push({ kind: "output", seq, stream, bytes: parseBase64(chunk, "process/read chunk") });
+    for (const [index, { seq, stream, chunk }] of page.chunks.entries()) {
+      const bytesBefore = index === 0 && page.bytesBefore !== undefined ? { bytesBefore: page.bytesBefore } : {};
+      chunks.push({ kind: "output", seq, stream, bytes: parseBase64(chunk, "process/read chunk"), ...bytesBefore });
       bytes += chunks.at(-1)!.bytes.length;
     }
     if (isLast(page, channel)) return toCatchup(chunks, page);

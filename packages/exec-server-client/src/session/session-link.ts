@@ -14,6 +14,7 @@ import {
   MAX_QUICK_DISCONNECTS,
   QUICK_DISCONNECT_MS,
   RECOVERY_WINDOW_MS,
+  RETRY_SHARE,
 } from "../limits.js";
 import { catchUp, fillGap } from "./catch-up.js";
 import { ClientSession } from "./client-session.js";
@@ -222,14 +223,16 @@ export class SessionLink {
     this.#quickDisconnects =
       this.#clock.now() - this.#attachedAt < QUICK_DISCONNECT_MS ? this.#quickDisconnects + 1 : 0;
     if (this.#quickDisconnects > MAX_QUICK_DISCONNECTS) await pauseFor(LONGEST_RETRY_MS);
-    for (let pauseMs = FIRST_RETRY_MS; ; pauseMs = Math.min(pauseMs * 2, LONGEST_RETRY_MS)) {
+    const since = this.#clock.now();
+    for (;;) {
       try {
         await this.#resume(session, signal);
         return;
       } catch (error) {
         if (signal.aborted || isPermanent(error)) throw error;
       }
-      await pauseFor(pauseMs);
+      const outageMs = this.#clock.now() - since;
+      await pauseFor(Math.min(LONGEST_RETRY_MS, Math.max(FIRST_RETRY_MS, outageMs * RETRY_SHARE)));
     }
   }
 
@@ -242,8 +245,8 @@ export class SessionLink {
         const detail = `the exec-server responded with session \`${connection.sessionId}\``;
         throw new ClientError("session_lost", `session \`${session.id}\` was not resumed: ${detail}`);
       }
-      await endOrphans(session, connection);
-      await catchUpAll(session.live, connection);
+      // At once: while the session had no connection, the output of its processes may have been evicted, and still is.
+      await Promise.all([catchUpAll(session.live, connection), endOrphans(session, connection)]);
       if (signal.aborted) throw signal.reason;
       this.#attach(session, connection);
     } catch (error) {

@@ -129,7 +129,10 @@ describe("a remote process", () => {
     expect(process.missing).toEqual([{ offset: 0, chunks: undefined }]);
   });
 
-  it("says where output is missing", async () => {
+  it.each([
+    { server: "that counts bytes", more: { bytesBefore: 10 }, bytes: 7, atMost: {} },
+    { server: "that does not: at most whole chunks", more: {}, bytes: 3 * 8192, atMost: { atMost: true } },
+  ])("says where output is missing, on a server $server", async ({ more, bytes, atMost }) => {
     const { server, connection, start } = await connect();
     const process = await start();
     await connection.output("p", 1, "abc");
@@ -137,9 +140,12 @@ describe("a remote process", () => {
     await connection.cut();
     const second = await server.accept();
     await second.shakeHands("session");
-    await second.read([[5, "xyz"]], { nextSeq: 8, exited: true, exitCode: 0, closed: true });
+    await second.read([[5, "xyz"]], { nextSeq: 8, exited: true, exitCode: 0, closed: true, ...more });
     await process.closed;
-    expect(process.missing).toEqual([{ offset: 3, chunks: 3 }]);
+    expect(process.missing).toEqual([{ offset: 3, chunks: 3, bytes }]);
+    expect(process.log.getEvicted(0)).toEqual([{ from: 3, to: 3 + bytes, ...atMost }]);
+    expect(process.log.skipped).toMatchObject({ bytes, reason: expect.stringContaining("evicted it") });
+    expect(process.log.end).toBe(6 + bytes);
     expect(await textOf(process)).toBe("abcxyz");
   });
 

@@ -80,7 +80,7 @@ describe("a connection that was cut", () => {
     expect(recorder.entries).toEqual(["a", "gap of 3", "e", "f", "exited 7", "closed"]);
   });
 
-  it("is tried again after pauses that grow, while the old one still holds the session as well", async () => {
+  it("is tried again after pauses that grow with the outage, while the old one still holds the session as well", async () => {
     const { server, clock, connection, client } = await connect();
     await startOne(client, connection);
     server.refusals = 2;
@@ -89,20 +89,20 @@ describe("a connection that was cut", () => {
     await untilTrue(() => pauses().length === 1);
     clock.pass(50);
     await untilTrue(() => pauses().length === 2);
-    clock.pass(100);
+    clock.pass(3_000);
     const busy = await server.accept();
     const text = "session session is already attached to another connection";
     await busy.refuse(await busy.take("initialize"), -32010, text);
     await untilTrue(() => pauses().length === 3);
-    clock.pass(200);
+    clock.pass(10_000);
     const older = await server.accept();
     await older.refuse(await older.take("initialize"), -32600, text);
     await untilTrue(() => pauses().length === 4);
-    clock.pass(400);
+    clock.pass(1_000);
     const second = await server.accept();
     await second.shakeHands("session");
     await second.read([], { nextSeq: 1 });
-    expect(pauses()).toEqual([50, 100, 200, 400]);
+    expect(pauses()).toEqual([50, 50, 152.5, 652.5]);
   });
 
   it("fails what ran when the session is unknown, and the next start opens a fresh one", async () => {
@@ -196,10 +196,10 @@ describe("a connection that was cut", () => {
     await expect(lost).rejects.toMatchObject({ name: "ClientError", code: "connection_lost" });
     const second = await server.accept();
     await second.shakeHands("session");
+    await second.read([], { nextSeq: 3, exited: true, exitCode: 0, closed: true });
     const ended = await second.take("process/terminate");
     expect(ended.params).toEqual({ processId: "lost" });
     await second.respond(ended, { running: true });
-    await second.read([], { nextSeq: 3, exited: true, exitCode: 0, closed: true });
     await recorder.until("closed");
   });
 

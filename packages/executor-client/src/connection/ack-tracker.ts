@@ -1,4 +1,4 @@
-import type { ByteRange, OutputPosition } from "@codex/executor-protocol";
+import type { ByteRange, OutputPosition, OutputStream } from "@codex/executor-protocol";
 import { deleteOldest } from "../delete-oldest.js";
 import type { IncomingOutput } from "./live-output.js";
 
@@ -7,6 +7,9 @@ interface Position {
   offset: number;
   /** Number of pieces that continued the message of the previous piece. */
   continued: number;
+  /** Number and stream of the last piece. */
+  seq: number;
+  stream: OutputStream;
 }
 
 /** How a piece of output relates to the output before it. */
@@ -53,14 +56,27 @@ export class AckTracker {
     return [...this.#positions].map(([processId, { offset }]) => ({ processId, offset }));
   }
 
+  /**
+   * Records that no more output before this offset will come. Returns where that begins, with number and stream of the last piece;
+   * undefined if everything before the offset was received, or it is not known what was.
+   */
+  skipTo(processId: number, offset: number): { from: number; seq: number; stream: OutputStream } | undefined {
+    const position = this.#positions.get(processId);
+    if (position === undefined || position.offset >= offset) return undefined;
+    const { offset: from, seq, stream } = position;
+    position.offset = offset;
+    return { from, seq, stream };
+  }
+
   /** Records received output. A first piece means that the id belongs to a new session. */
-  noteOutput({ processId, offset, seq, bytes, isContinued }: IncomingOutput): OutputReceipt {
+  noteOutput({ processId, offset, seq, stream, bytes, isContinued }: IncomingOutput): OutputReceipt {
     const isFirst = seq === 1 && !isContinued;
     const before = isFirst ? undefined : this.#positions.get(processId);
     const expected = before?.offset ?? 0;
     const continued = (before?.continued ?? 0) + (isContinued ? 1 : 0);
     this.#positions.delete(processId);
-    this.#positions.set(processId, { offset: Math.max(expected, offset + bytes.length), continued });
+    const end = Math.max(expected, offset + bytes.length);
+    this.#positions.set(processId, { offset: end, continued, seq: seq + continued, stream });
     deleteOldest(this.#positions, MAX_POSITIONS);
     return { gap: offset > expected ? { from: expected, to: offset } : undefined, seq: seq + continued };
   }

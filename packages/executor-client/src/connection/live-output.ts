@@ -9,7 +9,10 @@ export interface LiveOutput {
   seq: number;
   /** The session id shown to the model. */
   sessionId: number;
-  /** Missing bytes of the session before these: more was written than is retained. */
+  /**
+   * Missing bytes of the session before these, which may be none: more was written than is retained, or a peer lost it. Where its size
+   * is not known, it is the most that can be missing, which the result of the call marks as `atMost`.
+   */
   dropped?: ByteRange;
 }
 

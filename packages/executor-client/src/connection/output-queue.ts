@@ -33,6 +33,7 @@ export class OutputQueue {
   readonly #waiting: Waiting[] = [];
   /** The piece that the listener is processing. */
   #current: OutputPiece | undefined;
+  #processId: number | undefined;
   #bytes = 0;
   #working = false;
   #over = false;
@@ -49,6 +50,11 @@ export class OutputQueue {
     return this.#bytes;
   }
 
+  /** The session of the last piece that it got. */
+  get processId(): number | undefined {
+    return this.#processId;
+  }
+
   get isIdle(): boolean {
     return !this.#working || this.#over;
   }
@@ -58,6 +64,7 @@ export class OutputQueue {
   }
 
   push(piece: OutputPiece): void {
+    this.#processId = piece.processId;
     if (this.#over) return this.#onTaken(piece);
     if (this.#working) return this.#wait(piece);
     const taken = this.#listener.deliver(piece);

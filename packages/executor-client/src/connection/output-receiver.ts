@@ -1,4 +1,5 @@
 import type { ReceivedBytes } from "@codex/channel";
+import { byteRangeSchema } from "@codex/executor-protocol";
 import type { ExecutorConnectionLimits } from "../limits.js";
 import { AckTracker } from "./ack-tracker.js";
 import { BinaryOutput } from "./binary-output.js";
@@ -62,6 +63,20 @@ export class OutputReceiver {
     for (const queue of [...this.#queues]) queue.drop();
   }
 
+  /**
+   * Reports to the listener of a call the end of the output that its result covers and that never came: live output is sent before the
+   * result, so the executor does not have it. `named`: the session that the call names.
+   */
+  endOutput(queue: OutputQueue | undefined, named: number | undefined, structured: unknown): void {
+    const processId = queue?.processId ?? named;
+    const to = getEnd(structured);
+    if (queue === undefined || processId === undefined || to === undefined) return;
+    const skipped = this.acks.skipTo(processId, to);
+    if (skipped === undefined) return;
+    const { from, ...last } = skipped;
+    queue.push({ ...last, processId, offset: to, bytes: NOTHING, dropped: { from, to } });
+  }
+
   /** Handles a `tool_output` message. A returned promise is pending while a queue is full. */
   handleMessage(message: ToolOutputMessage): void | Promise<void> {
     const output = decodeOutput(message);
@@ -95,4 +110,12 @@ export class OutputReceiver {
     this.acks.noteTaken(processId, offset + length, length);
     this.#options.onAckDue();
   }
+}
+
+const NOTHING = Buffer.alloc(0);
+
+/** Offset after the output that the result of a unified-exec call covers. */
+function getEnd(structured: unknown): number | undefined {
+  if (typeof structured !== "object" || structured === null || !("range" in structured)) return undefined;
+  return byteRangeSchema.safeParse(structured.range).data?.to;
 }

@@ -9,6 +9,7 @@ import { type Pending, PendingRequest } from "./pending-request.js";
 import type {
   AckTerms,
   RequestBody,
+  RequestMessage,
   RequestOptions,
   ResponseMessage,
   ResponseType,
@@ -345,6 +346,9 @@ export class Wire {
       this.#acknowledge();
     }
     if (pending === undefined) return this.#noteStray(requestId, message.type);
+    if (message.type === "call_tool_response" && message.outcome.status === "success") {
+      this.#output.endOutput(pending.output, namedSession(pending.message), message.outcome.structured);
+    }
     if (pending.accept(message)) return;
     const problem = `${message.type} where ${pending.responseType} was expected`;
     this.#options.problems.note("wrong_answer", `request \`${requestId}\`: ${problem}`);
@@ -376,6 +380,13 @@ function describeEnd(end: ChannelEnd): string {
     case "failed":
       return `its channel failed: ${end.error.message}`;
   }
+}
+
+/** The session that the arguments of a call name. */
+function namedSession(message: RequestMessage): number | undefined {
+  const args = message.type === "call_tool" ? message.arguments : undefined;
+  const named = typeof args === "object" && args !== null && "processId" in args ? args.processId : undefined;
+  return typeof named === "number" ? named : undefined;
 }
 
 const isClosed = (error: unknown): boolean =>

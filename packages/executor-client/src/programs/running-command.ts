@@ -1,4 +1,5 @@
 import type {
+  ByteRange,
   ExecCommandRequest,
   ProcessOutcome,
   Sandbox,
@@ -39,7 +40,7 @@ export interface RunningCommand {
    * Live output for one loop, which ends with the program's output: from the first byte on, or with `onOutput` from the
    * first access to this property. A loop that has begun holds the program back, and so does output before a loop has
    * begun, until `ended` is awaited: then about 1 MiB is kept. Leaving the loop discards the rest. `dropped` of a piece
-   * is the range that is missing before it.
+   * is the range that is missing before it; at the end of the output that piece has no bytes.
    */
   readonly output: AsyncIterable<LiveOutput>;
   /** How it ended; resolves after its last byte of output was delivered. Never rejects. */
@@ -48,7 +49,15 @@ export interface RunningCommand {
 
 /** `refused`: nothing was started; the reason is the executor's, and its code where it has one. `lost`: whether it still runs is unknown. */
 export type RunOutcome =
-  | { kind: "ended"; outcome: ProcessOutcome; exitCode: number | undefined; timedOut?: true; denial?: SandboxDenial }
+  | {
+      kind: "ended";
+      outcome: ProcessOutcome;
+      exitCode: number | undefined;
+      timedOut?: true;
+      denial?: SandboxDenial;
+      /** Ranges of `dropped` whose size is not known: each is the most that can be missing. */
+      atMost?: readonly ByteRange[];
+    }
   | { kind: "refused"; reason: string; code?: string }
   | { kind: "lost"; reason: string };
 

@@ -3,6 +3,8 @@ import { QUEUED_PIECE_BYTES, UNREAD_OUTPUT_BYTES } from "../limits.js";
 import { LiveOutputStream } from "./live-output-stream.js";
 import type { OnOutput } from "./tee-output.js";
 
+const NOTHING = Buffer.alloc(0);
+
 /**
  * The output of a program as three streams: all of it, its stdout and its stderr. Each is for one loop. Before a loop has
  * begun 1 MiB is kept, and then the program is held back.
@@ -47,9 +49,15 @@ export class SplitOutput {
   async push(piece: LiveOutput): Promise<void> {
     this.#keptBytes += piece.bytes.length + QUEUED_PIECE_BYTES;
     if (!this.#isBegun && this.#keptBytes > UNREAD_OUTPUT_BYTES) await this.#begun;
-    const own = piece.stream === "stderr" ? this.#stderr : this.#stdout;
+    const [own, other] = piece.stream === "stderr" ? [this.#stderr, this.#stdout] : [this.#stdout, this.#stderr];
     const called = async () => this.#onOutput?.(piece);
-    const settled = await Promise.allSettled([this.#all.push(piece), own.push(piece), called()]);
+    const settled = await Promise.allSettled([
+      this.#all.push(piece),
+      own.push(piece),
+      // What is missing may be output of either stream.
+      piece.dropped === undefined ? undefined : other.push({ ...piece, bytes: NOTHING, offset: piece.dropped.to }),
+      called(),
+    ]);
     for (const one of settled) if (one.status === "rejected") throw one.reason;
   }
 

@@ -140,6 +140,8 @@ export class LiveOutputSender {
       finish: (to) => {
         delivery.limit = to;
         if (this.#isDone(delivery)) stop();
+        // There may be nothing to send before the limit.
+        this.#wake();
         return delivery.ended;
       },
       stop: () => {
@@ -233,7 +235,7 @@ export class LiveOutputSender {
         const chunk = reader.next();
         if (chunk === undefined) {
           if (!reader.isAtEnd) await reader.fetch();
-          else if (log.complete) break;
+          else if (log.complete || log.end >= delivery.limit) break;
           else await this.#changed();
           continue;
         }

@@ -1,4 +1,4 @@
-import { DEFAULT_LOG_LIMITS, type OutputLogLimits } from "@codex/exec-backend";
+import { DEFAULT_LOG_LIMITS, type OutputLog, type OutputLogLimits } from "@codex/exec-backend";
 import type { WhenFull } from "@codex/executor-protocol";
 import { MAX_PAUSED_OUTPUT_BYTES, MAX_UNACKNOWLEDGED_OUTPUT_BYTES } from "../limits.js";
 import type { LiveReceiver } from "./live-output.js";
@@ -41,6 +41,15 @@ const NO_RECEIVER = { acknowledges: false, reportsWritten: false };
 export function getAckBytes(limits: Partial<OutputLogLimits>): number {
   const { pauseBytes = 0, windowBytes } = getRetention({ ...limits, spillBytes: 0 }, "pause");
   return Math.max(1, Math.floor(Math.min(pauseBytes, windowBytes) / 2));
+}
+
+/** Why output of a session is missing, as the end of a sentence: it was evicted here, or never came. */
+export function explainMissing(log: OutputLog, retention: Retention, whenFull?: WhenFull): string {
+  const { skipped } = log;
+  const ownReason = () => explainEviction(retention, whenFull, log.spillProblem);
+  if (skipped === undefined) return ownReason();
+  const missing = log.getEvicted(0).reduce((sum, { from, to }) => sum + to - from, 0);
+  return missing === skipped.bytes ? skipped.reason : `${skipped.reason}; ${ownReason()}`;
 }
 
 /** Why output of a session was evicted, as the end of a sentence. `spillProblem`: why no more could be written to disk. */

@@ -1,4 +1,4 @@
-import type { OutputChunk, OutputLog } from "@codex/exec-backend";
+import type { MissingRange, OutputChunk, OutputLog } from "@codex/exec-backend";
 import type { ByteRange, OmittedRange } from "@codex/executor-protocol";
 import { getContinuation, getIncompleteTail } from "./utf8.js";
 
@@ -27,7 +27,7 @@ export async function readSlice(log: OutputLog, range: ByteRange, budget: SliceB
   const evicted = log.getEvicted(range.from, range.to);
   if (range.to - range.from - sizeOf(evicted) <= budget.bytes) {
     const { chunks } = await log.read(range.from, range.to);
-    const omitted = getGaps(chunks, range).map((gap) => ({ ...gap, reason: "evicted" as const }));
+    const omitted = getGaps(chunks, range).map((gap) => toEvicted(gap, evicted));
     return { range, chunks, omitted, lines: undefined };
   }
   const half = Math.floor(budget.bytes / 2);
@@ -88,11 +88,17 @@ function classify(log: OutputLog, gap: ByteRange): OmittedRange[] {
   let from = gap.from;
   for (const lost of log.getEvicted(gap.from, gap.to)) {
     if (lost.from > from) parts.push({ from, to: lost.from, reason: "budget" });
-    parts.push({ ...lost, reason: "evicted" });
+    parts.push(toEvicted(lost, [lost]));
     from = lost.to;
   }
   if (from < gap.to) parts.push({ from, to: gap.to, reason: "budget" });
   return parts;
+}
+
+/** `atMost`, where that applies to a range in it. */
+function toEvicted({ from, to }: ByteRange, evicted: readonly MissingRange[]): OmittedRange {
+  const isAtMost = evicted.some((gap) => gap.atMost === true && gap.from < to && gap.to > from);
+  return { from, to, reason: "evicted", ...(isAtMost ? { atMost: true } : {}) };
 }
 
 /** The end of the head: after a line if one ends nearby, else before a character that would be split. */

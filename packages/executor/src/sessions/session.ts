@@ -2,7 +2,7 @@ import type { Clock } from "@codex/clock";
 import { DEFAULT_TERMINAL_SIZE, type ExecProcess, type LogHold, type ProcessStdio } from "@codex/exec-backend";
 import type { ProcessOutcome, TerminalSize, WhenFull } from "@codex/executor-protocol";
 import { LiveOutputSender, type LiveReceiver } from "../output/live-output.js";
-import { explainEviction, type Retention } from "../output/retention.js";
+import { explainMissing, type Retention } from "../output/retention.js";
 import type { Screen } from "../screen/screen.js";
 import { SizeHistory } from "../screen/size-history.js";
 import type { StartupNote } from "./shell-startup.js";
@@ -100,7 +100,7 @@ export class Session {
       pinsUnwritten: retention.pinsUnwritten,
       onReceived: () => this.release(),
     });
-    this.#explainEviction = () => explainEviction(retention, start.whenFull, process.log.spillProblem);
+    this.#explainEviction = () => explainMissing(process.log, retention, start.whenFull);
     this.#pauseBytes = retention.pauseBytes;
     this.#hold = this.#pauseBytes === undefined ? undefined : process.log.hold(0, this.#pauseBytes);
     this.#receiver = receiver;

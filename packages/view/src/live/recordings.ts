@@ -1,5 +1,5 @@
 import type { RecordedOutput } from "@codex/executor-protocol";
-import { createCastEncoder } from "@codex/recording";
+import { createCastEncoder, describeGap } from "@codex/recording";
 import { MAX_RECORDING_BYTES } from "../limits.js";
 import type { SessionRead } from "./session-reader.js";
 import type { ShownSession } from "./sessions.js";
@@ -34,8 +34,12 @@ export async function recordSession(
   }
   // The executor no longer has a session whose output was delivered completely.
   if (from === 0) {
-    for (const { bytes, at } of feed.kept.timed) {
+    let expected = 0;
+    for (const { offset, bytes, at } of feed.kept.timed) {
       const stream = entity.tty ? "pty" : "stdout";
+      const gap = describeGap({ from: expected, to: offset });
+      if (offset > expected) events.push({ at: at - entity.startedAt, encode: (now) => encoder.marker(gap, now) });
+      expected = offset + bytes.length;
       events.push({ at: at - entity.startedAt, encode: (now) => encoder.output(stream, bytes, now) });
     }
     end = { exitCode: entity.exitCode, at: (entity.endedAt ?? entity.startedAt) - entity.startedAt };
@@ -53,9 +57,9 @@ function eventsOf(
   encoder: ReturnType<typeof createCastEncoder>,
 ): CastEvent[] {
   let at = 0;
-  const lost = gone.map(({ from, to }) => ({
-    at: chunks.find(({ offset }) => offset >= to)?.at ?? at,
-    encode: (now: number) => encoder.marker(`bytes ${from}-${to} were not kept`, now),
+  const lost = gone.map((range) => ({
+    at: chunks.find(({ offset }) => offset >= range.to)?.at ?? at,
+    encode: (now: number) => encoder.marker(describeGap(range), now),
   }));
   const pieces = chunks.map(({ stream, data, at: read }) => {
     at = read;
