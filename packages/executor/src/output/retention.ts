@@ -53,7 +53,7 @@ export function explainMissing(log: OutputLog, retention: Retention, whenFull?: 
 }
 
 /** Why output of a session was evicted, as the end of a sentence. `spillProblem`: why no more could be written to disk. */
-export function explainEviction(
+function explainEviction(
   retention: Retention,
   whenFull: WhenFull = "spill",
   spillProblem: string | undefined = undefined,
