@@ -40,6 +40,7 @@ export {
   type UsedEnvironment,
 } from "./environments.js";
 export { EnvironmentError, type EnvironmentErrorCode } from "./errors.js";
+export { AttachedExecutors } from "./life/attached-executors.js";
 export { SSH_RECOVERY_MS } from "./limits.js";
 export { createCommandLink, type LinkedCommand } from "./links/command.js";
 export { type KnownExecutors, openKnownExecutors, type RegisteredEnvironment } from "./links/known-executors.js";

@@ -62,3 +62,6 @@ export const MAX_KNOWN_EXECUTORS_BYTES = 1024 * 1024;
 
 /** Longest file with a bearer token, bytes. */
 export const MAX_TOKEN_FILE_BYTES = 64 * 1024;
+
+/** Milliseconds that an attempt to connect, when it is given up, has for ending a program or a connection of its own. */
+export const ABORTED_OPEN_MS = 2_000;

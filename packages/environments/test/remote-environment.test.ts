@@ -8,7 +8,13 @@ import { createLocalBackend } from "@codex/process-host";
 import { createCuttingProxy } from "@codex/testkit";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { ENV, outputOf } from "../../process-host/test/support.js";
-import { createRemoteEnvironment, createWebSocketLink, type EnvironmentState } from "../src/index.js";
+import {
+  createRemoteEnvironment,
+  createWebSocketLink,
+  type EnvironmentLink,
+  type EnvironmentState,
+  type OpenedChannel,
+} from "../src/index.js";
 import { environmentAt, execServer, listen, openExecutor } from "./support.js";
 
 /** An executor on a websocket; closed at the end of the test. */
@@ -289,7 +295,8 @@ describe("an executor that is lost", () => {
     onTestFinished(() => environment.close());
     const given: AttachOptions[] = [];
     // Nothing else of it is used.
-    const attached = { name: "remote", offlineReason: undefined, ended: new Promise(() => {}) } as AttachedExecutor;
+    const [ended, close] = [new Promise<never>(() => {}), async () => {}];
+    const attached = { name: "remote", offlineReason: undefined, ended, close } as unknown as AttachedExecutor;
     await environment.attach({
       async attach(options) {
         given.push(options);
@@ -391,3 +398,59 @@ describe("connecting", () => {
     await expect(environment.connect()).rejects.toMatchObject({ code: "closed" });
   });
 });
+
+describe("an environment that is closed", () => {
+  it.each([
+    ["an executor", () => listenExecutor().then(({ url }) => url)],
+    ["an exec-server", () => listen()],
+  ])("ends the sessions at %s, and nothing runs through it any more", async (_name, open) => {
+    const environment = environmentAt(await open());
+    const orchestrator = openOrchestrator();
+    orchestrator.addEnvironment(environment);
+    const { text } = await orchestrator.callTool("exec_command", { cmd: "echo $$; exec sleep 60", yield_time_ms: 300 });
+    const pid = Number(/^\d+$/m.exec(text)?.[0]);
+    expect(isAlive(pid)).toBe(true);
+    await environment.close();
+    expect([isAlive(pid), environment.state.status]).toEqual([false, "disconnected"]);
+    expect(await orchestrator.callTool("exec_command", { cmd: "echo after" })).toMatchObject({
+      status: "error",
+      text: "Environment `remote` cannot be used: environment `remote`: it was closed. Nothing was run.",
+    });
+    expect(environment.state.status).toBe("disconnected");
+  });
+
+  it("ends an attempt to connect that ignores its signal, and closes what it opens later", async () => {
+    let finish = (_opened: OpenedChannel) => {};
+    let begin = () => {};
+    const begun = new Promise<void>((resolve) => {
+      begin = resolve;
+    });
+    const link: EnvironmentLink = {
+      open: () => {
+        begin();
+        return new Promise((resolve) => {
+          finish = resolve;
+        });
+      },
+    };
+    const environment = createRemoteEnvironment({ id: "slow", kind: "websocket", link });
+    const orchestrator = openOrchestrator();
+    const attaching = environment.attach(orchestrator);
+    const refused = expect(attaching).rejects.toMatchObject({ code: "closed" });
+    await begun;
+    await environment.close();
+    await refused;
+    const [late] = createMemoryChannelPair();
+    finish({ channel: late, serves: "executor" });
+    expect(await late.closed).toEqual({ kind: "closed" });
+    expect(orchestrator.executors).toEqual([]);
+  });
+});
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}

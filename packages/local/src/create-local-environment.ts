@@ -1,5 +1,5 @@
 import { createMemoryChannelPair } from "@codex/channel";
-import { createRemoteEnvironment, type Environment } from "@codex/environments";
+import { AttachedExecutors, createRemoteEnvironment, type Environment } from "@codex/environments";
 import { createEnvironmentInfo, createExecServer, type ExecServer } from "@codex/exec-server";
 import { createExecutor, type ExecutorOptions } from "@codex/executor";
 import { createLocalBackend } from "@codex/process-host";
@@ -19,6 +19,7 @@ export interface LocalEnvironmentOptions {
  */
 export function createLocalEnvironment({ id = "local", executor }: LocalEnvironmentOptions = {}): Environment {
   const backend = createLocalBackend();
+  const attached = new AttachedExecutors(id);
   let server: ExecServer | undefined;
   const inner = createRemoteEnvironment({
     id,
@@ -39,6 +40,11 @@ export function createLocalEnvironment({ id = "local", executor }: LocalEnvironm
       },
     },
   });
+  const close = async () => {
+    attached.refuse();
+    await attached.close();
+    await inner.close();
+  };
   return {
     id,
     kind: "local",
@@ -52,13 +58,14 @@ export function createLocalEnvironment({ id = "local", executor }: LocalEnvironm
     onStateChange: (listener) => inner.onStateChange(listener),
     connect: (options) => inner.connect(options),
     info: () => inner.info(),
-    attach(orchestrator, { signal } = {}) {
-      const [channel, its] = createMemoryChannelPair();
-      // Each orchestrator has processes of its own, which end with its executor.
-      void createExecutor({ ...executor, backend: createLocalBackend }).serve(its, { resumable: false });
-      return orchestrator.attach({ name: id, channel, ...(signal === undefined ? {} : { signal }) });
-    },
-    close: () => inner.close(),
-    [Symbol.asyncDispose]: () => inner.close(),
+    attach: (orchestrator, options = {}) =>
+      attached.add(options.signal, (signal) => {
+        const [channel, its] = createMemoryChannelPair();
+        // Each orchestrator has processes of its own, which end with its executor.
+        void createExecutor({ ...executor, backend: createLocalBackend }).serve(its, { resumable: false });
+        return orchestrator.attach({ name: id, channel, signal });
+      }),
+    close,
+    [Symbol.asyncDispose]: close,
   };
 }

@@ -1,3 +1,4 @@
+import { waitUnlessAborted } from "@codex/clock";
 import { type ExecBackend, type ExecProcess, type ProcessSpec, StartError } from "@codex/exec-backend";
 import { createRemoteBackend, type ExecServerClient } from "@codex/exec-server-client";
 import type { Telemetry } from "@codex/telemetry";
@@ -27,8 +28,11 @@ export function createLazyBackend(getClient: () => Promise<ExecServerClient>, te
         return { kind: "none", problem: error instanceof Error ? error.message : String(error) };
       }
     },
-    async start(spec: ProcessSpec): Promise<ExecProcess> {
-      return (await getBackend()).start(spec);
+    async start(spec: ProcessSpec, signal?: AbortSignal): Promise<ExecProcess> {
+      if (signal === undefined) return (await getBackend()).start(spec);
+      const backend = await waitUnlessAborted(signal, getBackend());
+      if (backend !== undefined) return backend.start(spec, signal);
+      throw new StartError("unreachable", "the exec-server was not reached before the start was given up");
     },
     close() {
       closing ??= Promise.all(Array.from(backends.values(), (backend) => backend.close())).then(() => {});

@@ -13,12 +13,14 @@ import type { AttachedExecutor, Orchestrator } from "@codex/orchestrator";
 import type { Telemetry } from "@codex/telemetry";
 import type { Environment, EnvironmentInfo, EnvironmentKind, EnvironmentState } from "../environment.js";
 import { EnvironmentError } from "../errors.js";
+import { AttachedExecutors } from "../life/attached-executors.js";
 import { Connection } from "../life/connection.js";
 import { toEnvironmentError } from "../life/reason.js";
 import { StateBox } from "../life/state-box.js";
 import { INITIALIZE_TIMEOUT_MS } from "../limits.js";
 import type { EnvironmentLink } from "../links/link.js";
 import { redactLink } from "../links/redact.js";
+import { openUntil } from "../links/until-closed.js";
 import { connectRemote, type RemoteSide } from "./connect-remote.js";
 import { ExecutorSide } from "./executor-side.js";
 import type { HostTools } from "./host.js";
@@ -60,6 +62,7 @@ class RemoteEnvironment implements Environment {
   readonly #options: RemoteEnvironmentOptions;
   readonly #box: StateBox;
   readonly #connection: Connection<RemoteSide>;
+  readonly #attached: AttachedExecutors;
   #serves: Environment["serves"];
   #executor: { channel: Channel; side: ExecutorSide } | undefined;
   #closing: Promise<void> | undefined;
@@ -68,7 +71,8 @@ class RemoteEnvironment implements Environment {
     const { id, kind, link, clock = systemClock, now = Date.now, random = Math.random, telemetry = {} } = options;
     this.id = id;
     this.kind = kind;
-    this.#options = { ...options, link: redactLink(options.link) };
+    this.#attached = new AttachedExecutors(id);
+    this.#options = { ...options, link: openUntil(redactLink(options.link), this.#attached.closing, clock) };
     this.#box = new StateBox(now);
     this.#connection = new Connection({
       id,
@@ -110,13 +114,16 @@ class RemoteEnvironment implements Environment {
     return { os, shell, cwd, home };
   }
 
-  async attach(
+  attach(
     orchestrator: Pick<Orchestrator, "attach">,
     { signal }: { signal?: AbortSignal } = {},
   ): Promise<AttachedExecutor> {
+    return this.#attached.add(signal, (over) => this.#attach(orchestrator, over));
+  }
+
+  async #attach(orchestrator: Pick<Orchestrator, "attach">, signal: AbortSignal): Promise<AttachedExecutor> {
     const remote = await this.#connect(signal);
-    const given = signal === undefined ? {} : { signal };
-    if (remote.serves === "executor") return this.#sideOf(remote.channel).attach(orchestrator, given);
+    if (remote.serves === "executor") return this.#sideOf(remote.channel).attach(orchestrator, { signal });
     const { hostTools, telemetry = {} } = this.#options;
     if (hostTools === undefined) {
       throw this.#unsupported(
@@ -128,7 +135,7 @@ class RemoteEnvironment implements Environment {
       host: await this.#getHost(remote),
       resolvePath: (path) => resolveRemotePath(this.files, path),
     });
-    return orchestrator.attach({ name: this.id, channel, ...given });
+    return orchestrator.attach({ name: this.id, channel, signal });
   }
 
   async #getHost(remote: RemoteSide): Promise<HostInfo> {
@@ -152,8 +159,10 @@ class RemoteEnvironment implements Environment {
   }
 
   async #close(): Promise<void> {
+    this.#attached.refuse();
     await this.backend.close();
     await this.#executor?.side.close();
+    await this.#attached.close();
     await this.#connection.close();
     await this.#options.link.close?.();
   }

@@ -1,5 +1,5 @@
 import { type Channel, type ChannelEnd, type CloseOptions, Peer, type RequestOptions } from "@codex/channel";
-import { type Clock, type Deadline, withDeadline } from "@codex/clock";
+import { type Clock, type Deadline, waitUnlessAborted, withDeadline } from "@codex/clock";
 import { METHODS, NOTIFICATIONS } from "@codex/exec-server-protocol";
 import { ClientError } from "../errors.js";
 import { INITIALIZE_TIMEOUT_MS, LIVENESS_MS, MAX_UNDELIVERED_BYTES, MAX_UNDELIVERED_MESSAGES } from "../limits.js";
@@ -54,7 +54,7 @@ export class Connection {
    * @throws ChannelError of the connector, RpcError of the server, ClientError `initialize_timeout` or `invalid_response`
    */
   static async open(connector: Connector, options: ConnectionOptions): Promise<Connection> {
-    const channel = await connector.open(options.signal);
+    const channel = await openChannel(connector, options.signal);
     const listeners = new Set<ConnectionListener>();
     const peer = createPeer(channel, options, listeners);
     try {
@@ -109,6 +109,19 @@ export class Connection {
   close(options?: CloseOptions): Promise<void> {
     return this.#peer.close(options);
   }
+}
+
+/** A connector may ignore the signal: a channel that it opens too late is closed. @throws what `open` throws, or the reason of `signal` */
+async function openChannel(connector: Connector, signal: AbortSignal): Promise<Channel> {
+  signal.throwIfAborted();
+  const opening = connector.open(signal);
+  const channel = await waitUnlessAborted(signal, opening);
+  if (channel !== undefined && !signal.aborted) return channel;
+  opening.then(
+    (late) => late.close({ abrupt: true }),
+    () => {},
+  );
+  throw signal.reason;
 }
 
 function createPeer(channel: Channel, options: ConnectionOptions, listeners: Set<ConnectionListener>): Peer {

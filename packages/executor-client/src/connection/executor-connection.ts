@@ -202,13 +202,24 @@ export class ExecutorConnection {
 
   /** Sends `shutdown` if configured, then closes the channel. Never rejects. */
   async close(): Promise<void> {
-    this.isDetached ||= this.offlineReason === undefined;
-    if (this.#options.shutdownOnClose && this.offlineReason === undefined && this.lostReason === undefined) {
-      const deadlineMs = this.#options.timings.shutdownMs;
-      // The channel delivers it before it closes; the response is not needed.
-      void this.#wire.request({ type: "shutdown" }, { responseType: "shutdown_response", deadlineMs });
-    }
+    this.#shutDown();
     await this.#wire.close("it was detached");
+  }
+
+  /** Like `close`, but waits until the executor has ended its sessions and closed the channel, at most `shutdownMs`. */
+  async closeGently(): Promise<void> {
+    const isSent = this.#shutDown();
+    await this.#wire.close("its environment was closed", isSent ? this.#options.timings.shutdownMs : 0);
+  }
+
+  #shutDown(): boolean {
+    this.isDetached ||= this.offlineReason === undefined;
+    if (!this.#options.shutdownOnClose || this.offlineReason !== undefined || this.lostReason !== undefined)
+      return false;
+    const deadlineMs = this.#options.timings.shutdownMs;
+    // The channel delivers it before it closes; the response is not needed.
+    void this.#wire.request({ type: "shutdown" }, { responseType: "shutdown_response", deadlineMs });
+    return true;
   }
 
   /** Sends both requests together to save a round trip; an executor responds in order. */
@@ -279,6 +290,9 @@ export class ExecutorConnection {
       random: reconnect.random,
       signal: loss.signal,
     });
+    // It was closed in the meantime: what was reached is of no use.
+    if (loss.signal.aborted && tried.kind === "done") await tried.value.channel.close();
+    if (loss.signal.aborted) return { kind: "ended", reason: loss.reason };
     if (tried.kind === "failed") {
       const reason = `${loss.reason}; it was not reached again within ${withinMs} ms: ${tried.reason}`;
       return { kind: "ended", reason };

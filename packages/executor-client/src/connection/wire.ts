@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Channel, ChannelEnd, Received } from "@codex/channel";
+import { waitAtMost } from "@codex/clock";
 import { type ExecutorMessage, parseExecutorMessage, type TunnelMessage } from "@codex/executor-protocol";
 import { messageOf } from "@codex/telemetry";
 import { deleteOldest } from "../delete-oldest.js";
@@ -118,10 +119,12 @@ export class Wire {
     return this.#channel.send(message);
   }
 
-  async close(reason = "it was closed by this side"): Promise<void> {
+  /** @param waitMs milliseconds in which the peer may close the channel first */
+  async close(reason = "it was closed by this side", waitMs = 0): Promise<void> {
     this.#closeReason ??= reason;
     this.#closing.abort();
     this.#output.drop();
+    if (waitMs > 0) await waitAtMost(this.#options.clock, waitMs, this.#channel.closed);
     await this.#channel.close();
     await this.ended;
   }

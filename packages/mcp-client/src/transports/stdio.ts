@@ -88,6 +88,7 @@ export class StdioTransport implements Transport {
   /** Starts the program. @throws what the backend throws, such as a StartError; also passed to `onerror` */
   async start(): Promise<void> {
     if (this.#starting !== undefined) throw new Error("the transport of an MCP server can be started only once");
+    if (this.#closing !== undefined) throw new Error("the transport of an MCP server was closed before it was started");
     try {
       this.#starting = this.#options.backend.start(this.#createSpec(), this.#abort.signal);
       this.#process = await this.#starting;

@@ -29,36 +29,48 @@ interface Context {
   closing: AbortSignal;
 }
 
+/** An attempt to attach: it has an effect only while it is the current one of its name. */
+interface Attempt {
+  /** Aborted when its name is detached. */
+  abort: AbortController;
+  /** Never rejects. */
+  settled: Promise<unknown>;
+}
+
 /** Attaches executors and detaches them, and reports what happens to their connections. */
 export class Attachments {
   readonly #context: Context;
-  readonly #attaching = new Map<string, Promise<unknown>>();
+  readonly #attaching = new Map<string, Attempt>();
 
   constructor(context: Context) {
     this.#context = context;
   }
 
   async attach(options: AttachOptions): Promise<AttachedExecutor> {
-    const refusal = this.refusal(options.name) ?? this.#limitRefusal(options.name);
+    const { name, signal: given } = options;
+    const refusal = given?.aborted ? this.#givenUp(name) : (this.refusal(name) ?? this.#limitRefusal(name));
     if (refusal !== undefined) {
       if (options.channel !== undefined) closeLater(options.channel);
       throw refusal;
     }
-    const { signal: given } = options;
     const { catalog, closing } = this.#context;
-    const signal = given === undefined ? closing : AbortSignal.any([given, closing]);
-    const release = catalog.reserve(options.name, options.toolsFor);
+    const abort = new AbortController();
+    const signal = AbortSignal.any([abort.signal, closing, ...(given === undefined ? [] : [given])]);
+    const release = catalog.reserve(name, options.toolsFor);
     const attached = this.#connected(options, signal)
       .then((channel) => this.#open(options, channel, signal))
       .catch((error: unknown) => {
-        throw signal.aborted ? this.#givenUp(options.name) : error;
+        throw signal.aborted ? this.#givenUp(name) : error;
       });
-    this.#attaching.set(options.name, attached);
+    const attempt: Attempt = { abort, settled: attached.catch(() => {}) };
+    this.#attaching.set(name, attempt);
     try {
       return describeExecutor(await attached);
     } finally {
-      this.#attaching.delete(options.name);
-      release();
+      if (this.#attaching.get(name) === attempt) {
+        this.#attaching.delete(name);
+        release();
+      }
     }
   }
 
@@ -69,21 +81,24 @@ export class Attachments {
     if (failure !== undefined) throw failure.reason;
   }
 
+  /** Also ends an attempt to attach under this name. */
   async detach(name: string): Promise<boolean> {
     const { catalog, environments } = this.#context;
     const executor = catalog.get(name);
+    const attempt = this.#attaching.get(name);
     const wasAdded = environments.delete(name);
-    if (executor === undefined && !wasAdded) return false;
+    if (executor === undefined && attempt === undefined && !wasAdded) return false;
+    this.#attaching.delete(name);
     catalog.delete(name);
-    await executor?.close();
+    attempt?.abort.abort();
+    await Promise.all([executor?.close(), attempt?.settled]);
     return true;
   }
 
-  /** Detaches all executors, and waits for those being attached; `closing` has aborted. */
+  /** Detaches all executors, and ends all attempts; `closing` has aborted. */
   async close(): Promise<void> {
-    const attaching = Promise.allSettled(this.#attaching.values());
-    await Promise.all(this.#context.catalog.all.map((executor) => this.detach(executor.name)));
-    await attaching;
+    const names = new Set([...this.#context.catalog.all.map(({ name }) => name), ...this.#attaching.keys()]);
+    await Promise.all([...names].map((name) => this.detach(name)));
   }
 
   /** Why no executor or environment can be added under this name now. */
@@ -140,7 +155,7 @@ export class Attachments {
 
   async #open(options: AttachOptions, channel: Channel, signal: AbortSignal): Promise<ExecutorConnection> {
     const { name, initialize = {} } = options;
-    const { catalog, sessions, clock, newId, jitter, closing } = this.#context;
+    const { catalog, sessions, clock, newId, jitter } = this.#context;
     const { limits, timings } = this.#context.config;
     const { onProblem, onToolsChanged, onOffline, onOnline } = this.#context.events;
     const resumed = initialize !== false && initialize.resumeSessionId !== undefined;
@@ -172,15 +187,17 @@ export class Attachments {
         },
       }),
     );
+    if (signal.aborted) {
+      await executor.close();
+      throw this.#givenUp(name);
+    }
     catalog.set(executor);
     sessions.restore(owner);
     void executor.ended.then((reason) => {
       sessions.lose(executor.owner, reason);
       problems.guard("onOffline", () => onOffline?.(name, reason, false));
     });
-    if (!closing.aborted) return executor;
-    await this.detach(name);
-    throw closedError();
+    return executor;
   }
 
   /** Reports the end of a session. One that is unknown here has no id for the model. */

@@ -10,14 +10,22 @@ import type { AttachableEnvironment, EnvironmentOptions, ExecutorAttachment } fr
 /** `aborted`: the wait was cancelled, not the attempt. */
 export type Connected = { kind: "connected" } | { kind: "failed"; reason: string } | { kind: "aborted" };
 
+/** An environment, its options, and what is known of attempts to attach its executor. */
+interface Entry {
+  environment: AttachableEnvironment;
+  options: EnvironmentOptions;
+  /** Aborted when it is removed: whatever it attaches later is refused. */
+  removed: AbortController;
+  connecting: Promise<Connected> | undefined;
+  /** Reason of the last failure to attach. */
+  failure: string | undefined;
+}
+
 /** The environments whose executors are attached on first use, and their options. */
 export class EnvironmentTable {
   readonly #orchestrator: ExecutorAttachment;
   readonly #closing: AbortSignal;
-  readonly #environments = new Map<string, { environment: AttachableEnvironment; options: EnvironmentOptions }>();
-  readonly #connecting = new Map<string, Promise<Connected>>();
-  /** Reason of the last failure to attach, by id. */
-  readonly #failures = new Map<string, string>();
+  readonly #environments = new Map<string, Entry>();
 
   constructor(orchestrator: ExecutorAttachment, closing: AbortSignal) {
     this.#orchestrator = orchestrator;
@@ -25,11 +33,18 @@ export class EnvironmentTable {
   }
 
   add(environment: AttachableEnvironment, options: EnvironmentOptions): void {
-    this.#environments.set(environment.id, { environment, options });
+    const removed = new AbortController();
+    this.#environments.set(environment.id, {
+      environment,
+      options,
+      removed,
+      connecting: undefined,
+      failure: undefined,
+    });
   }
 
   delete(id: string): boolean {
-    this.#failures.delete(id);
+    this.#environments.get(id)?.removed.abort();
     return this.#environments.delete(id);
   }
 
@@ -61,38 +76,46 @@ export class EnvironmentTable {
 
   /** The state of an environment without an attached executor. */
   describe(id: string): { status: string; reason?: string } {
-    const own = this.#environments.get(id)?.environment.state;
-    const failure = this.#failures.get(id);
+    const entry = this.#environments.get(id);
+    const own = entry?.environment.state;
+    const failure = entry?.failure;
     const reason = own?.reason ?? failure;
-    const status = own?.status ?? (this.#connecting.has(id) ? "connecting" : failure ? "failed" : "disconnected");
+    const status = own?.status ?? (entry?.connecting ? "connecting" : failure ? "failed" : "disconnected");
     // Its connection may be ready although no executor could be attached.
     const shown = status === "ready" ? (failure === undefined ? "disconnected" : "failed") : status;
     return { status: shown, ...(reason === undefined ? {} : { reason: withoutUrlSecrets(reason) }) };
   }
 
-  /** Attaches its executor; concurrent callers share one attempt. Never rejects. */
+  /** Attaches its executor; concurrent callers share one attempt, which ends for them when the environment is removed. Never rejects. */
   async connect(id: string, signal: AbortSignal | undefined): Promise<Connected> {
-    const known = this.#environments.get(id);
-    if (known === undefined) return { kind: "failed", reason: "there is no such environment" };
-    let connecting = this.#connecting.get(id);
-    if (connecting === undefined) {
-      connecting = this.#attach(known.environment);
-      this.#connecting.set(id, connecting);
-      void connecting.then(() => this.#connecting.delete(id));
-    }
-    const over = signal === undefined ? this.#closing : AbortSignal.any([signal, this.#closing]);
-    return (await waitUnlessAborted(over, connecting)) ?? { kind: "aborted" };
+    const entry = this.#environments.get(id);
+    if (entry === undefined) return { kind: "failed", reason: "there is no such environment" };
+    entry.connecting ??= this.#attach(entry).finally(() => {
+      entry.connecting = undefined;
+    });
+    const { removed } = entry;
+    const over = AbortSignal.any([this.#closing, removed.signal, ...(signal === undefined ? [] : [signal])]);
+    const connected = await waitUnlessAborted(over, entry.connecting);
+    if (removed.signal.aborted && !this.#closing.aborted) return { kind: "failed", reason: "it was detached" };
+    return connected ?? { kind: "aborted" };
   }
 
-  async #attach(environment: AttachableEnvironment): Promise<Connected> {
+  async #attach(entry: Entry): Promise<Connected> {
+    const signal = AbortSignal.any([this.#closing, entry.removed.signal]);
+    const orchestrator: ExecutorAttachment = {
+      attach: ({ signal: given, ...options }) =>
+        this.#orchestrator.attach({
+          ...options,
+          signal: given === undefined ? signal : AbortSignal.any([given, signal]),
+        }),
+    };
     try {
-      await environment.attach(this.#orchestrator, { signal: this.#closing });
-      this.#failures.delete(environment.id);
+      await entry.environment.attach(orchestrator, { signal });
+      entry.failure = undefined;
       return { kind: "connected" };
     } catch (error) {
-      const reason = withoutUrlSecrets(messageOf(error));
-      this.#failures.set(environment.id, reason);
-      return { kind: "failed", reason };
+      entry.failure = withoutUrlSecrets(messageOf(error));
+      return { kind: "failed", reason: entry.failure };
     }
   }
 }

@@ -56,6 +56,12 @@ export interface AttachedExecutor {
    * @throws OrchestratorError `unsupported` if the executor offers tools only, `exec_server_failed`, `closed`
    */
   openExecServer(options?: { signal?: AbortSignal }): Promise<Channel>;
+  /**
+   * Ends its sessions and its connection; it is offline then, under its name, until another executor is attached under that. For the
+   * owner of the place behind it, such as an environment. Resolves once the executor has ended them, or after `timings.shutdownMs`.
+   * Idempotent; never rejects.
+   */
+  close(): Promise<void>;
 }
 
 /** Why an executor is offline, and whether `detach` or `close` has ended it. */
@@ -90,6 +96,7 @@ export const describeExecutor = (executor: ExecutorConnection): AttachedExecutor
     return executor.can("exec_server");
   },
   openExecServer: ({ signal } = {}) => asOrchestratorErrors(executor.openExecServer(signal)),
+  close: () => executor.closeGently(),
 });
 
 /** Closes an unused channel, once it is open. */

@@ -1,3 +1,4 @@
+import type { Channel } from "@codex/channel";
 import { STANDARD_TOOLS } from "@codex/executor-protocol";
 import type { ApprovalRequest, EnvironmentOptions } from "@codex/orchestrator";
 import { describe, expect, it } from "vitest";
@@ -327,5 +328,67 @@ describe("an environment's own rules", () => {
   it("are for attached executors alone where nothing was added", async () => {
     const { orchestrator } = stage({ executors: [{ name: "a", channel: scriptedChannel().channel }] });
     expect(await orchestrator.callTool("exec_command", say)).toMatchObject({ status: "success", environment: "a" });
+  });
+});
+
+describe("an attempt to attach whose name is detached", () => {
+  it("ends for those who wait, and what it attaches later is closed: the name belongs to the next environment", async () => {
+    const former = new ScriptedEnvironment("build");
+    let open = () => {};
+    former.gate = new Promise((resolve) => {
+      open = resolve;
+    });
+    const { orchestrator } = withEnvironments([[former]]);
+    const first = orchestrator.callTool("exec_command", say);
+    await former.begun;
+    expect(await orchestrator.detach("build")).toBe(true);
+    expect(await first).toMatchObject({
+      status: "error",
+      text: "Environment `build` cannot be used: it was detached. Nothing was run.",
+    });
+    const next = new ScriptedEnvironment("build");
+    orchestrator.addEnvironment(next);
+    const second = orchestrator.callTool("exec_command", say);
+    open();
+    expect(await second).toMatchObject({ status: "success" });
+    await former.attached.catch(() => {});
+    await expect(former.attached).rejects.toThrow("attaching executor `build` was cancelled");
+    expect([former.calls, next.calls.length]).toEqual([[], 1]);
+    expect(await orchestrator.callTool("exec_command", say)).toMatchObject({ status: "success" });
+    expect([former.calls, next.calls.length]).toEqual([[], 2]);
+  });
+
+  it("does not come back: neither as an executor nor as an environment", async () => {
+    const former = new ScriptedEnvironment("build");
+    let open = () => {};
+    former.gate = new Promise((resolve) => {
+      open = resolve;
+    });
+    const { orchestrator } = withEnvironments([[former]]);
+    const call = orchestrator.callTool("exec_command", say);
+    await former.begun;
+    await orchestrator.detach("build");
+    await call;
+    open();
+    await expect(former.attached).rejects.toThrow("was cancelled");
+    expect([orchestrator.executors, orchestrator.listEnvironments()]).toEqual([[], []]);
+  });
+
+  it("is ended also without an environment, its channel is closed, and the name is free at once", async () => {
+    const { orchestrator } = stage();
+    let open = (_channel: Channel) => {};
+    const opening = new Promise<Channel>((resolve) => {
+      open = resolve;
+    });
+    const former = orchestrator.attach({ name: "build", channel: opening });
+    expect(await orchestrator.detach("build")).toBe(true);
+    await expect(former).rejects.toThrow("attaching executor `build` was cancelled");
+    const next = scriptedChannel();
+    await orchestrator.attach({ name: "build", channel: next.channel, shutdownOnClose: false });
+    const late = scriptedChannel();
+    open(late.channel);
+    expect(await late.channel.closed).toEqual({ kind: "closed" });
+    expect(await orchestrator.callTool("exec_command", say)).toMatchObject({ status: "success" });
+    expect(late.executor.received).toEqual([]);
   });
 });

@@ -28,7 +28,15 @@ export class ScriptedEnvironment implements AttachableEnvironment {
     return this.executors.flatMap(({ received }) => received.filter(({ type }) => type === "call_tool"));
   }
 
-  async attach(orchestrator: ExecutorAttachment): Promise<void> {
+  /** The last attempt. */
+  attached: Promise<void> = Promise.resolve();
+
+  attach(orchestrator: ExecutorAttachment): Promise<void> {
+    this.attached = this.#attach(orchestrator);
+    return this.attached;
+  }
+
+  async #attach(orchestrator: ExecutorAttachment): Promise<void> {
     this.attempts += 1;
     this.#begin();
     await this.gate;
