@@ -2,7 +2,10 @@ import type { ClientError } from "../errors.js";
 import { EventOrder } from "./event-order.js";
 import type { Catchup, NumberedEvent, ProcessEvent } from "./process-event.js";
 
-/** Consumes the events of a process. While a returned promise is pending, later events wait, and eventually so does the connection. */
+/**
+ * Consumes the events of a process; an exception or rejection drops the later ones of this process. While a returned promise is pending, later events wait, and eventually so does the
+ * connection.
+ */
 export type EventSink = (event: ProcessEvent) => void | Promise<void>;
 
 /** Delivers the events of one process, from successive connections, in order to its consumer. */
@@ -13,6 +16,8 @@ export class ProcessChannel {
   /** Resolves when all events so far were consumed; undefined if they are. */
   #backlog: Promise<void> | undefined;
   #ended = false;
+  /** Its consumer has failed. */
+  #isAbandoned = false;
   /** Pending while a gap is being read. */
   filling: Promise<void> | undefined;
   /** Resolves after the last event. */
@@ -68,8 +73,21 @@ export class ProcessChannel {
     return this.#backlog;
   }
 
+  /** An error of the consumer is none of the server, whose connection other processes share. */
+  #consume(event: ProcessEvent): void | Promise<void> {
+    if (this.#isAbandoned) return;
+    const abandon = () => {
+      this.#isAbandoned = true;
+    };
+    try {
+      return this.#sink(event)?.catch(abandon);
+    } catch {
+      abandon();
+    }
+  }
+
   #deliver(event: ProcessEvent): void {
-    const taken = this.#backlog === undefined ? this.#sink(event) : this.#backlog.then(() => this.#sink(event));
+    const taken = this.#backlog === undefined ? this.#consume(event) : this.#backlog.then(() => this.#consume(event));
     if (taken === undefined) return;
     const backlog = taken.finally(() => {
       if (this.#backlog === backlog) this.#backlog = undefined;

@@ -33,7 +33,7 @@ export interface LinkOptions {
   /** Returns 0 to 1; jitter for the pauses between attempts to reconnect. */
   random?: () => number;
   telemetry?: Telemetry | undefined;
-  /** Called when the connection was lost and the session is being resumed. */
+  /** Called when the connection was lost and the session is being resumed. Exceptions of this and the following listeners are ignored. */
   onInterrupted?: () => void;
   /** Called when the session was resumed. */
   onResumed?: () => void;
@@ -122,11 +122,11 @@ export class SessionLink {
       this.#telemetry.lost(session.id, "the connection cannot be opened again");
       const loss = new ClientError("session_lost", `${error.message}, and it cannot be opened again`);
       session.lose(loss);
-      this.#options.onLost?.(loss);
+      notify(() => this.#options.onLost?.(loss));
       return;
     }
     this.#state = { kind: "recovering", session, done: this.#recover(session) };
-    this.#options.onInterrupted?.();
+    notify(() => this.#options.onInterrupted?.());
   }
 
   /**
@@ -205,7 +205,7 @@ export class SessionLink {
         this.#retryResume(session, signal),
       );
       this.#telemetry.resumed(session.id);
-      this.#options.onResumed?.();
+      notify(() => this.#options.onResumed?.());
     } catch (error) {
       // Before callers that wait for this promise continue: the next call opens a new session.
       const isOurs = this.#state.kind === "closed";
@@ -213,7 +213,7 @@ export class SessionLink {
       const loss = toLoss(error);
       this.#telemetry.lost(session.id, loss.message);
       session.lose(loss);
-      if (!isOurs) this.#options.onLost?.(loss);
+      if (!isOurs) notify(() => this.#options.onLost?.(loss));
     }
   }
 
@@ -267,6 +267,15 @@ export class SessionLink {
       .finally(() => {
         channel.filling = undefined;
       });
+  }
+}
+
+/** Calls a listener of the caller, whose exceptions must not affect the connection. */
+function notify(listener: () => void): void {
+  try {
+    listener();
+  } catch {
+    // It is not an error of the server.
   }
 }
 

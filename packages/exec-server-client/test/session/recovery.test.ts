@@ -10,6 +10,44 @@ import {
   useClients,
 } from "../scripted-server.js";
 
+describe("a consumer or listener that throws", () => {
+  const own = useClients();
+
+  it.each([
+    [
+      "at once",
+      () => {
+        throw new Error("a bug");
+      },
+    ],
+    ["later", () => Promise.reject(new Error("a bug"))],
+  ])("%s gets no more events; the connection and its other processes are not affected", async (_name, consume) => {
+    const server = new ScriptedServer();
+    const clock = new ScriptedClock();
+    const broken = () => {
+      throw new Error("a bug");
+    };
+    const listeners = { onInterrupted: broken, onResumed: broken, onLost: broken };
+    const connecting = own(ExecServerClient.connect(server, { clock, random: () => 0, ...listeners }), clock);
+    const connection = await server.accept();
+    await connection.shakeHands("session");
+    const client = await connecting;
+    const failing = client.start({ ...START, processId: "f" }, consume);
+    await connection.start();
+    await failing;
+    const recorder = new Recorder();
+    const starting = client.start({ ...START, processId: "p" }, recorder.take);
+    await connection.start();
+    await starting;
+    for (const processId of ["f", "p"]) {
+      await connection.notify("process/output", { processId, seq: 1, stream: "stdout", chunk: "aGk=" });
+    }
+    await connection.notify("process/output", { processId: "p", seq: 2, stream: "stdout", chunk: "aGk=" });
+    await expect.poll(() => recorder.events.length).toBe(2);
+    expect(client.sessionId).toBe("session");
+  });
+});
+
 describe("a connection that was cut", () => {
   const own = useClients();
 

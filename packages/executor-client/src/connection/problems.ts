@@ -39,7 +39,8 @@ export class ProblemLog {
   readonly #limits: ExecutorConnectionLimits;
   readonly #report: ((problem: ProtocolProblem) => void) | undefined;
   readonly #recent: ProtocolProblem[] = [];
-  #count = 0;
+  #violations = 0;
+  #callbackFailures = 0;
   #onFull: (() => void) | undefined;
 
   constructor(executor: string, limits: ExecutorConnectionLimits, report?: (problem: ProtocolProblem) => void) {
@@ -48,8 +49,9 @@ export class ProblemLog {
     this.#report = report;
   }
 
+  /** Number of violations, and of failed callbacks. */
   get count(): number {
-    return this.#count;
+    return this.#violations + this.#callbackFailures;
   }
 
   get recent(): readonly ProtocolProblem[] {
@@ -61,19 +63,29 @@ export class ProblemLog {
     this.#onFull = run;
   }
 
-  note(kind: ProblemKind, detail: string): void {
-    this.#count++;
-    if (this.#count > this.#limits.problemsUntilClosed) return;
+  /** A violation by the executor. */
+  note(kind: Exclude<ProblemKind, "callback_failed">, detail: string): void {
+    this.#violations++;
+    const { problemsUntilClosed } = this.#limits;
+    if (this.#violations > problemsUntilClosed) return;
     this.#keep({ executor: this.#executor, kind, detail: cleanLine(detail, this.#limits.problemBytes) });
-    if (this.#count < this.#limits.problemsUntilClosed) return;
-    const detailOfLast = `${this.#count} protocol problems (limit ${this.#limits.problemsUntilClosed}); closing the channel`;
+    if (this.#violations < problemsUntilClosed) return;
+    const detailOfLast = `${this.#violations} protocol problems (limit ${problemsUntilClosed}); closing the channel`;
     this.#keep({ executor: this.#executor, kind: "too_many_problems", detail: detailOfLast });
     this.#onFull?.();
   }
 
+  /** An error of a callback on this side: it is reported as often as violations are, and never counts against the executor. */
+  #noteCallback(name: string, error: unknown): void {
+    this.#callbackFailures++;
+    if (this.#callbackFailures > this.#limits.problemsUntilClosed) return;
+    const detail = cleanLine(`${name}: ${messageOf(error)}`, this.#limits.problemBytes);
+    this.#keep({ executor: this.#executor, kind: "callback_failed", detail });
+  }
+
   /** Runs a callback; exceptions and rejections are recorded as problems and not propagated. */
   guard(name: string, run: () => unknown): void | Promise<void> {
-    const failed = (error: unknown) => this.note("callback_failed", `${name}: ${messageOf(error)}`);
+    const failed = (error: unknown) => this.#noteCallback(name, error);
     try {
       const result = run();
       if (isThenable(result)) return Promise.resolve(result).then(() => {}, failed);

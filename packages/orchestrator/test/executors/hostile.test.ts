@@ -150,6 +150,19 @@ describe("live output that cannot be", () => {
     expect((await result).status).toBe("success");
     expect(problems).toMatchObject([{ kind: "callback_failed", detail: "onOutput: listener broke" }]);
   });
+
+  it("does not answer for listeners that throw more often than it may break the protocol", async () => {
+    const limits = { problemsUntilClosed: 5, problemsKept: 5 };
+    const { peer, answer, call, problems, orchestrator } = await hostile(withDefaults({ limits }));
+    const { result, requestId } = await call(() => {
+      throw new Error("listener broke");
+    });
+    for (let seq = 1; seq <= 9; seq += 1) await peer.say(output(requestId, { seq, offset: 2 * (seq - 1) }));
+    await answer(requestId, success(RESULT));
+    expect((await result).status).toBe("success");
+    expect(problems.map(({ kind }) => kind)).toEqual(Array(5).fill("callback_failed"));
+    expect(orchestrator.executors[0]).toMatchObject({ offlineReason: undefined, problemCount: 9 });
+  });
 });
 
 describe("results that contradict themselves", () => {
