@@ -27,7 +27,7 @@ export interface ExecutorLimits {
   retainedKeys: number;
   /** Digests of older keys, about 70 bytes each; at the limit, calls with an unknown key are refused. */
   forgottenKeys: number;
-  /** Series of numbered keys (SERIES#NUMBER) of which the last number is retained. */
+  /** Series of numbered keys (SERIES#NUMBER) of which the last number is retained; those of each tool, session and client are separate. */
   keySeries: number;
   /** Results that were sent but not acknowledged, for an orchestrator that resumes; and their bytes, output included. */
   unacknowledgedResults: number;
@@ -71,7 +71,7 @@ export const DEFAULT_EXECUTOR_LIMITS: ExecutorLimits = {
   retainedResultBytes: 8 * 1024 * 1024,
   retainedKeys: 4096,
   forgottenKeys: 262_144,
-  keySeries: 256,
+  keySeries: 1024,
   unacknowledgedResults: 512,
   unacknowledgedBytes: 32 * 1024 * 1024,
   lostChannels: 64,

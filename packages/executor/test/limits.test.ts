@@ -19,7 +19,7 @@ describe("limits", () => {
       retainedResultBytes: 8_388_608,
       retainedKeys: 4096,
       forgottenKeys: 262_144,
-      keySeries: 256,
+      keySeries: 1024,
       unacknowledgedResults: 512,
       unacknowledgedBytes: 33_554_432,
       lostChannels: 64,

@@ -1,3 +1,4 @@
+import { RPC_INVALID_REQUEST, RpcError } from "@codex/channel";
 import type {
   ExecProcess,
   OutputChunk,
@@ -76,8 +77,8 @@ export class ManagedProcess {
   /** Chunks of the log before the exit; undefined while it runs. */
   #chunksBeforeExit: number | undefined;
   #closed = false;
-  /** Results of the latest writes by write id; a repeated id gets the first result. */
-  #writes: Map<string, Promise<WriteStatus>> | undefined;
+  /** Results of the latest writes by write id; a repeated id gets the first result. One in progress is never forgotten. */
+  #writes: Map<string, RememberedWrite> | undefined;
   #detach: (() => void) | undefined;
   /** Limits the process until a resumed client has read the output it missed. */
   #catchUp: { end(): void } | undefined;
@@ -214,7 +215,11 @@ export class ManagedProcess {
 
   write(writeId: string | undefined, bytes: Uint8Array): Promise<WriteStatus> {
     const known = writeId === undefined ? undefined : this.#writes?.get(writeId);
-    if (known !== undefined) return known;
+    if (known !== undefined) return known.status;
+    if (writeId !== undefined && !this.#makeRoom()) {
+      const text = `${MAX_REMEMBERED_WRITES} writes to the process are in progress (limit ${MAX_REMEMBERED_WRITES} writes)`;
+      return Promise.reject(new RpcError(RPC_INVALID_REQUEST, `${text}; nothing was written`));
+    }
     const status = this.#process.write(bytes).then(
       () => "accepted" as const,
       (error: unknown) => {
@@ -327,16 +332,28 @@ export class ManagedProcess {
     for (const waker of [...(this.#wakers ?? [])]) waker();
   }
 
+  /** Forgets the oldest completed writes; false if all are in progress. */
+  #makeRoom(): boolean {
+    const writes = this.#writes;
+    for (const [writeId, { isOver }] of writes ?? []) {
+      if (writes!.size < MAX_REMEMBERED_WRITES) return true;
+      if (isOver) writes!.delete(writeId);
+    }
+    return writes === undefined || writes.size < MAX_REMEMBERED_WRITES;
+  }
+
   #remember(writeId: string, status: Promise<WriteStatus>): void {
     this.#writes ??= new Map();
     const writes = this.#writes;
-    writes.set(writeId, status);
-    for (const oldest of writes.keys()) {
-      if (writes.size <= MAX_REMEMBERED_WRITES) break;
-      writes.delete(oldest);
-    }
-    // A write that failed for another reason may be retried under its id.
-    status.catch(() => writes.delete(writeId));
+    const write: RememberedWrite = { status, isOver: false };
+    writes.set(writeId, write);
+    status.then(
+      () => {
+        write.isOver = true;
+      },
+      // A write that failed for another reason may be retried under its id.
+      () => writes.delete(writeId),
+    );
   }
 
   #toSeq(logSeq: number): number {
@@ -346,6 +363,11 @@ export class ManagedProcess {
   #toLogSeq(seq: number): number {
     return this.#chunksBeforeExit !== undefined && seq > this.#chunksBeforeExit ? seq - 1 : seq;
   }
+}
+
+interface RememberedWrite {
+  status: Promise<WriteStatus>;
+  isOver: boolean;
 }
 
 /** Whole retained chunks after number `seq`: the first one always, further ones while their sum stays within `maxBytes`. */

@@ -16,6 +16,26 @@ const PROJECT_ROOTS_ALONE = {
   network: "restricted",
 };
 
+describe("process/write", () => {
+  const server = useServer();
+
+  it("remembers each id in progress: a repeat writes nothing, and where all are in progress one more is refused", async () => {
+    const client = await server.ready();
+    await client.start("p", ["sleep", "100"], { pipeStdin: true, tty: false });
+    const write = (writeId: string, text: string) => ({ processId: "p", chunk: base64(text), writeId });
+    const first = client.ask("process/write", write("w0", "x".repeat(1024 * 1024)));
+    // Their answers are not awaited one by one.
+    for (let number = 1; number <= 4095; number += 1) {
+      client.send({ id: `own ${number}`, method: "process/write", params: write(`w${number}`, "y") });
+    }
+    const repeat = client.ask("process/write", write("w0", "again"));
+    const more = client.refusal("process/write", write("one more", "z"));
+    expect(await more).toMatch(/4096 writes to the process are in progress \(limit 4096 writes\); nothing was written/);
+    await client.ask("process/terminate", { processId: "p" });
+    expect(await repeat).toEqual(await first);
+  });
+});
+
 describe("process/start", () => {
   const server = useServer();
 

@@ -254,7 +254,7 @@ export class Calls {
       if (key === undefined) return await this.#callTool(message, scope);
       // A failure is a result as well, and returned to a repeat.
       const run = () => this.#callTool(message, scope).catch((error: unknown) => this.#describeFailure(message, error));
-      return await ledger.run({ scope: `tool ${toolName} ${client}`, key }, scope, run);
+      return await ledger.run({ scope: JSON.stringify(["tool", toolName, client]), key }, scope, run);
     } catch (error) {
       return this.#describeFailure(message, error);
     }

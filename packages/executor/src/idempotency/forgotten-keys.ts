@@ -10,12 +10,13 @@ export type KeyMemory = "new" | "used" | "unknowable";
 
 /**
  * Remembers in little memory that keys were used whose calls are no longer retained. Keys `SERIES#NUMBER` count up within a
- * series, of which only the largest number is retained; of any other key, a digest.
+ * series of their scope, of which only the largest number is retained; of any other key, a digest.
  */
 export class ForgottenKeys {
   readonly #limits: ForgottenKeysLimits;
-  /** The largest forgotten number of each series. */
-  readonly #series = new Map<string, number>();
+  /** The largest forgotten number of each series, by scope. */
+  readonly #series = new Map<string, Map<string, number>>();
+  #seriesCount = 0;
   readonly #digests = new Set<string>();
 
   constructor(limits: ForgottenKeysLimits) {
@@ -24,31 +25,45 @@ export class ForgottenKeys {
 
   add(scope: string, key: string): void {
     const numbered = parseNumbered(key);
-    if (numbered !== undefined && this.#hasSeries(numbered.series)) {
-      const last = this.#series.get(numbered.series) ?? 0;
-      this.#series.set(numbered.series, Math.max(last, numbered.number));
-    } else if (this.#digests.size < this.#limits.forgottenKeys) {
-      this.#digests.add(digest(scope, key));
-    }
+    if (numbered !== undefined && this.#addNumber(scope, numbered)) return;
+    if (this.#digests.size < this.#limits.forgottenKeys) this.#digests.add(digest(scope, key));
   }
 
   get(scope: string, key: string): KeyMemory {
     const numbered = parseNumbered(key);
-    const last = numbered === undefined ? undefined : this.#series.get(numbered.series);
-    if (numbered !== undefined && last !== undefined) return numbered.number <= last ? "used" : "new";
-    if (numbered !== undefined && this.#series.size < this.#limits.keySeries) return "new";
+    const last = numbered === undefined ? undefined : this.#series.get(scope)?.get(numbered.series);
+    if (numbered !== undefined && last !== undefined && numbered.number <= last) return "used";
+    // Of a series that had no place at first there are digests as well.
     if (this.#digests.size === 0) return "new";
     if (this.#digests.has(digest(scope, key))) return "used";
+    if (last !== undefined || (numbered !== undefined && this.#seriesCount < this.#limits.keySeries)) return "new";
     return this.#digests.size >= this.#limits.forgottenKeys ? "unknowable" : "new";
   }
 
-  /** Whether the series is known, or can be added. */
-  #hasSeries(series: string): boolean {
-    return this.#series.has(series) || this.#series.size < this.#limits.keySeries;
+  /** Frees the series of a scope in which no call can be made any more. */
+  endScope(scope: string): void {
+    this.#seriesCount -= this.#series.get(scope)?.size ?? 0;
+    this.#series.delete(scope);
+  }
+
+  /** False if there is no place for its series. */
+  #addNumber(scope: string, { series, number }: Numbered): boolean {
+    const known = this.#series.get(scope);
+    const last = known?.get(series);
+    if (last === undefined && this.#seriesCount >= this.#limits.keySeries) return false;
+    if (last === undefined) this.#seriesCount += 1;
+    if (known === undefined) this.#series.set(scope, new Map([[series, number]]));
+    else known.set(series, Math.max(last ?? 0, number));
+    return true;
   }
 }
 
-function parseNumbered(key: string): { series: string; number: number } | undefined {
+interface Numbered {
+  series: string;
+  number: number;
+}
+
+function parseNumbered(key: string): Numbered | undefined {
   const match = /^(.+)#(\d{1,15})$/s.exec(key);
   return match === null ? undefined : { series: match[1]!, number: Number(match[2]) };
 }

@@ -62,7 +62,7 @@ export class Ledger {
     if (size > this.#limits.keyBytes) {
       throw new ToolError(`the key of a call has ${size} bytes; the limit is ${this.#limits.keyBytes} bytes`);
     }
-    const id = `${scope} ${key}`;
+    const id = JSON.stringify([scope, key]);
     const known = this.#entries.get(id);
     if (known?.result !== undefined) return follow(known.result, wait.signal, known.endWait);
     const memory = known === undefined ? this.#forgotten.get(scope, key) : "used";
@@ -72,6 +72,11 @@ export class Ledger {
     throw new ToolError(
       `this call was not made: it is unknown whether it was made before, as the limit of ${forgottenKeys} remembered keys is reached; use numbered keys such as SERIES#NUMBER`,
     );
+  }
+
+  /** Called when no call in this scope can be made any more: frees what is remembered of its series. */
+  endScope(scope: string): void {
+    this.#forgotten.endScope(scope);
   }
 
   #start(

@@ -27,6 +27,7 @@ interface Recent {
 export class SessionTable {
   readonly #limits: TableLimits;
   readonly #ids: Ids;
+  readonly #onForgotten: (session: { id: number; client: string | undefined }) => void;
   /** Least recently used first; undefined for a place whose process is being started. */
   readonly #live = new Map<number, Session | undefined>();
   /** Oldest first. */
@@ -40,9 +41,15 @@ export class SessionTable {
    */
   readonly #former = new Set<number>();
 
-  constructor(limits: TableLimits, ids: Ids) {
+  /** @param onForgotten called when a session is no longer known by its id */
+  constructor(
+    limits: TableLimits,
+    ids: Ids,
+    onForgotten: (session: { id: number; client: string | undefined }) => void = () => {},
+  ) {
     this.#limits = limits;
     this.#ids = ids;
+    this.#onForgotten = onForgotten;
   }
 
   /**
@@ -208,6 +215,7 @@ export class SessionTable {
       if (this.#recent.size <= this.#limits.recentSessions) break;
       drop(entry);
       this.#recent.delete(id);
+      this.#onForgotten({ id, client: entry.client });
       if (entry.last?.hasSent) this.retireId(id);
     }
   }

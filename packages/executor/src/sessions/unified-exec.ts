@@ -76,7 +76,9 @@ export class UnifiedExec {
   constructor(options: UnifiedExecOptions) {
     const { clock, ids, limits, events } = options;
     this.#options = options;
-    this.#table = new SessionTable(limits, ids);
+    this.#table = new SessionTable(limits, ids, ({ id, client }) => {
+      for (const one of new Set([undefined, client])) options.ledger.endScope(scopeOf(writesTo(id), one));
+    });
     this.screens = new Screens(limits.screens);
     this.#resultContext = { clock, ids, limits, isLive: () => events.isLive() };
     this.#starter = new SessionStarter({ ...options, receiver: events.receiver });
@@ -126,7 +128,7 @@ export class UnifiedExec {
 
   /** Acts on a session and waits for a window. Calls on one session run one at a time, except `concurrent` ones. @throws ToolError */
   async writeStdin(request: WriteStdinRequest, call: CallScope): Promise<ToolCallOutcome> {
-    const scope = `write_stdin ${request.processId}`;
+    const scope = writesTo(request.processId);
     const write = () =>
       request.concurrent === true ? this.#writeConcurrently(request, call) : this.#write(request, call);
     return this.#once(scope, request.writeId, call, write);
@@ -180,8 +182,7 @@ export class UnifiedExec {
   /** With a key, a repeat gets the first result, also when that was an error. */
   #once(name: string, key: string | undefined, call: CallScope, run: () => Promise<ToolCallOutcome>) {
     if (key === undefined) return run();
-    const scope = call.client === undefined ? name : `${name} ${call.client}`;
-    return this.#options.ledger.run({ scope, key }, call, async () => {
+    return this.#options.ledger.run({ scope: scopeOf(name, call.client), key }, call, async () => {
       try {
         return await run();
       } catch (error) {
@@ -359,6 +360,12 @@ export class UnifiedExec {
     }
   }
 }
+
+/** Name of the writes to a session, whose keys are its own. */
+const writesTo = (processId: number): string => `write_stdin ${processId}`;
+
+/** The scope of a key: each client has its own. */
+const scopeOf = (name: string, client: string | undefined): string => JSON.stringify([name, client ?? null]);
 
 /** Events other than the end of the process that end a wait; `from`: offset of new output. */
 const getUntil = ({ until }: ExecCommandRequest | WriteStdinRequest, from: number) => ({

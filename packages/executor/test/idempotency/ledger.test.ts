@@ -38,6 +38,22 @@ describe("a ledger", () => {
     expect(textOf(await elsewhere)).toBe("other");
   });
 
+  it.each([
+    ["of the same name in another scope", { scope: "s", key: "job#1" }, { scope: "t", key: "job#1" }],
+    ["whose scope and key read the same together", { scope: "s", key: "t k" }, { scope: "s t", key: "k" }],
+  ])("keeps keys %s apart, also when they are forgotten", async (_name, mine, other) => {
+    const ledger = new Ledger({ ...LIMITS, retainedKeys: 1, keySeries: 8 });
+    let runs = 0;
+    const run = (name: { scope: string; key: string }) =>
+      ledger.run(name, createWait(), async () => answer(`${++runs}`)).then(textOf);
+    await run(mine);
+    for (let number = 2; number < 6; number += 1) await run({ scope: mine.scope, key: `job#${number}` });
+    expect(await run(other)).toBe("6");
+    await expect(async () => run(mine)).rejects.toThrow("was made before");
+    ledger.endScope(mine.scope);
+    expect(runs).toBe(6);
+  });
+
   it("lets a repeat wait for a call in progress", async () => {
     const ledger = new Ledger(LIMITS);
     let finish!: (outcome: ToolCallOutcome) => void;

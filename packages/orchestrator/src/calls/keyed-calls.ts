@@ -17,13 +17,16 @@ interface KeyedCall {
   digest: string;
   /** Undefined once its result was dropped. */
   result: Promise<ToolCallResult> | undefined;
-  bytes: number;
+  /** Bytes of its result; undefined while it is in progress. */
+  bytes: number | undefined;
 }
 
 /** Calls by their idempotency keys: a repeat gets the result of the first, and runs nothing. */
 export class KeyedCalls {
   readonly #limits: KeyedCallsLimits;
   readonly #calls = new Map<string, KeyedCall>();
+  /** Completed calls with a retained result, in the order of completion. */
+  readonly #retained = new Set<KeyedCall>();
   #keptBytes = 0;
 
   constructor(limits: KeyedCallsLimits) {
@@ -50,13 +53,17 @@ export class KeyedCalls {
       const reason = `the call with idempotency key ${JSON.stringify(key)} was made before, and its result is no longer retained`;
       return Promise.resolve(fail("repeated", `${reason}. Nothing was run again.`));
     }
-    const kept: KeyedCall = { digest, result: undefined, bytes: 0 };
+    if (!this.#makeRoom()) {
+      const { keyedCalls } = this.#limits;
+      const reason = `${keyedCalls} calls with idempotency keys are in progress (limit ${keyedCalls} calls); wait for one to complete`;
+      return Promise.resolve(fail("too_many_calls", `${reason}. Nothing was run.`));
+    }
+    const kept: KeyedCall = { digest, result: undefined, bytes: undefined };
     this.#calls.set(id, kept);
     kept.result = call().then((result) => {
       this.#keep(id, kept, result);
       return result;
     });
-    this.#forgetOldest();
     return kept.result;
   }
 
@@ -66,28 +73,33 @@ export class KeyedCalls {
       this.#calls.delete(id);
       return;
     }
+    // Behind those that were completed before.
+    this.#calls.delete(id);
+    this.#calls.set(id, kept);
     kept.bytes = Buffer.byteLength(result.text);
     this.#keptBytes += kept.bytes;
-    for (const one of this.#calls.values()) {
+    this.#retained.add(kept);
+    for (const one of this.#retained) {
       if (this.#keptBytes <= this.#limits.keyedResultBytes) return;
       this.#drop(one);
     }
   }
 
-  /** Only completed calls have bytes. */
   #drop(call: KeyedCall): void {
-    if (call.bytes === 0) return;
-    this.#keptBytes -= call.bytes;
-    call.bytes = 0;
+    if (!this.#retained.delete(call)) return;
+    this.#keptBytes -= call.bytes ?? 0;
     call.result = undefined;
   }
 
-  #forgetOldest(): void {
+  /** Forgets the calls that were completed first. False if all that are remembered are in progress, which are never forgotten. */
+  #makeRoom(): boolean {
     for (const [id, call] of this.#calls) {
-      if (this.#calls.size <= this.#limits.keyedCalls) return;
+      if (this.#calls.size < this.#limits.keyedCalls) return true;
+      if (call.bytes === undefined) continue;
       this.#drop(call);
       this.#calls.delete(id);
     }
+    return this.#calls.size < this.#limits.keyedCalls;
   }
 }
 

@@ -56,6 +56,27 @@ describe("a call with an idempotency key", () => {
     expect(runs()).toBe(4);
   });
 
+  it("is never forgotten while it is in progress; where all are, one more is refused", async () => {
+    const calls = new KeyedCalls({ keyedCalls: 2, keyedResultBytes: 100 });
+    const { call, runs } = counted([]);
+    let finish = (_result: ToolCallResult) => {};
+    const first = calls.run(of("live"), "t", {}, () => {
+      void call();
+      return new Promise((resolve) => {
+        finish = resolve;
+      });
+    });
+    for (const key of ["a", "b", "c"]) await calls.run(of(key), "t", {}, call);
+    const again = calls.run(of("live"), "t", {}, call);
+    const other = calls.run(of("other"), "t", {}, () => new Promise(() => {}));
+    const more = await calls.run(of("more"), "t", {}, call);
+    expect(more).toMatchObject({ isError: true, structured: { code: "too_many_calls" } });
+    expect(more.text).toContain("2 calls with idempotency keys are in progress (limit 2 calls)");
+    finish(said("once"));
+    expect([await first, await again]).toEqual([said("once"), said("once")]);
+    expect([runs(), other instanceof Promise]).toEqual([4, true]);
+  });
+
   it.each(["", "k".repeat(257)])("needs a key of 1 to 256 characters", async (idempotencyKey) => {
     const { channel } = scriptedChannel();
     const { orchestrator } = await attached(channel);
