@@ -18,7 +18,7 @@ export interface CallOptions {
   /** Not counted in `MAX_REQUESTS_IN_FLIGHT`: it may take long, or must not wait for others. */
   unbounded?: boolean;
   signal?: AbortSignal;
-  /** Ends the wait for a connection alone: it has no effect once the request was sent. */
+  /** Ends the wait for a turn and for a connection alone: it has no effect once the request was sent. */
   unsent?: AbortSignal;
   /** The trace that the request belongs to. */
   trace?: TraceContext | undefined;
@@ -44,7 +44,7 @@ export class Calls {
    */
   call(method: string, params: unknown, options: CallOptions = {}): Promise<unknown> {
     if (options.unbounded === true) return this.#call(method, params, options);
-    return this.#inFlight.run(() => this.#call(method, params, options));
+    return this.#inFlight.run(() => this.#call(method, params, options), signalsOf(options));
   }
 
   async #call(method: string, params: unknown, options: CallOptions): Promise<unknown> {
@@ -83,11 +83,17 @@ export class Calls {
     return this.#others.close();
   }
 
-  async #ready({ session, signal, unsent = signal }: CallOptions): Promise<Attached> {
-    const ready = this.link.ready(session);
-    if (unsent === undefined) return ready;
-    const attached = await waitUnlessAborted(unsent, ready);
-    unsent.throwIfAborted();
+  async #ready(options: CallOptions): Promise<Attached> {
+    const ready = this.link.ready(options.session);
+    const signals = signalsOf(options);
+    if (signals.length === 0) return ready;
+    const over = AbortSignal.any(signals);
+    const attached = await waitUnlessAborted(over, ready);
+    over.throwIfAborted();
     return attached!; // undefined only when the signal has aborted
   }
 }
+
+/** What ends the wait for a turn and for a connection. */
+const signalsOf = ({ signal, unsent }: CallOptions): AbortSignal[] =>
+  [signal, unsent].filter((one) => one !== undefined);

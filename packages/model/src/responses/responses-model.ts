@@ -1,4 +1,4 @@
-import { type Clock, systemClock } from "@codex/clock";
+import { type Clock, systemClock, waitUnlessAborted } from "@codex/clock";
 import { DEFAULT_MODEL_LIMITS, type ModelLimits } from "../limits.js";
 import { ModelError, type ModelEvent, type ModelPort, type ModelRequest } from "../model-port.js";
 import { buildHeaders } from "../provider/headers.js";
@@ -74,10 +74,10 @@ async function open(
   watch: IdleWatch,
   context: Context,
 ): Promise<AsyncIterable<ModelEvent> | RequestFailure> {
-  const { provider, readToken, userAgent, originator, now, limits, fetch } = context;
+  const { provider, userAgent, originator, now, limits, fetch } = context;
   const { signal } = watch;
   let joined: Uint8Array<ArrayBuffer> | undefined;
-  let token = provider.credential.kind === "command" ? await readToken?.(signal) : undefined;
+  let token: string | undefined;
   const send = () => {
     const headers = buildHeaders({ provider, request, token, userAgent, originator });
     return fetch(provider.url, {
@@ -93,10 +93,11 @@ async function open(
     });
   };
   try {
+    token = await readCommandToken(watch, context);
     let response = await send();
     watch.touch();
     if (response.status === 401 && token !== undefined) {
-      const other = await readToken?.(signal, token);
+      const other = await readCommandToken(watch, context, token);
       if (other !== token) {
         await response.body?.cancel();
         token = other;
@@ -113,8 +114,27 @@ async function open(
   }
 }
 
+/** The token of a provider with `auth`; undefined for others. @throws ModelError, the reason of the signal */
+async function readCommandToken(
+  { signal, touch }: IdleWatch,
+  { provider, readToken }: Context,
+  refused?: string,
+): Promise<string | undefined> {
+  if (provider.credential.kind !== "command" || readToken === undefined) return undefined;
+  const reading = readToken(signal, refused).catch((thrown: unknown) => {
+    if (thrown instanceof ModelError || signal.aborted) throw thrown;
+    const reason = provider.redact(thrown instanceof Error ? thrown.message : String(thrown));
+    throw new ModelError("unauthorized", `no token: ${reason}`, { retry: "never", cause: thrown });
+  });
+  const token = await waitUnlessAborted(signal, reading);
+  signal.throwIfAborted();
+  touch(); // The time of the command is not the endpoint's.
+  return token;
+}
+
 /** Classifies a thrown value; rethrows the caller's abort reason. */
 function asFailure(thrown: unknown, signal: AbortSignal): RequestFailure {
+  if (!signal.aborted && thrown instanceof ModelError) return { error: thrown, repeat: false };
   if (!signal.aborted) return readConnectionFailure(thrown);
   const reason: unknown = signal.reason;
   if (reason instanceof ModelError) return { error: reason, repeat: false };

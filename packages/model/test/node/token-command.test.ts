@@ -30,4 +30,20 @@ describe("the program for a token", () => {
     expect(failure).toMatch(message);
     expect(failure).not.toContain("secret-");
   });
+
+  it("ends with the reason of the signal, and with what failed as an error of the model", async () => {
+    const reason = new Error("the turn was interrupted");
+    const abort = new AbortController();
+    const reading = reader("setInterval(() => {}, 1000); process.on('SIGTERM', () => {})")(abort.signal);
+    abort.abort(reason);
+    await expect(reading).rejects.toBe(reason);
+    await expect(reader("")(abort.signal)).rejects.toBe(reason);
+    const failure = await reader("process.exit(3)")(signal).catch((error: unknown) => error);
+    expect(failure).toMatchObject({ name: "ModelError", code: "unauthorized", retry: "never" });
+  });
+
+  it("is killed after its time, also if it ignores signals", async () => {
+    const script = "process.on('SIGTERM', () => {}); setInterval(() => {}, 1000)";
+    await expect(reader(script, { timeoutMs: 300 })(signal)).rejects.toThrow("it took too long");
+  });
 });
