@@ -45,6 +45,7 @@ export { OrchestratorError, type OrchestratorErrorCode } from "./errors.js";
 export type { AttachedExecutor, AttachOptions, ExecutorEnd } from "./executors/attached-executor.js";
 export type { ExecutorEvents } from "./executors/executor-events.js";
 export { AskedCalls } from "./faces/asked-calls.js";
+export { endSessions } from "./faces/end-sessions.js";
 export { SessionGroup } from "./faces/session-group.js";
 export type { ToolCaller, ToolCallerOptions } from "./faces/tool-caller.js";
 export type { FileConnector, HostFiles } from "./files/file-connector.js";

@@ -19,7 +19,7 @@ export interface OrchestratorLimits extends ExecutorConnectionLimits {
   resultTextBytes: number;
   /** Decisions remembered for the session; the oldest is forgotten. */
   rememberedApprovals: number;
-  /** Idempotency keys of calls that are remembered; the oldest is forgotten. */
+  /** Idempotency keys of calls that are remembered; the oldest of a completed call is forgotten. */
   keyedCalls: number;
   /** Bytes of text of the results that are retained for repeats of those calls; the oldest is dropped. */
   keyedResultBytes: number;
@@ -99,7 +99,11 @@ export const DEFAULT_MAX_OUTPUT_TOKENS_CAP = 50_000;
 export const MAX_VIA_BYTES = 64;
 /** Approval requests of an agent stack that are remembered until there is a decision. */
 export const REMEMBERED_QUESTIONS = 1000;
-/** Running sessions of a group that are remembered for its end. */
-export const REMEMBERED_SESSIONS = 1000;
+/** Running sessions of a group; for one more, the one that was used the longest time ago is ended. */
+export const GROUP_SESSIONS = 4096;
+/** Sessions of a group that are ended at once when it is closed. */
+export const CONCURRENT_ENDS = 8;
+/** Milliseconds until a session is to be ended again where the limit of concurrent calls was reached. */
+export const END_RETRY_MS = 50;
 /** Maximum size of a file that is read as a whole, bytes. */
 export const MAX_READ_FILE_BYTES = 64 * 1024 * 1024;

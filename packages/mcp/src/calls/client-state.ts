@@ -1,5 +1,5 @@
 import type { Clock } from "@codex/clock";
-import type { Conversation } from "@codex/orchestrator";
+import { type Conversation, endSessions } from "@codex/orchestrator";
 import { ParkedCalls } from "../approvals/parked-calls.js";
 import { MAX_NOTES } from "../limits.js";
 import { SessionWatches } from "../resources/session-watches.js";
@@ -56,14 +56,17 @@ export class ClientState {
   async endSessions(): Promise<void> {
     const conversation = await this.#conversation?.catch(() => undefined);
     if (conversation === undefined) return;
-    const end = (id: number) => conversation.callTool("kill_session", { session_id: id });
-    await Promise.all((await listRunning(conversation)).map(end));
+    await endSessions(conversation, await listRunning(conversation));
   }
 }
 
-/** Ids of the running sessions. */
+/** Ids of the running sessions in all environments. */
 async function listRunning(conversation: Conversation): Promise<number[]> {
-  const listed = await conversation.callTool("list_sessions", {});
-  const sessions = (!listed.isError && listed.structured?.sessions) || [];
-  return sessions.filter(({ outcome }) => outcome.kind === "running").map(({ sessionId }) => sessionId);
+  const environments = conversation.listEnvironments();
+  const perCall = environments.length > 1 ? environments.map(({ id }) => ({ environment_id: id })) : [{}];
+  const lists = await Promise.all(perCall.map((args) => conversation.callTool("list_sessions", args)));
+  return lists.flatMap((listed) => {
+    const sessions = (!listed.isError && listed.structured?.sessions) || [];
+    return sessions.filter(({ outcome }) => outcome.kind === "running").map(({ sessionId }) => sessionId);
+  });
 }

@@ -1,11 +1,16 @@
-import { REMEMBERED_SESSIONS } from "../limits.js";
+import { GROUP_SESSIONS } from "../limits.js";
 import type { ToolCallResult } from "../result.js";
+import { endSessions } from "./end-sessions.js";
 import type { ToolCaller, ToolCallerOptions } from "./tool-caller.js";
 
-/** Makes calls, and ends the sessions that they have left running. The oldest of 1,000 sessions is forgotten. */
+/**
+ * Makes calls, and ends the sessions that they have left running. Of more than 4,096 sessions, the one that was used the longest time ago is
+ * ended.
+ */
 export class SessionGroup {
   readonly #caller: ToolCaller;
   readonly #running = new Set<number>();
+  #isClosed = false;
 
   constructor(caller: ToolCaller) {
     this.#caller = caller;
@@ -28,24 +33,25 @@ export class SessionGroup {
     return result;
   }
 
-  /** Kills the running sessions with their descendants. Resolves when they are gone, or their executor is. */
+  /**
+   * Kills the running sessions with their descendants, and those that calls in progress leave. Resolves when they are gone, or their
+   * executor is.
+   */
   async close(): Promise<void> {
-    const hasKill = this.#caller.listTools().some(({ name }) => name === "kill_session");
-    const ended = [...this.#running].map(async (id) => {
-      if (hasKill) await this.#caller.callTool("kill_session", { session_id: id });
-      else await this.#caller.callTool("write_stdin", { session_id: id, signal: "kill" });
-      this.#running.delete(id);
-    });
-    await Promise.all(ended);
+    this.#isClosed = true;
+    const ids = [...this.#running];
+    this.#running.clear();
+    await endSessions(this.#caller, ids);
   }
 
   #add(id: number): void {
+    if (this.#isClosed) return void endSessions(this.#caller, [id]).catch(() => {}); // a call that has outlived the group
     this.#running.delete(id);
     this.#running.add(id);
-    for (const oldest of this.#running) {
-      if (this.#running.size <= REMEMBERED_SESSIONS) return;
-      this.#running.delete(oldest);
-    }
+    const [oldest] = this.#running;
+    if (this.#running.size <= GROUP_SESSIONS || oldest === undefined) return;
+    this.#running.delete(oldest);
+    void endSessions(this.#caller, [oldest]).catch(() => {}); // it may have ended
   }
 
   #track({ structured }: ToolCallResult, session: number | undefined): void {
