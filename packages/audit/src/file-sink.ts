@@ -1,6 +1,6 @@
-import { type FileHandle, lstat, mkdir, open, rename } from "node:fs/promises";
+import { type FileHandle, lstat, mkdir, rename } from "node:fs/promises";
 import { basename, dirname } from "node:path";
-import { type FileLockOptions, withFileLock } from "@codex/file-lock";
+import { type FileLockOptions, openOutputFile, withFileLock } from "@codex/file-lock";
 import type { AuditSink } from "./audit-log.js";
 import { type ChainHead, encodeRecords, type TimedEvent } from "./chain.js";
 import { findTail, type Tail } from "./file-tail.js";
@@ -52,7 +52,7 @@ async function append(
   { maxBytes = DEFAULT_AUDIT_MAX_BYTES, sync = false }: FileSinkOptions,
   state: SinkState,
 ): Promise<void> {
-  const handle = await open(file, "a+", 0o600);
+  const handle = await openOutputFile(file, { flags: "a+", mode: 0o600 });
   let next: FileHandle | undefined;
   try {
     const end = await findEnd(handle, file, state, events[0]?.at ?? Date.now());
@@ -62,7 +62,7 @@ async function append(
     if (end.size > 0 && end.markers.length === 0 && end.size + bytes.length > maxBytes) {
       const aside = await freeName(file, end.head.seq);
       await rename(file, aside);
-      next = await open(file, "ax", 0o600);
+      next = await openOutputFile(file, { flags: "ax", mode: 0o600 });
       const rotated: TimedEvent = {
         at: events[0]?.at ?? Date.now(),
         event: { type: "rotated", file: basename(aside) },

@@ -1,4 +1,5 @@
-import { open, readFile } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
+import { openOutputFile } from "@codex/file-lock";
 import type { ChainHead } from "./chain.js";
 
 const LENGTH_BYTES = 128;
@@ -16,7 +17,9 @@ export async function readHead(file: string): Promise<ChainHead | undefined> {
 /** Saves the head, always in the same length so that one write replaces it. Failing to write it is not an error. */
 export async function writeHead(file: string, { seq, hash }: ChainHead): Promise<void> {
   try {
-    const handle = await open(`${file}.head`, "r+", 0o600).catch(() => open(`${file}.head`, "w", 0o600));
+    const handle = await openOutputFile(`${file}.head`, { flags: "r+" }).catch(() =>
+      openOutputFile(`${file}.head`, { mode: 0o600 }),
+    );
     try {
       await handle.write(`${JSON.stringify({ seq, hash }).padEnd(LENGTH_BYTES - 1)}\n`, 0);
     } finally {

@@ -16,6 +16,8 @@ export type BackgroundErrorCode =
   | "unsafe_directory"
   /** The path of the socket is longer than the system allows. */
   | "path_too_long"
+  /** The server serves other processes, but not this one. */
+  | "refused"
   /** The server did not start. */
   | "start_failed"
   /** The socket belongs to another program, or sent nothing in time. */

@@ -25,6 +25,9 @@ export const writeWant = (socket: Socket, want: Want): unknown =>
 export const writeGreeting = (socket: Socket, greeting: Greeting): unknown =>
   socket.write(`${JSON.stringify({ codexBackground: VERSION, ...greeting })}\n`);
 
+export const writeRefusal = (socket: Socket, refused: string): unknown =>
+  socket.write(`${JSON.stringify({ codexBackground: VERSION, refused })}\n`);
+
 /** Reads the first line of a client; undefined when it closes, sends something else or nothing. Never rejects. */
 export async function readWant(socket: Socket): Promise<Want | undefined> {
   const { want } = await readFirst(socket).catch(() => ({ want: undefined }));
@@ -33,12 +36,14 @@ export async function readWant(socket: Socket): Promise<Want | undefined> {
 
 /**
  * Reads the first line of a server; undefined when the connection ends before it, as with a server that is shutting down.
- * @throws BackgroundError `bad_greeting`
+ * @throws BackgroundError `bad_greeting`, `refused`
  */
 export async function readGreeting(socket: Socket): Promise<Greeting | undefined> {
   const line = await readFirst(socket);
   if (line === ENDED) return undefined;
-  const { pid, startedAt, connections, sessions } = line;
+  const { pid, startedAt, connections, sessions, refused } = line;
+  if (typeof refused === "string")
+    throw new BackgroundError("refused", `the background server refuses this process: ${refused}`);
   if (!isNumber(pid) || !isNumber(startedAt) || !isNumber(connections) || !isNumber(sessions)) {
     throw bad("its first line is no greeting");
   }

@@ -1,7 +1,7 @@
 import { lstatSync, utimesSync } from "node:fs";
 import { createServer, type Server, type Socket } from "node:net";
 import { listenPrivately, removeDeadSocket } from "@codex/channel/unix";
-import { readWant, writeGreeting } from "./greeting.js";
+import { readWant, writeGreeting, writeRefusal } from "./greeting.js";
 import { IDLE_CHECKS, IDLE_MS, MAX_IDLE_CHECK_MS, SOCKET_CHECK_MS } from "./limits.js";
 import type { SocketPlace } from "./socket-place.js";
 
@@ -12,15 +12,12 @@ export interface ListenerOptions {
   serve(socket: Socket): Promise<void>;
   /** The number of existing sessions, including those without a connection. Called at each idle check. */
   countSessions(): number;
-  /** User id of the peer process; undefined where the system does not report it. Clients of users other than `uid` are disconnected. */
-  getPeerUser?: (socket: Socket) => number | undefined;
-  uid?: number;
+  /** Why a client is not served, which it is told; undefined: it is. */
+  refuse?: (socket: Socket) => string | undefined;
   /** Milliseconds without connections and sessions after which `ended` resolves. Default: 10 minutes. */
   idleMs?: number;
   /** Milliseconds between two checks that the socket file exists. Default: 5 seconds. */
   checkMs?: number;
-  /** Called when a client of another user was disconnected. */
-  onRefused?: (uid: number) => void;
 }
 
 /** A background server that listens. */
@@ -113,12 +110,11 @@ class BackgroundListener implements Listener {
 
   async #accept(socket: Socket): Promise<void> {
     socket.on("error", () => {}); // "close" follows
-    const { getPeerUser, uid = process.getuid?.(), onRefused, countSessions, serve } = this.#options;
-    const user = getPeerUser?.(socket);
-    if (user !== undefined && user !== uid) {
-      onRefused?.(user);
-      socket.destroy();
-      return;
+    const { refuse, countSessions, serve } = this.#options;
+    const refused = refuse?.(socket);
+    if (refused !== undefined) {
+      writeRefusal(socket, refused);
+      return socket.destroySoon();
     }
     const want = await readWant(socket);
     if (want === undefined || this.#isClosed) {

@@ -1,8 +1,9 @@
 import { spawn } from "node:child_process";
-import { closeSync, fstatSync, openSync, readSync } from "node:fs";
+import { closeSync, fstatSync, readSync } from "node:fs";
 import { dirname } from "node:path";
 import type { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
+import { openOutputFileSync } from "@codex/file-lock";
 import { BackgroundError } from "./errors.js";
 import { LOG_TAIL_BYTES, START_MS } from "./limits.js";
 import { removeOldFiles } from "./old-files.js";
@@ -28,7 +29,7 @@ export const READY = "ready\n";
 export async function startServer(place: SocketPlace, { argv, cwd, env }: ServerProgram): Promise<void> {
   const [program, ...args] = argv;
   removeOldFiles(dirname(place.path));
-  const log = openSync(place.log, "a", 0o600);
+  const log = openOutputFileSync(place.log, { flags: "a+", mode: 0o600 });
   const from = fstatSync(log).size;
   try {
     const child = spawn(program, args, { cwd, env: { ...env }, detached: true, stdio: ["ignore", log, log, "pipe"] });
@@ -43,7 +44,7 @@ export async function startServer(place: SocketPlace, { argv, cwd, env }: Server
     child.unref();
     if (report === READY) return;
     child.kill("SIGKILL");
-    throw notStarted(report.trim() || readTail(place.log, from) || "it ended at once");
+    throw notStarted(report.trim() || readTail(log, from) || "it ended at once");
   } finally {
     closeSync(log);
   }
@@ -53,14 +54,9 @@ const notStarted = (reason: string) =>
   new BackgroundError("start_failed", `the background server did not start: ${reason}`);
 
 /** The end of what was appended to a log since it had `from` bytes. */
-function readTail(path: string, from: number): string {
-  const fd = openSync(path, "r");
-  try {
-    const { size } = fstatSync(fd);
-    const start = Math.max(from, size - LOG_TAIL_BYTES);
-    const bytes = Buffer.alloc(Math.max(0, size - start));
-    return bytes.toString("utf8", 0, readSync(fd, bytes, 0, bytes.length, start)).trim();
-  } finally {
-    closeSync(fd);
-  }
+function readTail(log: number, from: number): string {
+  const { size } = fstatSync(log);
+  const start = Math.max(from, size - LOG_TAIL_BYTES);
+  const bytes = Buffer.alloc(Math.max(0, size - start));
+  return bytes.toString("utf8", 0, readSync(log, bytes, 0, bytes.length, start)).trim();
 }

@@ -87,12 +87,12 @@ it("is not idle with a session or a connection", async () => {
   expect(await listener.ended).toBe("idle");
 });
 
-it("disconnects clients of other users", async () => {
+it("tells a client that it refuses why, and serves it nothing", async () => {
   const place = placeIn(makeDirectory());
-  const refused: number[] = [];
-  await listen(place, { getPeerUser: () => 4711, uid: 1, onRefused: (uid) => refused.push(uid) });
-  expect(await connectToServer(place, "status")).toBeUndefined();
-  expect(refused).toEqual([4711]);
+  await listen(place, { refuse: () => "it is another user's", serve: never });
+  for (const want of ["serve", "status", "stop"] as const) {
+    await expect(connectToServer(place, want)).rejects.toThrow("refuses this process: it is another user's");
+  }
 });
 
 it.each(["hello\n", "{}\n", '{"codexBackground":1,"want":"all"}\n', "x".repeat(10_000)])(

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { existsSync, readFileSync, realpathSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, realpathSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
@@ -26,12 +26,24 @@ export function createServerBundle(command = process.argv[1]!): ServerBundle {
   const id = `${VERSION}-${hash.digest("hex").slice(0, 16)}`;
   return {
     id,
+    targets: listTargets(koffi),
     async listFiles(target) {
       const native = listNativeFiles(target, { koffi, pty });
       if (native !== undefined) return { files: [...own, ...(await Promise.all(native.map(readBundled)))] };
       return { files: [...own, { path: WITHOUT_NATIVE, bytes: new Uint8Array() }], lacks: describeLack(target) };
     },
   };
+}
+
+/** Hosts whose native code is installed here. */
+function listTargets(koffi: string): BundleTarget[] {
+  const directory = join(dirname(koffi), "@koromix");
+  const names = existsSync(directory) ? readdirSync(directory) : [];
+  return names.flatMap((name) => {
+    const [, platform = "", arch = ""] = /^koffi-([^-]+)-([^-]+)$/.exec(name) ?? [];
+    const libcs = platform === "linux" ? (["glibc", "musl"] as const) : (["other"] as const);
+    return libcs.map((libc) => ({ platform, arch, libc }));
+  });
 }
 
 /** Directory of a package that the command needs. Not all export their package.json. */

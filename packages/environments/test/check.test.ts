@@ -22,7 +22,7 @@ async function serve(server: Server): Promise<number> {
   return typeof address === "object" ? (address?.port ?? 0) : 0;
 }
 
-const bundle: ServerBundle = { id: "none", listFiles: () => Promise.reject(new Error("not reached")) };
+const bundle: ServerBundle = { id: "none", targets: [], listFiles: () => Promise.reject(new Error("not reached")) };
 const program = (text: string) => createCommandLink({ program: process.execPath, args: ["-e", text] });
 const ssh = (script: string) =>
   createSshLink({ address: { host: "h" }, ssh: ["/bin/sh", "-c", script, "ssh"], bundle });

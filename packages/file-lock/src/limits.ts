@@ -6,3 +6,6 @@ export const SAVE_LOCK_RETRY_MS = 20;
 
 /** Age at which a lock whose owner cannot be asked (another host) counts as left behind, in milliseconds. */
 export const SAVE_LOCK_STALE_MS = 30_000;
+
+/** Symbolic links on the way to the directory of an output file. */
+export const MAX_LINKS = 40;

@@ -1,6 +1,7 @@
 import { once } from "node:events";
-import { createWriteStream, openSync } from "node:fs";
+import { createWriteStream } from "node:fs";
 import type { Writable } from "node:stream";
+import { openOutputFileSync } from "@codex/file-lock";
 import { messageOf } from "@codex/telemetry";
 
 /** Destination of a recording. */
@@ -15,7 +16,7 @@ export interface CastSink {
 export function createCastFile(path: string, onProblem: (problem: string) => void): CastSink {
   let fd: number;
   try {
-    fd = openSync(path, "wx", 0o600);
+    fd = openOutputFileSync(path, { flags: "wx", mode: 0o600 });
   } catch (cause) {
     const exists = cause instanceof Error && "code" in cause && cause.code === "EEXIST";
     const why = exists ? "it exists already" : messageOf(cause);

@@ -21,6 +21,7 @@ const createHost = (names: readonly string[]): HostFiles => {
     isEmpty: () => false,
     tmpDir: undefined,
     codexHome: undefined,
+    serverCache: undefined,
   };
 };
 const many = (count: number) => Array.from({ length: count }, (_, index) => `f${index}`);

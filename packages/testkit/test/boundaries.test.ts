@@ -12,8 +12,8 @@ const FLOORS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     clock: "",
     completion: "",
     channel: "",
-    telemetry: "",
     "file-lock": "",
+    telemetry: "file-lock",
     "http-proxy": "",
     "exec-gate": "",
     "network-policy": "",
@@ -24,7 +24,7 @@ const FLOORS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     "executor-protocol": "",
     "exec-server-protocol": "channel executor-protocol",
     permissions: "executor-protocol",
-    recording: "executor-protocol telemetry",
+    recording: "executor-protocol file-lock telemetry",
     "exec-backend": "executor-protocol telemetry",
   },
   link: {
@@ -61,7 +61,7 @@ const FLOORS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
       "apply-patch clock executor-protocol file-lock model orchestrator permissions plain-file policy telemetry text",
   },
   faces: {
-    "agent-terminal": "agent clock executor-protocol orchestrator permissions policy text",
+    "agent-terminal": "agent clock executor-protocol file-lock orchestrator permissions policy text",
     foreground: "executor-protocol orchestrator recording telemetry",
     doctor: "config executor-protocol telemetry",
     local: "audit channel environments exec-server executor orchestrator policy process-host",

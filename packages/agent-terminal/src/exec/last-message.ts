@@ -1,4 +1,4 @@
-import { open } from "node:fs/promises";
+import { openOutputFile } from "@codex/file-lock";
 import { PromptError } from "../prompt/prompt-error.js";
 
 /** File for the last message of a run. */
@@ -8,10 +8,13 @@ export interface LastMessageFile {
   close(): Promise<void>;
 }
 
-/** Opens the file before the first request, so that an unwritable path fails early. @throws PromptError naming it */
-export async function openLastMessageFile(path: string): Promise<LastMessageFile> {
+/**
+ * Opens the file before the first request, so that an unwritable path fails early. @throws PromptError naming it
+ * @param writable directories in which commands may create links
+ */
+export async function openLastMessageFile(path: string, writable: readonly string[] = []): Promise<LastMessageFile> {
   try {
-    const file = await open(path, "w");
+    const file = await openOutputFile(path, { open: writable });
     return {
       async write(text) {
         await file.truncate(0);

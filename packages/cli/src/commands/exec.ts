@@ -41,8 +41,9 @@ export async function runExec(
 ): Promise<void> {
   const ending = watchSignals();
   try {
+    const { outputLastMessage, cd = ".", addDir = [] } = options;
     const lastMessage =
-      options.outputLastMessage === undefined ? undefined : await openLastMessageFile(options.outputLastMessage);
+      outputLastMessage === undefined ? undefined : await openLastMessageFile(outputLastMessage, [cd, ...addDir]);
     try {
       const outputSchema = options.outputSchema === undefined ? undefined : await readSchema(options.outputSchema);
       const images = await readImages(options.image ?? []);

@@ -1,6 +1,7 @@
-import { writeFileSync } from "node:fs";
+import { closeSync, writeFileSync } from "node:fs";
 import { extname } from "node:path";
 import { styledScreenSchema } from "@codex/executor-protocol";
+import { openOutputFileSync } from "@codex/file-lock";
 import { createOrchestrator } from "@codex/orchestrator";
 import { renderScreenshot, SCREENSHOT_FORMATS, type ScreenshotFormat } from "@codex/recording/screenshot";
 import { messageOf } from "@codex/telemetry";
@@ -53,7 +54,12 @@ async function render(screen: Parameters<typeof renderScreenshot>[0], format: Sc
 /** What a terminal shows may be secret: only the owner can read a new file. */
 function write(file: string, content: string | Uint8Array): void {
   try {
-    writeFileSync(file, content, { mode: 0o600 });
+    const fd = openOutputFileSync(file, { mode: 0o600 });
+    try {
+      writeFileSync(fd, content);
+    } finally {
+      closeSync(fd);
+    }
   } catch (cause) {
     throw new CommandError(`cannot write ${JSON.stringify(file)}: ${messageOf(cause)}`, EXIT.failure, { cause });
   }

@@ -1,11 +1,11 @@
 /**
- * A script for `node -e` on the remote side: reports the kind of host, receives a packed bundle on stdin, checks it, writes it under
- * another name, renames it, and becomes the bridge to the server. It reports in lines of a mark, a word and JSON. It contains no
- * single quotes.
+ * A script for `node -e` on the remote side, which becomes the bridge to the server. What is installed is run only if its digest is one of
+ * those given, since other programs may write in a cache. Else it reports the kind of host, receives a packed bundle on stdin, checks
+ * it, writes it under another name and renames it. It reports in lines of a mark, a word and JSON. It contains no single quotes.
  */
 export const INSTALLER = `
-const fs = require("node:fs"), path = require("node:path");
-const [dir, mark] = process.argv.slice(1);
+const fs = require("node:fs"), path = require("node:path"), { createHash } = require("node:crypto");
+const [dir, mark, node, ...digests] = process.argv.slice(1);
 const say = (word, about) => fs.writeSync(1, "\\n" + mark + " " + word + " " + JSON.stringify(about) + "\\n");
 const nap = new Int32Array(new SharedArrayBuffer(4));
 const take = (size) => {
@@ -27,11 +27,41 @@ const takeLine = () => {
     if ((line += byte).length > 4096) throw new Error("the head of the bundle is too long");
   }
 };
-const ownDirectory = (place) => {
-  fs.mkdirSync(place, { recursive: true, mode: 0o700 });
+const checkOwn = (place) => {
   const status = fs.lstatSync(place);
   const isSafe = status.isDirectory() && status.uid === process.getuid() && (status.mode & 0o022) === 0;
   if (!isSafe) throw new Error(place + " is not a directory that only you may write");
+};
+const { O_RDONLY, O_WRONLY, O_CREAT, O_NOFOLLOW, O_NONBLOCK } = fs.constants;
+const digestOf = (top) => {
+  checkOwn(top);
+  const names = [];
+  const walk = (at) => {
+    for (const entry of fs.readdirSync(path.join(top, at), { withFileTypes: true })) {
+      const name = at + entry.name;
+      if (entry.isDirectory()) walk(name + "/");
+      else if (!entry.isFile() || names.length > 1000) throw new Error(name);
+      else if (name !== "node" && name !== "used") names.push(name);
+    }
+  };
+  walk("");
+  const hash = createHash("sha256");
+  let rest = 268435456;
+  for (const name of names.sort()) {
+    const fd = fs.openSync(path.join(top, name), O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+    try {
+      const { size } = fs.fstatSync(fd);
+      if ((rest -= size) < 0) throw new Error(name);
+      hash.update(name + "\\0" + size + "\\0").update(fs.readFileSync(fd));
+    } finally { fs.closeSync(fd); }
+  }
+  return hash.digest("hex");
+};
+const isWhole = () => { try { return digests.includes(digestOf(dir)); } catch { return false; } };
+const isThere = () => fs.lstatSync(dir, { throwIfNoEntry: false }) !== undefined;
+const markUsed = () => {
+  try { fs.closeSync(fs.openSync(dir + "/used", O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK, 0o600)); } catch {}
+  try { fs.lutimesSync(dir + "/used", new Date(), new Date()); } catch {}
 };
 const write = (file, bytes) => {
   fs.mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });
@@ -47,7 +77,7 @@ const unpack = (body, place) => {
     write(path.join(place, file.path), all.subarray(at, at + file.bytes));
     at += file.bytes;
   }
-  write(path.join(place, "node"), Buffer.from(process.execPath + "\\n"));
+  write(path.join(place, "node"), Buffer.from(node + "\\n"));
 };
 const removeOld = (above) => {
   for (const name of fs.readdirSync(above)) {
@@ -64,29 +94,33 @@ const libc = () => {
   process.report.excludeNetwork = true;
   return process.report.getReport().header.glibcVersionRuntime ? "glibc" : "musl";
 };
-const temp = dir + ".tmp-" + process.pid;
-try {
+const install = () => {
   say("missing", { platform: process.platform, arch: process.arch, libc: libc(), node: process.versions.node });
   const { bytes, sha256 } = JSON.parse(takeLine());
   if (!(bytes > 0 && bytes <= 67108864)) throw new Error("a bundle of " + bytes + " bytes");
   const body = take(bytes);
-  const found = require("node:crypto").createHash("sha256").update(body).digest("hex");
+  const found = createHash("sha256").update(body).digest("hex");
   if (found !== sha256) throw new Error("the checksum of what arrived is wrong: " + found + " instead of " + sha256);
-  ownDirectory(path.dirname(dir));
-  unpack(body, temp);
-  const isWhole = () => ["/codex.js", "/node"].every((name) => fs.existsSync(dir + name));
-  if (!isWhole() && fs.existsSync(dir)) {
-    const old = dir + ".old-" + process.pid;
-    fs.renameSync(dir, old);
-    fs.rmSync(old, { recursive: true, force: true });
-  }
-  try { if (!isWhole()) fs.renameSync(temp, dir); }
-  catch (error) { if (!isWhole()) throw error; }
-  fs.rmSync(temp, { recursive: true, force: true });
-  removeOld(path.dirname(dir));
+  const above = path.dirname(dir);
+  fs.mkdirSync(above, { recursive: true, mode: 0o700 });
+  checkOwn(above);
+  const temp = fs.mkdtempSync(dir + ".tmp-");
+  try {
+    unpack(body, temp);
+    digests.push(digestOf(temp));
+    if (!isWhole() && isThere()) {
+      const old = fs.mkdtempSync(dir + ".old-");
+      fs.renameSync(dir, old + "/dir");
+      fs.rmSync(old, { recursive: true, force: true });
+    }
+    try { if (!isWhole()) fs.renameSync(temp, dir); }
+    catch (error) { if (!isWhole()) throw error; }
+  } finally { try { fs.rmSync(temp, { recursive: true, force: true }); } catch {} }
+  removeOld(above);
   say("installed", {});
-} catch (error) {
-  try { fs.rmSync(temp, { recursive: true, force: true }); } catch {}
+};
+if (isWhole()) { markUsed(); say("ready", {}); }
+else try { install(); } catch (error) {
   say("failed", { reason: error.message, code: error.code });
   process.exit(93);
 }

@@ -6,6 +6,8 @@ import { gzip } from "node:zlib";
 export interface ServerBundle {
   /** Name of its directory on the remote side: differs with each version and content. Letters, digits, `.`, `-` and `_`. */
   readonly id: string;
+  /** Hosts with files of their own; all others get the same. */
+  readonly targets: readonly BundleTarget[];
   /** Its files for a host. `codex.js` is run as `codex.js exec-server --attach`. @throws Error if there are none for that host */
   listFiles(target: BundleTarget): Promise<BundleFiles>;
 }
@@ -39,6 +41,29 @@ export interface PackedBundle {
   /** A line of JSON with the number of bytes that follow and their SHA-256. */
   readonly head: string;
   readonly body: Buffer;
+}
+
+/** Digests of everything that a host may have been given: what is installed there is run only if its digest is one of them. */
+export async function listDigests(bundle: ServerBundle): Promise<string[]> {
+  const others: BundleTarget = { platform: "other", arch: "other", libc: "other" };
+  const found = await Promise.all(
+    [...bundle.targets, others].map((target) =>
+      bundle.listFiles(target).then(
+        ({ files }) => [digestFiles(files)],
+        () => [], // nothing is sent there either
+      ),
+    ),
+  );
+  return [...new Set(found.flat())];
+}
+
+/** SHA-256 of the names, sizes and contents, hex. The installer computes the same. */
+function digestFiles(files: readonly BundleFile[]): string {
+  const hash = createHash("sha256");
+  for (const { path, bytes } of files.toSorted((one, other) => (one.path < other.path ? -1 : 1))) {
+    hash.update(`${path}\0${bytes.length}\0`).update(bytes);
+  }
+  return hash.digest("hex");
 }
 
 /** Compresses a list of the files followed by their contents. */

@@ -11,7 +11,7 @@ import { LinkError } from "../links/link-error.js";
 import { explainSshFailure } from "./failure.js";
 import { renderHost } from "./host-name.js";
 import { createScript, NODE_PLACES } from "./script.js";
-import { type BundleTarget, packBundle, type ServerBundle } from "./server-bundle.js";
+import { type BundleTarget, listDigests, packBundle, type ServerBundle } from "./server-bundle.js";
 import { ENDED, readStatus, StatusError, type StatusLine, type StatusOptions } from "./status-line.js";
 
 /** How a host is reached by ssh, and the server to install there. */
@@ -53,6 +53,7 @@ class SshLink {
   #failures = 0;
   #hasConnected = false;
   #bundle: ServerBundle | undefined;
+  #digests: Promise<string[]> | undefined;
 
   constructor(options: SshLinkOptions) {
     this.#options = options;
@@ -98,7 +99,8 @@ class SshLink {
     const wait: StatusOptions = { mark, signal, timeoutMs, clock };
     try {
       const bundle = this.#openBundle();
-      child.stdin.write(createScript(bundle.id, mark));
+      this.#digests ??= listDigests(bundle);
+      child.stdin.write(createScript(bundle.id, mark, await this.#digests));
       let status = await readStatus(child.stdout, wait);
       if (status.word === "missing") {
         await this.#send(child, bundle, parseTarget(status.text));

@@ -1,13 +1,24 @@
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { once } from "node:events";
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import { INSTALLER } from "../../src/ssh/installer.js";
 import { createScript } from "../../src/ssh/script.js";
-import { packBundle } from "../../src/ssh/server-bundle.js";
+import { listDigests, packBundle, type ServerBundle } from "../../src/ssh/server-bundle.js";
 import { readStatus, type StatusLine } from "../../src/ssh/status-line.js";
 
 const MARK = "codex-ts-mark";
@@ -21,15 +32,19 @@ interface FarShell {
   next(): Promise<StatusLine | undefined>;
 }
 
+function createHome(): string {
+  const home = mkdtempSync(join(tmpdir(), "remote-"));
+  onTestFinished(() => rmSync(home, { recursive: true, force: true }));
+  return home;
+}
+
 /** A shell with the script on its stdin, whose PATH has only `programs`: text of a script each. */
 function startShell(
   programs: Readonly<Record<string, string>>,
   places: readonly string[] = [],
-  shell = "sh",
+  { shell = "sh", digests = [], home = createHome() }: { shell?: string; digests?: string[]; home?: string } = {},
 ): FarShell {
-  const home = mkdtempSync(join(tmpdir(), "remote-"));
-  onTestFinished(() => rmSync(home, { recursive: true, force: true }));
-  mkdirSync(join(home, "bin"));
+  mkdirSync(join(home, "bin"), { recursive: true });
   for (const [name, text] of Object.entries(programs)) {
     writeFileSync(join(home, "bin", name), `#!/bin/sh\n${text}\n`);
     chmodSync(join(home, "bin", name), 0o755);
@@ -40,7 +55,7 @@ function startShell(
   child.stdin.on("error", () => {});
   child.stderr.resume();
   onTestFinished(() => void child.kill("SIGKILL"));
-  child.stdin.write(createScript("1.0-abc", MARK, places));
+  child.stdin.write(createScript("1.0-abc", MARK, digests, places));
   const { signal } = new AbortController();
   const next = () => readStatus(child.stdout, { mark: MARK, signal, timeoutMs: 20_000 });
   return { child, exited, above: join(home, ".cache", "codex-ts"), next };
@@ -64,7 +79,7 @@ it("finds a Node outside PATH, also after an old one", async () => {
 });
 
 it.each(["sh", "bash"])("installs what it receives, and passes on what follows (%s)", async (shell) => {
-  const { child, next, above } = startShell(NODE, [], shell);
+  const { child, next, above } = startShell(NODE, [], { shell });
   const status = await next();
   expect(JSON.parse(status!.text)).toMatchObject({ platform: process.platform, arch: process.arch });
   const { head, body } = await bundleOf("process.stdin.pipe(process.stdout); process.stderr.write(process.argv[2]);");
@@ -75,6 +90,64 @@ it.each(["sh", "bash"])("installs what it receives, and passes on what follows (
   for await (const chunk of child.stdout) rest += chunk;
   expect(rest).toBe("first bytes, last bytes");
   expect(readdirSync(above)).toEqual(["1.0-abc"]);
+});
+
+it.each<[string, (server: string, home: string) => void]>([
+  ["was changed", (server) => writeFileSync(join(server, "codex.js"), "process.stdout.write('planted')")],
+  ["has one more file", (server) => writeFileSync(join(server, "more.js"), "")],
+  ["lacks a file", (server) => rmSync(join(server, "codex.js"))],
+  [
+    "has a link in place of a file",
+    (server, home) => {
+      renameSync(join(server, "codex.js"), join(home, "elsewhere.js"));
+      symlinkSync(join(home, "elsewhere.js"), join(server, "codex.js"));
+    },
+  ],
+  [
+    "is a link",
+    (server, home) => {
+      renameSync(server, join(home, "elsewhere"));
+      symlinkSync(join(home, "elsewhere"), server);
+    },
+  ],
+  ["may be written by others", (server) => chmodSync(server, 0o777)],
+])("does not run a server that %s, but replaces it", async (_name, change) => {
+  const files = [{ path: "codex.js", bytes: Buffer.from("process.stdout.write('ours\\n'); process.exit(0)") }];
+  const bundle: ServerBundle = { id: "1.0-abc", targets: [], listFiles: async () => ({ files }) };
+  const given = { digests: await listDigests(bundle), home: createHome() };
+  const { head, body } = await packBundle(files);
+  const connect = async () => {
+    const { child, next, exited } = startShell(NODE, [], given);
+    const words = [];
+    for (let status = await next(); status !== undefined; status = await next()) {
+      words.push(status.word);
+      if (status.word === "missing") child.stdin.write(Buffer.concat([Buffer.from(head), body]));
+      else break;
+    }
+    let output = "";
+    for await (const chunk of child.stdout) output += chunk;
+    await exited;
+    return [...words, output];
+  };
+  expect(await connect()).toEqual(["missing", "installed", "ours\n"]);
+  expect(await connect()).toEqual(["ready", "ours\n"]);
+  change(join(given.home, ".cache", "codex-ts", "1.0-abc"), given.home);
+  expect(await connect()).toEqual(["missing", "installed", "ours\n"]);
+  expect(await connect()).toEqual(["ready", "ours\n"]);
+});
+
+it("runs no program and follows no link that a file of the cache names", async () => {
+  const home = createHome();
+  const server = join(home, ".cache", "codex-ts", "1.0-abc");
+  mkdirSync(server, { recursive: true, mode: 0o700 });
+  writeFileSync(join(server, "codex.js"), "process.exit(0)");
+  writeFileSync(join(server, "node"), `${join(home, "planted")}\n`);
+  writeFileSync(join(home, "planted"), `#!/bin/sh\ntouch '${home}/ran'\n`, { mode: 0o755 });
+  writeFileSync(join(home, "mine"), "mine");
+  symlinkSync(join(home, "mine"), join(server, "used"));
+  const { next } = startShell(NODE, [], { home });
+  expect((await next())?.word).toBe("missing");
+  expect([existsSync(join(home, "ran")), readFileSync(join(home, "mine"), "utf8")]).toEqual([false, "mine"]);
 });
 
 it.each([

@@ -77,7 +77,7 @@ describe.skipIf(NO_SSHD !== "")(`an environment behind ssh${NO_SSHD}`, { timeout
   it("runs programs on pipes if there is no native code for it", async () => {
     const told: string[] = [];
     const target = { platform: "aix", arch: "ppc64", libc: "other" } as const;
-    const bare: ServerBundle = { id: "bare", listFiles: () => bundle.listFiles(target) };
+    const bare: ServerBundle = { id: "bare", targets: [], listFiles: () => bundle.listFiles(target) };
     const environment = open(await startSshd(), { bundle: bare, onProgress: (what) => told.push(what) });
     const spec = { cwd: "/", env: ENV };
     const script = "head -c 3000000 /dev/zero | tr '\\0' a; exit 3";
@@ -228,10 +228,15 @@ describe.skipIf(NO_SSHD !== "")(`a host that cannot be used${NO_SSHD}`, { timeou
     const sshd = await startSshd();
     const damaged: ServerBundle = {
       id: "damaged",
+      targets: [],
       listFiles: async () => ({ files: [{ path: "codex.js", bytes: Buffer.from("process.exit(5)") }] }),
     };
     expect(await fail(sshd, { bundle: damaged })).toMatchObject({ code: "program_failed" });
-    const none: ServerBundle = { id: "none", listFiles: async () => Promise.reject(new Error("nothing for it here")) };
+    const none: ServerBundle = {
+      id: "none",
+      targets: [],
+      listFiles: async () => Promise.reject(new Error("nothing for it here")),
+    };
     expect((await fail(sshd, { bundle: none })).reason).toContain("nothing for it here");
     expect(readdirSync(join(sshd.cache, "codex-ts"))).toEqual(["damaged"]);
   });

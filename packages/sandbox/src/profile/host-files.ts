@@ -51,6 +51,8 @@ export interface HostFiles {
   tmpDir: string | undefined;
   /** Absolute path of CODEX_HOME, with rules, settings and cache; undefined if there is none to protect. */
   codexHome: string | undefined;
+  /** Absolute path of the directory with servers that `ssh://` environments have installed on this host. */
+  serverCache: string | undefined;
 }
 
 export function createHostFiles(env: Readonly<Record<string, string | undefined>> = process.env): HostFiles {
@@ -71,6 +73,7 @@ export function createHostFiles(env: Readonly<Record<string, string | undefined>
     isEmpty: (directory) => attempt(() => readdirSync(directory).length === 0) ?? false,
     tmpDir: env.TMPDIR?.startsWith("/") ? env.TMPDIR : undefined,
     codexHome: resolve(env.CODEX_HOME || join(env.HOME || homedir(), ".codex")),
+    serverCache: resolve(env.XDG_CACHE_HOME || join(env.HOME || homedir(), ".cache"), "codex-ts"),
   };
 }
 

@@ -44,7 +44,7 @@ export function listProtected(
 const TRUSTED_NAMES = ["config.toml", "rules", "cache"];
 
 /**
- * Read-only entries for CODEX_HOME, wherever it is, and for what is linked from there. Paths below it that
+ * Read-only entries for CODEX_HOME, wherever it is, for what is linked from there, and for servers that `codex` has installed here. Paths below it that
  * are explicitly writable stay so. @param refuse throws for a writable root that could only be protected as a whole
  */
 export function listCodexHome(
@@ -53,7 +53,7 @@ export function listCodexHome(
   toEntry: (path: string) => ProfileEntry | undefined,
   refuse: (root: string, home: string) => never,
 ): ProfileEntry[] {
-  const { codexHome } = files;
+  const { codexHome, serverCache } = files;
   if (codexHome === undefined || roots.length === 0) return [];
   const home = files.real(codexHome) ?? codexHome;
   const isOpen = (path: string) => roots.some((root) => isWithin(path, root.path));
@@ -62,9 +62,14 @@ export function listCodexHome(
     .filter(([path, real]) => real !== undefined && real !== path && isOpen(real))
     .map(([, real]) => real!);
   for (const path of linked) if (roots.some((root) => root.path === path)) refuse(path, codexHome);
-  const wanted = [...(isOpen(home) ? [codexHome] : []), ...linked];
+  const isCacheOpen = serverCache !== undefined && isOpen(realOfMissing(serverCache, files));
+  const wanted = [...(isOpen(home) ? [codexHome] : []), ...linked, ...(isCacheOpen ? [serverCache] : [])];
   return wanted.map(toEntry).filter((entry) => entry !== undefined);
 }
+
+/** The real path of something that may be missing in its directory. */
+const realOfMissing = (path: string, files: HostFiles): string =>
+  files.real(path) ?? join(files.real(dirname(path)) ?? dirname(path), basename(path));
 
 /** A writable directory inside of a protected one is not a project of its own. */
 const isInsideProtected = (path: string, roots: readonly ProfileEntry[]): boolean =>
@@ -132,10 +137,11 @@ function readCommonDirectory(directory: string, files: HostFiles): string | unde
  * and submodules may lead to mounts that do not answer.
  */
 export const ACCESSED_FOR_ROOTS: readonly ((roots: readonly string[], files: HostFiles) => Iterable<string>)[] = [
-  function* (roots, { codexHome }) {
+  function* (roots, { codexHome, serverCache }) {
     for (const root of roots) for (const name of PROTECTED_NAMES) yield join(root, name);
     for (const dotGit of listDotGits(roots)) yield dotGit;
     if (codexHome !== undefined) for (const name of TRUSTED_NAMES) yield join(codexHome, name);
+    if (serverCache !== undefined) yield serverCache;
   },
   function* (roots, files) {
     for (const dotGit of listDotGits(roots)) {

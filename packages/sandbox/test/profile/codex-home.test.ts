@@ -55,6 +55,23 @@ describe.skipIf(NO_BUBBLEWRAP !== undefined)(
       if (there) expect(readdirSync(join(home, "rules"))).toEqual([]);
     });
 
+    it.each([true, false])("installed servers are not changed in a writable cache, there before: %s", async (there) => {
+      const cache = join(base, "codex-ts");
+      if (there) mkdirSync(cache);
+      const files = createHostFiles({ ...ENV, CODEX_HOME: "/nonexistent/codex", XDG_CACHE_HOME: base });
+      backend = createLocalBackend({ sandbox: createCommandSandbox({ files }) });
+      const command = await backend.start({
+        argv: ["bash", "-c", `mkdir -p ${cache}/1; echo x > ${cache}/file; mv codex-ts other; echo x > f`],
+        cwd: base,
+        env: ENV,
+        stdio: { kind: "pipe", stdin: "null" },
+        sandbox: restrict([READ_ALL, entry(base, "write")]),
+      });
+      await outputOf(command);
+      expect(readdirSync(base).sort()).toEqual(there ? ["codex-ts", "f"] : ["f"]);
+      if (there) expect(readdirSync(cache)).toEqual([]);
+    });
+
     it("is refused as the workspace itself, with what to do", async () => {
       backend = createLocalBackend({ sandbox: open(base) });
       const start = backend.start({

@@ -44,6 +44,7 @@ function createTree(tree: Tree, codexHome?: string): HostFiles {
     isEmpty: (directory) => list(directory).length === 0,
     tmpDir: "/var/tmp",
     codexHome,
+    serverCache: undefined,
   };
 }
 

@@ -1,7 +1,7 @@
 import { closeSync, writeSync } from "node:fs";
 import type { Socket } from "node:net";
 import { type Listener, listenInBackground, READY, READY_FD } from "@codex/background";
-import { createPeerUser } from "@codex/native";
+import { createPeerReader, findConfinement } from "@codex/native";
 import type { Logger } from "@codex/telemetry";
 import { onStopSignal } from "./host-process.js";
 import type { TelemetryArguments } from "./open-telemetry.js";
@@ -62,8 +62,7 @@ export async function serveInBackground(
     listenInBackground({
       ...server,
       place: getPlace(path),
-      getPeerUser: createPeerUser(),
-      onRefused: (uid) => log.warn?.("a client of another user was refused", { uid }),
+      refuse: createRefusal(log),
       ...(idleTimeout === undefined ? {} : { idleMs: Math.ceil(idleTimeout * 1000) }),
     }),
   );
@@ -72,6 +71,22 @@ export async function serveInBackground(
   listener.close();
   log.info?.("stopping", { cause: why ?? "signal" });
   await close();
+}
+
+/**
+ * Refuses other users, and processes that are confined where this one is not: what a client starts here is not in its sandbox.
+ */
+function createRefusal(log: Logger): (socket: Socket) => string | undefined {
+  const getPeer = createPeerReader();
+  return (socket) => {
+    const peer = getPeer(socket);
+    if (peer === undefined) return undefined;
+    const { uid, pid } = peer;
+    const confinement = pid === undefined ? undefined : findConfinement(pid);
+    const reason = uid === process.getuid?.() ? confinement : `it belongs to user ${uid}`;
+    if (reason !== undefined) log.warn?.("a client was refused", { uid, pid, reason });
+    return reason;
+  };
 }
 
 /** Reports to the parent process whether this one listens. */

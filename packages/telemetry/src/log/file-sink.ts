@@ -1,5 +1,6 @@
-import { close, fstat, fstatSync, open, openSync, rename, write } from "node:fs";
+import { close, fstat, fstatSync, rename, write } from "node:fs";
 import { promisify } from "node:util";
+import { openOutputFileSync } from "@codex/file-lock";
 import { messageOf } from "../error-message.js";
 import { LOG_CLOSE_MS, MAX_LOG_FILE_BYTES, MAX_WAITING_LOG_BYTES } from "../limits.js";
 import type { LogFormat } from "./format.js";
@@ -17,7 +18,6 @@ export interface LogFileSinkOptions {
   onProblem?: (message: string) => void;
 }
 
-const openFile = promisify(open);
 const closeFile = promisify(close);
 const renameFile = promisify(rename);
 const statFile = promisify(fstat);
@@ -55,7 +55,7 @@ class FileSink implements LogSink, AsyncDisposable {
       onProblem: () => {},
       ...options,
     };
-    this.#fd = openSync(path, "a", 0o600);
+    this.#fd = openLog(path);
     this.#size = fstatSync(this.#fd).size;
   }
 
@@ -105,7 +105,7 @@ class FileSink implements LogSink, AsyncDisposable {
     const bytes = this.#endsMidLine ? Buffer.concat([LINE_FEED, lines]) : lines;
     try {
       if (this.#size > 0 && this.#size + bytes.length > this.#options.maxBytes) await this.#rotate();
-      this.#fd ??= await openFile(this.#path, "a", 0o600);
+      this.#fd ??= openLog(this.#path);
       while (done < bytes.length) done += (await writeFile(this.#fd, bytes, done)).bytesWritten;
       this.#isFailing = false;
       return undefined;
@@ -123,7 +123,7 @@ class FileSink implements LogSink, AsyncDisposable {
     this.#fd = undefined;
     if (fd !== undefined) await closeFile(fd);
     await renameFile(this.#path, `${this.#path}.1`).catch(() => {}); // another process has moved it
-    this.#fd = await openFile(this.#path, "a", 0o600);
+    this.#fd = openLog(this.#path);
     this.#size = (await statFile(this.#fd)).size;
   }
 
@@ -148,6 +148,8 @@ class FileSink implements LogSink, AsyncDisposable {
     if (fd !== undefined) await closeFile(fd).catch(() => {});
   }
 }
+
+const openLog = (path: string): number => openOutputFileSync(path, { flags: "a", mode: 0o600 });
 
 const LINE_FEED = Buffer.from("\n");
 

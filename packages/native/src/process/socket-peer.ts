@@ -17,25 +17,32 @@ const SOL_SOCKET = 1;
 const SO_PEERCRED = 17;
 const ARCHITECTURES: ReadonlySet<string> = new Set(["x64", "arm64", "arm", "ia32", "riscv64", "loong64", "s390x"]);
 
+/** The process at the other end of a unix socket, as of its connect. */
+export interface SocketPeer {
+  readonly uid: number;
+  /** 0 for a process that this one cannot see. Undefined on macOS. */
+  readonly pid?: number;
+}
+
 /**
- * Returns a function for the user id of the peer process of a unix socket, as of its connect. It returns undefined where the
- * system does not report it, or native code is missing; then only the mode of the socket's directory protects the socket.
+ * Returns a function for the peer of a unix socket. It returns undefined where the system does not report it, or native code is missing;
+ * then only the mode of the socket's directory protects the socket.
  */
-export function createPeerUser(library?: Library): (socket: Socket) => number | undefined {
+export function createPeerReader(library?: Library): (socket: Socket) => SocketPeer | undefined {
   let functions: Functions | undefined;
   return (socket) => {
     const fd = fdOf(socket);
     if (fd === undefined) return undefined;
     try {
       functions ??= bindLibc<Functions>(PROTOTYPES, library);
-      return process.platform === "darwin" ? getMacUser(functions, fd) : getLinuxUser(functions, fd);
+      return process.platform === "darwin" ? getMacPeer(functions, fd) : getLinuxPeer(functions, fd);
     } catch {
       return undefined;
     }
   };
 }
 
-function getLinuxUser({ getsockopt }: Functions, fd: number): number | undefined {
+function getLinuxPeer({ getsockopt }: Functions, fd: number): SocketPeer | undefined {
   if (!ARCHITECTURES.has(process.arch)) return undefined;
   // struct ucred: pid, uid, gid
   const credentials = new Int32Array(3);
@@ -43,12 +50,12 @@ function getLinuxUser({ getsockopt }: Functions, fd: number): number | undefined
   if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, credentials, bytes) !== 0 || bytes[0] !== credentials.byteLength) {
     return undefined;
   }
-  return credentials[1]! >>> 0;
+  return { pid: credentials[0]!, uid: credentials[1]! >>> 0 };
 }
 
-function getMacUser({ getpeereid }: Functions, fd: number): number | undefined {
+function getMacPeer({ getpeereid }: Functions, fd: number): SocketPeer | undefined {
   const uid = new Uint32Array(1);
-  return getpeereid(fd, uid, new Uint32Array(1)) === 0 ? uid[0] : undefined;
+  return getpeereid(fd, uid, new Uint32Array(1)) === 0 ? { uid: uid[0]! } : undefined;
 }
 
 /** The descriptor of a socket, which Node has no public API for. */

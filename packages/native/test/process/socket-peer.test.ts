@@ -4,7 +4,7 @@ import { connect, createServer, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, expect, it } from "vitest";
-import { createPeerUser } from "../../src/process/peer-user.js";
+import { createPeerReader } from "../../src/process/socket-peer.js";
 import { lacking } from "../support.js";
 
 const closing: (() => void)[] = [];
@@ -28,16 +28,18 @@ async function accept(): Promise<Socket> {
   return far;
 }
 
-it("returns the user of the peer of a unix socket", async () => {
-  expect(createPeerUser()(await accept())).toBe(process.getuid?.());
+it("returns the user and the process of the peer of a unix socket", async () => {
+  const peer = createPeerReader()(await accept());
+  expect(peer?.uid).toBe(process.getuid?.());
+  expect(peer?.pid).toBe(process.platform === "linux" ? process.pid : undefined);
 });
 
 it("returns nothing for a closed socket", async () => {
   const socket = await accept();
   socket.destroy();
-  expect(createPeerUser()(socket)).toBeUndefined();
+  expect(createPeerReader()(socket)).toBeUndefined();
 });
 
 it.runIf(process.platform === "linux")("names nobody where the C library cannot tell", async () => {
-  expect(createPeerUser(lacking("getsockopt"))(await accept())).toBeUndefined();
+  expect(createPeerReader(lacking("getsockopt"))(await accept())).toBeUndefined();
 });
