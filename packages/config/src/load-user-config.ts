@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { WHOLE_RULES_DIRECTORY } from "@codex/policy";
 import { codexHome } from "./codex-home.js";
 import { type ConfigFlags, listFlags } from "./flags.js";
 import { type LoadedConfig, loadConfig } from "./load-config.js";
@@ -30,6 +31,7 @@ export const ruleDirectories = (
 
 const ownRuleDirectories = (sources: LoadedConfig["sources"], project: LoadedConfig["project"]): string[] => [
   join(sources.home, "rules"),
+  join(sources.home, "rules", WHOLE_RULES_DIRECTORY),
   ...project.directories
     .filter(({ path, trust }) => trust === "trusted" && join(path, ".codex") !== sources.home)
     .map(({ path }) => join(path, ".codex", "rules")),

@@ -5,13 +5,13 @@ import { findDangerousEntry } from "./dangerous.js";
 import { MAX_PROPOSED_RULE_BYTES } from "./limits.js";
 import { isStandardProgram } from "./programs.js";
 import { createAllowRule, proposeAmendment } from "./rules/amendment.js";
-import { findPrefixBan } from "./rules/banned-prefixes.js";
 import { createRulesPort } from "./rules/create-rules-port.js";
 import { addRule, createRulePolicy, type RulePolicy } from "./rules/policy.js";
 import type { RuleOrigin } from "./rules/rule.js";
+import { findPrefixBan } from "./rules/saved-rules.js";
 import type { RuleMatch, RulesPort } from "./rules-port.js";
 
-/** Saves a rule that allows every command with this prefix, and resolves to its place. Rejects when it is not saved. */
+/** Saves a rule that allows this command, or with a prefix (see `isSavedAsPrefix`) all that begin so, and resolves to its place. Rejects when it is not saved. */
 export type SaveRule = (prefix: readonly string[]) => Promise<RuleOrigin>;
 
 /** The rules in force: those that were passed in, and those that were saved since. */

@@ -46,11 +46,6 @@ function listRunScript(program: string, args: readonly string[]): NestedCommand[
   return isRunner && at < args.length - 1 ? [toCommand([name, ...args.slice(at + 1)])] : [];
 }
 
-/** Whether a program of this name runs what its arguments name. */
-export function isWrapper(name: string): boolean {
-  return name !== "git" && (WRAPPERS.has(name) || SPECIAL.has(name));
-}
-
 /** `e`, the flag `e` of `s///`, or a script from a file. */
 const RUNS_IN_SED = /^-\w*f|^--fi|(?:^|[\s;{}\d$!/,|#])e|[^\w\s][gpmiIM\d]*e[gpmiIM\d]*(?:$|[\s;}w])/;
 

@@ -1,5 +1,5 @@
 import type { ApprovalRequest } from "@codex/orchestrator";
-import { renderAllowRule } from "@codex/policy";
+import { fileOfRule, renderAllowRule } from "@codex/policy";
 import { quoteWords, visible } from "@codex/policy/display";
 import { cutEnd } from "@codex/text";
 import { describeSandbox } from "./describe-sandbox.js";
@@ -71,7 +71,9 @@ function listFields(request: ApprovalRequest, rulesFile: string): Field[] {
     ...describeEarlierRun(request).map((line) => field("already ran", line)),
     field("reason", shorten(reason)),
     ...(justification === null ? [] : [field("the model", shorten(justification))]),
-    ...(rule === null ? [] : [field("rule to save", renderAllowRule(rule)), field("saved to", rulesFile)]),
+    ...(rule === null
+      ? []
+      : [field("rule to save", renderAllowRule(rule)), field("saved to", fileOfRule(rulesFile, rule))]),
   ];
 }
 

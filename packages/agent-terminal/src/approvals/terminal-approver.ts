@@ -6,7 +6,7 @@ import {
   type Approver,
   findRuleProblem,
 } from "@codex/orchestrator";
-import { renderAllowRule } from "@codex/policy";
+import { fileOfRule, renderAllowRule } from "@codex/policy";
 import { quoteWords, visible } from "@codex/policy/display";
 import { splitWords } from "../text/split-words.js";
 import { describeRequest } from "./describe-approval.js";
@@ -131,7 +131,7 @@ async function editRule({ proposedAmendment, plainCommands }: ApprovalRequest, d
   // Prefilled text counts as typed: a line feed would submit it.
   let text = proposed.every((word) => !/\n/.test(word) && visible(word) === word) ? quoteWords(proposed) : "";
   for (;;) {
-    text = await dialog.ask("Allow commands that begin with (nothing goes back): ", text);
+    text = await dialog.ask("Allow always (nothing goes back): ", text);
     if (text === "") return undefined;
     const rule = splitWords(text);
     const problem = rule === undefined ? "a quote is not closed" : findRuleProblem(rule, plainCommands);
@@ -147,6 +147,9 @@ async function editRule({ proposedAmendment, plainCommands }: ApprovalRequest, d
 }
 
 function describeNoTerminal({ proposedAmendment }: ApprovalRequest, rulesFile: string): string {
-  const rule = proposedAmendment === null ? "a rule" : `the rule ${visible(renderAllowRule(proposedAmendment))}`;
-  return `there is no terminal to ask at; run it at one, or allow it by ${rule} in ${rulesFile}`;
+  const [rule, file] =
+    proposedAmendment === null
+      ? ["a rule", rulesFile]
+      : [`the rule ${visible(renderAllowRule(proposedAmendment))}`, fileOfRule(rulesFile, proposedAmendment)];
+  return `there is no terminal to ask at; run it at one, or allow it by ${rule} in ${file}`;
 }

@@ -134,12 +134,12 @@ describe("an answer at the terminal", () => {
   });
 
   it("is not typed by the rule that is to be edited", async () => {
-    const words = ["gulp-lint", "x\ny\ny\n"];
+    const words = ["wc", "x\ny\ny\n"];
     const decision = ask({ proposedAmendment: words, plainCommands: [words] });
     await screen.answer("[q]uit: ", "e");
-    await screen.answer("(nothing goes back): ", "gulp-lint");
+    await screen.answer("(nothing goes back): ", "wc");
     const shown = await screen.answer("[b]ack: ", "yes");
-    expect(shown).toContain('rule to save prefix_rule(pattern=["gulp-lint"], decision="allow")');
-    expect(await decision).toEqual({ decision: "accept_and_save", rule: ["gulp-lint"] });
+    expect(shown).toContain('rule to save prefix_rule(pattern=["wc"], decision="allow")');
+    expect(await decision).toEqual({ decision: "accept_and_save", rule: ["wc"] });
   });
 });

@@ -57,13 +57,15 @@ it("shows the rule only where it can be saved", () => {
   const part = { proposedAmendment: ["make"] };
   expect(describeWith(part)).not.toContain("rule to save");
   const shown = describeWith({ ...part, availableDecisions: ["accept_and_save"] });
-  expect(shown).toContain('  rule to save prefix_rule(pattern=["make"], decision="allow")\n  saved to     /h/rules\n');
+  expect(shown).toContain(
+    '  rule to save prefix_rule(pattern=["make"], decision="allow", whole=True)\n  saved to     /h/whole/rules\n',
+  );
 });
 
 describe.each(["command", "justification", "reason", "cwd"] as const)("a hostile %s", (member) => {
   const show = (text: string, width?: number) => {
     const part = member === "command" ? { command: ["bash", "-c", text] } : { [member]: text };
-    return describeRequest({ ...REQUEST, justification: "x", ...part }, "/h/rules", (shown) => shown, { width });
+    return describeRequest({ ...REQUEST, justification: "x", ...part }, "/h/whole/rules", (shown) => shown, { width });
   };
 
   it("does not look like a line of the question", () => {

@@ -1,8 +1,8 @@
-import { findPrefixBan } from "@codex/policy";
+import { findPrefixBan, isSavedAsPrefix } from "@codex/policy";
 
 /**
- * Why a rule that allows everything with this prefix is not saved with an approval: it leaves open what is run, or it
- * has nothing to do with what was approved. Undefined when it may be.
+ * Why a rule is not saved with an approval: it leaves open what is run, or it has nothing to do with what was approved. Undefined when it
+ * may be.
  */
 export function findRuleProblem(
   prefix: readonly string[],
@@ -10,8 +10,11 @@ export function findRuleProblem(
 ): string | undefined {
   const ban = findPrefixBan(prefix);
   if (ban !== undefined) return ban;
-  const matches = plainCommands.some((words) => prefix.every((word, index) => words[index] === word));
-  return matches
+  const shown = prefix.map((word) => JSON.stringify(word)).join(" ");
+  const matches = plainCommands.filter((words) => prefix.every((word, index) => words[index] === word));
+  if (matches.length === 0) return `no command of the call begins with ${shown}`;
+  const isWhole = matches.some((words) => words.length === prefix.length);
+  return isSavedAsPrefix(prefix) || isWhole
     ? undefined
-    : `no command of the call begins with ${prefix.map((word) => JSON.stringify(word)).join(" ")}`;
+    : `what follows ${shown} may say what else is run: only a whole command of the call can be saved`;
 }

@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { ApprovalAnswer, ApprovalRequest } from "@codex/orchestrator";
@@ -90,32 +90,41 @@ describe("accept_and_save", () => {
         availableDecisions: ["accept", "accept_for_session", "accept_and_save", "decline", "cancel"],
       },
     ]);
-    expect(await readFile(file, "utf8")).toBe('prefix_rule(pattern=["say", "hi"], decision="allow")\n');
-    await run("say hi there", { workdir: "/elsewhere" });
+    const whole = join(directory, "saved", "whole");
+    expect(await readFile(join(whole, "default.rules"), "utf8")).toBe(
+      'prefix_rule(pattern=["say", "hi"], decision="allow", whole=True)\n',
+    );
+    await run("say hi", { workdir: "/elsewhere" });
     expect(asked).toHaveLength(1);
     expect(sent().at(-1)).toMatchObject({ execApprovalRequirement: { skip: { bypassSandbox: true } } });
     await run("say ho");
-    const loaded = await loadRulePolicy([{ directory: join(directory, "saved") }]);
+    const loaded = await loadRulePolicy([{ directory: whole }]);
     expect(loaded.rules.map(({ origin }) => origin.line)).toEqual([1, 2]);
     const next = await judged({ approvalPolicy: "untrusted", rules: loaded });
     expect([(await next.run("say hi")).status, (await next.run("say ho")).status]).toEqual(["success", "success"]);
     expect(next.asked).toEqual([]);
+    await next.run("say hi there");
+    expect(next.asked).toHaveLength(1);
   });
 
   it("saves the rule that the person made of it", async () => {
     const file = join(directory, "edited.rules");
-    const edited: ApprovalAnswer = { decision: "accept_and_save", rule: ["say"] };
+    const edited: ApprovalAnswer = { decision: "accept_and_save", rule: ["mkdir"] };
     const { run, asked } = await judged({ approvalPolicy: "untrusted", saveRule: createRuleSaver(file) }, edited);
-    await run("say hi");
-    await run("say something else");
+    await run("mkdir hi");
+    await run("mkdir something else");
     expect(asked).toHaveLength(1);
-    expect(await readFile(file, "utf8")).toBe('prefix_rule(pattern=["say"], decision="allow")\n');
+    expect(await readFile(file, "utf8")).toBe('prefix_rule(pattern=["mkdir"], decision="allow")\n');
   });
 
   it("runs the command when the rule cannot be saved, says so, and does not count on the rule", async () => {
-    const file = join(directory, "broken.rules");
+    const file = join(directory, "whole", "broken.rules");
+    await mkdir(join(directory, "whole"));
     await writeFile(file, "this is no rule\n");
-    const policy: PolicyOptions = { approvalPolicy: "untrusted", saveRule: createRuleSaver(file) };
+    const policy: PolicyOptions = {
+      approvalPolicy: "untrusted",
+      saveRule: createRuleSaver(join(directory, "broken.rules")),
+    };
     const { run, asked, sent } = await judged(policy, "accept_and_save");
     const result = await run("say hi");
     expect(result.text).toMatch(/not saved: .*does not load/);
@@ -125,17 +134,18 @@ describe("accept_and_save", () => {
     expect(await readFile(file, "utf8")).toBe("this is no rule\n");
   });
 
-  it("never saves a rule that leaves open what is run", async () => {
+  it.each<[string[], RegExp]>([
+    [["bash"], /not saved: no command of the call begins with|not saved: `bash` runs what it reads/],
+    [["say"], /not saved: what follows "say" may say what else is run: only a whole command/],
+  ])("never saves a rule that leaves open what is run: %j", async (rule, problem) => {
     const saved: (readonly string[])[] = [];
     const saveRule = async (prefix: readonly string[]) => {
       saved.push(prefix);
       return { file: "x.rules", line: 1 };
     };
-    const edited: ApprovalAnswer = { decision: "accept_and_save", rule: ["bash", "-c"] };
+    const edited: ApprovalAnswer = { decision: "accept_and_save", rule };
     const { run } = await judged({ approvalPolicy: "untrusted", saveRule }, edited);
-    expect((await run("say hi")).text).toMatch(
-      /not saved: the value of `-c` is left open, and `bash` may run what it says/,
-    );
+    expect((await run("say hi")).text).toMatch(problem);
     expect(saved).toEqual([]);
   });
 });
@@ -144,7 +154,8 @@ describe("the proposed rule", () => {
   const escalated = { sandbox_permissions: "require_escalated" };
 
   it.each([
-    ["what the model suggests", "say hi && say ho", { ...escalated, prefix_rule: ["say"] }, ["say"]],
+    ["what the model suggests", "mkdir a && mkdir b", { ...escalated, prefix_rule: ["mkdir"] }, ["mkdir"]],
+    ["the whole command for a program that may run others", "say hi", { prefix_rule: ["say"] }, ["say", "hi"]],
     [
       "the first command when the suggestion does not cover all",
       "say hi && sing",
@@ -154,7 +165,7 @@ describe("the proposed rule", () => {
     ["the command when the suggestion is banned", "git push", { prefix_rule: ["git"] }, ["git", "push"]],
     ["the command when nothing is suggested", "say 'a b'", {}, ["say", "a b"]],
     ["the argv of an opaque script", "say > x", {}, ["/bin/bash", "-lc", "say > x"]],
-    ["none for an interpreter with a script of its own", "python3 -c", {}, null],
+    ["none for an interpreter that runs its input", "python3 -i", {}, null],
     ["none for a dangerous command, after which any file could stand", "rm -rf x", {}, null],
     ["none of the model's for one either", "rm -f x", { ...escalated, prefix_rule: ["rm", "-f"] }, null],
     ["the one for what else asks", "say hi && rm -f x", {}, ["say", "hi"]],

@@ -1,8 +1,8 @@
-import { findPrefixBan } from "./banned-prefixes.js";
 import { checkCommand } from "./check-command.js";
 import { findMatches, type MatchOptions } from "./match.js";
 import { addRule, type RulePolicy } from "./policy.js";
 import type { PrefixRule, RuleOrigin } from "./rule.js";
+import { findPrefixBan, isSavedAsPrefix } from "./saved-rules.js";
 
 export interface AmendmentRequest {
   readonly policy: RulePolicy;
@@ -16,7 +16,7 @@ export interface AmendmentRequest {
 }
 
 /**
- * The prefix to offer as a rule that allows: the suggestion of the model if it alone would allow every command, else
+ * The prefix, or the whole command, to offer as a rule that allows: the suggestion of the model if it alone would allow every command, else
  * the command that needs approval. Undefined when neither helps, such as when a rule requires the approval.
  */
 export function proposeAmendment(request: AmendmentRequest): readonly string[] | undefined {
@@ -41,10 +41,12 @@ function isUnruled(command: readonly string[], { policy, match }: AmendmentReque
   );
 }
 
-/** Allows every command with this prefix. */
-export function createAllowRule([first = "", ...rest]: readonly string[], origin: RuleOrigin): PrefixRule {
+/** Allows this command, and if its program runs nothing else every command with this prefix. */
+export function createAllowRule(words: readonly string[], origin: RuleOrigin): PrefixRule {
+  const [first = "", ...rest] = words;
   return {
     first,
+    whole: !isSavedAsPrefix(words),
     rest: rest.map((token) => [token]),
     canonicalMatching: false,
     decision: "allow",

@@ -6,6 +6,3 @@ export const MAX_RULE_FILES_PER_LAYER = 256;
 
 /** Most rules (after alternatives of the first token are expanded) one file may declare. */
 export const MAX_RULES_PER_FILE = 20_000;
-
-/** Most interpretations of a prefix to be saved: each option that may take a value doubles them. With more, the prefix is refused. */
-export const MAX_PREFIX_READINGS = 256;

@@ -60,7 +60,7 @@ function matchTokens(
 
 /** The first token is known to match. */
 function isPrefixOf(rule: PrefixRule, tokens: readonly string[]): boolean {
-  if (tokens.length <= rule.rest.length) return false;
+  if (tokens.length <= rule.rest.length || (rule.whole && tokens.length > rule.rest.length + 1)) return false;
   return rule.rest.every((alternatives, index) => {
     const token = tokens[index + 1] ?? "";
     if (!rule.canonicalMatching) return alternatives.includes(token);

@@ -69,6 +69,7 @@ export class Declarations {
     const shared = {
       rest,
       canonicalMatching: readFlag(bound, "canonical_matching"),
+      whole: readFlag(bound, "whole"),
       decision,
       justification: readJustification(bound),
       sandbox: readSandbox(bound, decision),

@@ -14,13 +14,14 @@ export interface RuleOrigin {
   readonly line: number;
 }
 
-/** Applies to every command that starts with its pattern, token by token. */
+/** Applies to every command that starts with its pattern, token by token; with `whole` to commands without further tokens. */
 export interface PrefixRule {
   readonly first: string;
   /** Alternatives for each further token. */
   readonly rest: readonly (readonly string[])[];
   /** Tokens are compared without regard to case and Unicode composition. */
   readonly canonicalMatching: boolean;
+  readonly whole: boolean;
   readonly decision: Decision;
   readonly justification: string | undefined;
   /** `keep`: what it allows still runs in the sandbox. */

@@ -27,7 +27,6 @@ describe("bounds of rule files", () => {
       MAX_RULE_FILE_BYTES: 1_048_576,
       MAX_RULE_FILES_PER_LAYER: 256,
       MAX_RULES_PER_FILE: 20_000,
-      MAX_PREFIX_READINGS: 256,
       MAX_STEPS: 5_000_000,
       MAX_ALLOCATED_BYTES: 67_108_864,
       MAX_CALL_DEPTH: 64,

@@ -39,7 +39,7 @@ function write(text: string): void {
 describe("saveAllowRule", () => {
   it("makes the file and its directory", async () => {
     expect(await saveAllowRule(file, ["git", "push"])).toBe(true);
-    expect(readFileSync(file, "utf8")).toBe('prefix_rule(pattern=["git", "push"], decision="allow")\n');
+    expect(readFileSync(file, "utf8")).toBe('prefix_rule(pattern=["git", "push"], decision="allow", whole=True)\n');
     expect(readdirSync(dirname(file))).toEqual(["default.rules"]);
   });
 

@@ -83,7 +83,7 @@ function createRuleEditor(id: string, rule: readonly string[], save: (words: str
         save(words);
       },
     },
-    h("label", { for: `rule-${id}` }, "Always allow commands that begin with"),
+    h("label", { for: `rule-${id}` }, "Always allow this command; if its program runs no others, all that begin so"),
     h("div", { class: "buttons" }, input, h("button", { type: "submit" }, "Save rule")),
     problem,
   );
