@@ -9,14 +9,17 @@ const SECRET_WORDS =
   "KEY|SECRET|TOKEN|PASSW|PASSPHRASE|(?:STORE|DB|ROOT|USER|ADMIN|KS|SMTP)PASS|CREDENTIAL|AUTH(?!ORS?(?![a-z]))|COOKIE|DSN|BEARER|JWT|SIGNATURE";
 /** Parts of names that count only as a whole name. */
 const SECRET_PARTS = "PASS|PW|PSK|SIG|CREDS|OTP|PINCODE";
-const NAME = `(?:[\\w.-]*(?:${SECRET_WORDS})[\\w.-]*|(?:[\\w.-]*[_.-])?(?:${SECRET_PARTS})(?:[_.-][\\w.]*)?|\\w+_PWD)`;
+/** A name up to its end; what it contains is looked up first, once, so that no part of it is matched in several ways. */
+const NAME = `(?=[\\w.-]*(?:${SECRET_WORDS})|(?:[\\w.-]*[_.-])?(?:${SECRET_PARTS})(?:[_.]|(?![\\w.-])|-(?![\\w.]*-))|\\w+_PWD(?![\\w.-]))[\\w.-]+`;
 /** Matches only at the start of a word, so that matching a long text takes linear time. */
 const SECRET_NAME = `(?<![\\w.-])${NAME}`;
 const VALUE = `("[^"]*"?|'[^']*'?|[^\\s;&|]+)`;
 /** Programs, and options of them, that read a password. */
 const ASKING =
-  "\\b(?:sudo\\s+-\\w*S|kinit|chpasswd|passwd|smbpasswd|vncpasswd|cryptsetup|lpass|op signin|secret-tool store|pass insert|age -p|sshfs|keepassxc-cli|realm join|gcloud secrets|hdiutil|read[ \\w-]{0,40}(?:PASS|TOKEN|SECRET|KEY)|[\\w -]{1,80}--(?:password|token|secret|auth|with|passphrase)[\\w-]*(?:stdin|token))";
-const PATTERNS: readonly [RegExp, string][] = [
+  "\\b(?:sudo\\s+-\\w*S|kinit|chpasswd|passwd|smbpasswd|vncpasswd|cryptsetup|lpass|op signin|secret-tool store|pass insert|age -p|sshfs|keepassxc-cli|realm join|gcloud secrets|hdiutil|read[ \\w-]{0,40}(?:PASS|TOKEN|SECRET|KEY)|[\\w -]{1,80}--(?:password|token|secret|auth|with|passphrase)[\\w-]{0,40}(?:stdin|token))";
+type Replacement = string | ((found: string) => string);
+/** What matches here matches at any length of text in linear time. */
+const PATTERNS: readonly [RegExp, Replacement][] = [
   [/\b((?:Bearer|Basic|Digest|Negotiate|Token)\s+)[\w.+/=~:-]{6,}/gi, `$1${HIDDEN}`],
   // A header, up to the end of its line or quotes.
   [new RegExp(`(${SECRET_NAME}["']?\\s*:(?!//)\\s*["']?)[^"'\\n]+`, "gi"), `$1${HIDDEN}`],
@@ -31,16 +34,16 @@ const PATTERNS: readonly [RegExp, string][] = [
     `$1$2${HIDDEN}$2`,
   ],
   // A file that is only this text.
-  [/((?:private-key|preshared-key|auth-user-pass|data-file)[ =])<\([^)]*\)/g, `$1${HIDDEN}`],
+  [/((?:private-key|preshared-key|auth-user-pass|data-file)[ =])<\([^)]*\)?/g, `$1${HIDDEN}`],
   [/(-D[\w.]*\.login=)[^\s;&|]+/gi, `$1${HIDDEN}`],
   // What a program reads as a password: echo … | sudo -S, kinit <<< …
   [new RegExp(`\\b(echo|printf)\\s[^|;&\\n]{1,400}(?=\\|[^|;&\\n]{0,400}${ASKING})`, "g"), `$1 ${HIDDEN} `],
   [new RegExp(`(${ASKING}[^|;&\\n]{0,400}<<<\\s?)${VALUE}`, "g"), `$1${HIDDEN}`],
   // https://user:password@host, https://token@host; `git@` is not a secret.
   [/(:\/\/)(?!git@)[^\s/?#'"]+@/g, `$1${HIDDEN}@`],
-  [/(:\/\/[^\s:@/'"]*:)[^\s'"@]*@/g, `$1${HIDDEN}@`],
+  [/:\/\/[^\s'"]+/g, hideBeforeAt(/(:\/\/[^:@/]*:)[^@]*/g)],
   // :pserver:user:password@host, field[password]=…
-  [/(:(?:pserver|sserver|ext):[^\s:@]{0,100}:)[^\s@]*@/g, `$1${HIDDEN}@`],
+  [/:(?:pserver|sserver|ext):\S+/g, hideBeforeAt(/(:(?:pserver|sserver|ext):[^:@]{0,100}:)[^@]*/g)],
   [/(\[(?:password|concealed|otp)\]=)[^\s'"]+/gi, `$1${HIDDEN}`],
   [
     /\b(?:sk|pk|rk|ghp|gho|ghu|ghs|ghr|glpat|npm|pypi|hf|gsk|xai|r8|shpat|shpss|figd|tskey|dckr_pat|dop_v1|whsec|sbp|nfp|lin_api|rubygems|xox[abeprs]|xapp)[-_][\w-]{8,}/g,
@@ -49,7 +52,7 @@ const PATTERNS: readonly [RegExp, string][] = [
   [/\bgithub_pat_\w{8,}/g, HIDDEN],
   [/\b(?:AKIA|ASIA|AIza|ATATT|ya29\.)[\w-]{12,}/g, HIDDEN],
   [/\b(?:hvs|hvb|SG)\.[\w-]{8,}[\w.-]*/g, HIDDEN],
-  [/\beyJ[\w-]+\.[\w-]+(?:\.[\w-]*)*/g, HIDDEN],
+  [/\beyJ[\w.-]+/g, (found) => (/^[\w-]+\.[\w-]/.test(found) ? HIDDEN : found)],
   [/(hooks\.slack\.com\/services\/|discord(?:app)?\.com\/api\/webhooks\/|\/bot(?=\d{6,}:))[\w/:-]+/g, `$1${HIDDEN}`],
   [/-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*/g, HIDDEN],
 ];
@@ -58,7 +61,7 @@ const SECRET_FLAG = new RegExp(`^--?(?:${NAME}|pwd|pat|pin)$`, "i");
 
 /** Subcommands that store the name and value that follow. */
 const STORES = /^(?:config|configure|config:set|set|add|put|login|auth|secrets?|user-secrets|modify|connect|wifi)$/;
-const STORED_NAME = new RegExp(`^[\\w.:/-]*(?:${SECRET_WORDS}|PSK|PASS)[\\w.:/-]*$`, "i");
+const STORED_NAME = new RegExp(`^(?=[\\w.:/-]*(?:${SECRET_WORDS}|PSK|PASS))[\\w.:/-]+$`, "i");
 
 /**
  * Replaces what looks like a secret in a text such as a script, judged by its name, form or position. This is a heuristic:
@@ -84,13 +87,26 @@ export function redactWords(words: readonly string[]): string[] {
 }
 
 const redactByForm = (text: string): string =>
-  PATTERNS.reduce((rest, [pattern, replacement]) => rest.replace(pattern, replacement), text);
+  PATTERNS.reduce(
+    (rest, [pattern, replacement]) =>
+      typeof replacement === "string" ? rest.replace(pattern, replacement) : rest.replace(pattern, replacement),
+    text,
+  );
+
+/** Hides what follows the group of `start` up to an `@`, in a word that has one. */
+function hideBeforeAt(start: RegExp): (word: string) => string {
+  return (word) => {
+    const last = word.lastIndexOf("@");
+    return last === -1 ? word : word.slice(0, last).replace(start, `$1${HIDDEN}`) + word.slice(last);
+  };
+}
 
 /** A quoted word with blanks may be a nested script. */
 function redactInner(raw: string, { value }: TextWord, depth: number): string {
-  const quoted = /^(["'])([\s\S]*\s[\s\S]*)\1$/.exec(raw);
-  if (quoted === null || depth === 0 || !/\s/.test(value)) return raw;
-  return `${quoted[1]}${redact(quoted[2] ?? "", depth - 1)}${quoted[1]}`;
+  const quote = raw[0] ?? "";
+  const isQuoted = raw.length > 2 && (quote === '"' || quote === "'") && raw.endsWith(quote);
+  if (!isQuoted || depth === 0 || !/\s/.test(value)) return raw;
+  return `${quote}${redact(raw.slice(1, -1), depth - 1)}${quote}`;
 }
 
 /** The replacement of each word; undefined for one that has no secret by its position. */

@@ -61,7 +61,7 @@ function describeOption({ short, long, description, required, optional, argChoic
   const names = [long, short].filter((name) => name != null);
   if (!required && !optional) return { names, description, value: undefined };
   if (argChoices !== undefined) return { names, description, value: { kind: "choices", choices: argChoices } };
-  const placeholder = /<([^>]+)>/.exec(flags)?.[1] ?? "";
+  const placeholder = /<([^<>]+)>/.exec(flags)?.[1] ?? "";
   const choices = CHOICES[names[0] ?? ""];
   if (choices !== undefined) return { names, description, value: { kind: "choices", choices } };
   if (ENVIRONMENT_OPTIONS.has(long ?? "")) return { names, description, value: { kind: "environment" } };

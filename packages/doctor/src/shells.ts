@@ -55,7 +55,7 @@ async function describeVersion(name: string, path: string): Promise<string> {
   const real = basename(realpathSync(path));
   if (real !== "bash" && real !== "zsh") return real === name ? name : `${name} (${real})`;
   const { stdout } = await runProgram(path, ["--version"]);
-  return `${real} ${/\d+(?:\.\d+)+/.exec(stdout)?.[0] ?? ""}`.trim();
+  return `${real} ${/(?<!\d)\d+(?:\.\d+)+/.exec(stdout)?.[0] ?? ""}`.trim();
 }
 
 /** Login shell in the user database; undefined for a user who is not in it. */

@@ -7,4 +7,4 @@ export const withoutUrlSecrets = (text: string): string =>
     return `${scheme}${authority.slice(authority.lastIndexOf("@") + 1)}${place.slice(authority.length)}`;
   });
 
-const URL_TEXT = /\b([a-z][a-z0-9+.-]*:\/\/)([^\s"'`<>]+)/gi;
+const URL_TEXT = /(:\/\/)([^\s"'`<>]+)/g;

@@ -89,4 +89,4 @@ export function findMovedPaths(
   return Object.fromEntries([...moved].map(([place, paths]) => [place, [...paths]]));
 }
 
-const normalize = (path: string): string => posix.normalize(path).replace(/(?<=.)\/+$/, "");
+const normalize = (path: string): string => posix.normalize(path).replace(/(?<=[^/])\/+$/, "");

@@ -138,7 +138,7 @@ function createPublicUrl(
   return ({ headers }) => `${scheme}://${/^[\w.:[\]-]{1,255}$/.exec(headers.host ?? "")?.[0] ?? new URL(url).host}`;
 }
 
-const toSocketUrl = (url: string): string => url.replace(/^http/, "ws").replace(/\/+$/, "");
+const toSocketUrl = (url: string): string => url.replace(/^http/, "ws").replace(/(?<!\/)\/+$/, "");
 
 async function shutDown(rendezvous: Rendezvous, server: Server, drainMs: number): Promise<void> {
   rendezvous.drain();

@@ -91,7 +91,7 @@ function toReal(path: string, files: HostFiles): string {
  * with a slash, the last one first, as a program begins the line with its own name.
  */
 function listPaths(line: string, error: string, cwd: string): string[] {
-  const quoted = [...line.matchAll(/['"`\u2018\u201c]([^'"`\u2019\u201d]+)['"`\u2019\u201d]/g)].map(
+  const quoted = [...line.matchAll(/['"`\u2018\u201c]([^'"`\u2018\u2019\u201c\u201d]+)['"`\u2019\u201d]/g)].map(
     (match) => match[1]!,
   );
   const before = line.slice(0, line.indexOf(error)).split(": ").filter(Boolean);

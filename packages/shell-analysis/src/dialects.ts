@@ -34,7 +34,7 @@ export function listGuessedReadings(script: string, isRejected: boolean): string
 export const readAfterPattern = (text: string): string => /[\n;&|]([\s\S]*)/.exec(text)?.[1] ?? "";
 
 /** What the grammar takes for a part of the end of a here-document. */
-const JOINED_START = /(?<!<)<<(?!<)-?[ \t]*['"\\]?[\w -]+['"]?[;&|<>()]/;
+const JOINED_START = /(?<!<)<<(?!<)-?[ \t]*(?:['"\\][\w -]+|[\w-][\w -]*)?['"]?[;&|<>()]/;
 
 /** Without here-documents: what follows them is a command. */
 function dropHereDocuments(script: string): string {
@@ -81,7 +81,7 @@ export function translateDialect(script: string): string {
       "for $1 in $2; do $3\ndone",
     )
     .replace(
-      /\bfor (\w+) in ((?:(?!\bfor \w+ in )[^;\n])*)[;\n](?!\s*do\b)([\s\S]{0,2000}?)[;\n]\s*end\b/g,
+      /\bfor (\w+) in ((?:(?!\bfor \w+ in )[^;\n])*)[;\n](?!\s*do\b)([\s\S]{0,2000}?)[;\n][^\S\n]*end\b/g,
       "for $1 in $2; do $3; done",
     )
     .replace(

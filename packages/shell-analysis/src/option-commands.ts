@@ -85,7 +85,8 @@ const tarCommands: FindOptionCommands = inEither(
   (arg, next) =>
     valuesOf("", "checkpoint-action")(arg, next).flatMap((action) => /^exec=(.+)$/s.exec(action)?.[1] ?? []),
   // Old-style options are a first word without a dash, followed by their values.
-  (arg, _next, rest) => (arg.length > 1 && arg.length < 8 && /^[a-zA-Z]*[IF][a-zA-Z]*$/.test(arg) ? [...rest()] : []),
+  (arg, _next, rest) =>
+    arg.length > 1 && arg.length < 8 && /^[a-zA-EGHJ-Z]*[IF][a-zA-Z]*$/.test(arg) ? [...rest()] : [],
 );
 
 const makeCommands: FindOptionCommands = (arg, next = "") => [

@@ -169,7 +169,7 @@ function isPath(path: string, other: string): boolean {
   if (!GLOB.test(path)) return path === other;
   // Of these, the comparison would take long.
   if (other.length > MAX_NAME || path.split("*").length > MAX_STARS) return !/\s/.test(other);
-  const pattern = path.replace(/\*+|\[[^\]]*\]|[\s\S]/g, (part) => {
+  const pattern = path.replace(/\*+|\[[^\][]*\]|[\s\S]/g, (part) => {
     if (part.startsWith("*")) return "[^/]*";
     return part === "?" || part.length > 1 ? "[^/]" : part.replace(/[^\w]/, "\\$&");
   });

@@ -5,8 +5,11 @@
 export function renderLimits(kind: "S" | "H", lines: readonly string[]): string[] {
   return lines.flatMap((line) => {
     // `open files   (-n) 1024` and `stack size   (kbytes, -s) 8192` in bash, `-n: file descriptors   1024` in zsh
-    const [, inBash, inZsh, value] = /(?:-(\w)\)|^-(\w):.*?)\s+(\S+)$/.exec(line) ?? [];
+    const [, inBash, inZsh] = /-(\w)\)\s|^-(\w):/.exec(line) ?? [];
     const letter = inBash ?? inZsh;
-    return letter === undefined || "xp".includes(letter) ? [] : [`builtin ulimit -${kind} -${letter} ${value}`];
+    const value = line.split(/\s/).at(-1);
+    return letter === undefined || value === "" || "xp".includes(letter)
+      ? []
+      : [`builtin ulimit -${kind} -${letter} ${value}`];
   });
 }

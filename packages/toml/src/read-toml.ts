@@ -72,7 +72,7 @@ export function parseTypedValue(text: string): unknown {
   try {
     return parse(`value = ${text}`, { integersAsBigInt: "asNeeded", unsafeKeyBehaviour: "throw" }).value;
   } catch {
-    return text.replace(/^["']+|["']+$/g, "");
+    return text.replace(/^["']+|(?<!["'])["']+$/g, "");
   }
 }
 

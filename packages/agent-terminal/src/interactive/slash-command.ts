@@ -33,7 +33,7 @@ export const ANYTIME: ReadonlySet<SlashName> = new Set<SlashName>([
 
 /** Parses a slash command; undefined for a message to the model, including paths such as `/etc/hosts`. */
 export function parseSlashCommand(text: string): SlashCommand | undefined {
-  const [, word, argument = ""] = /^\/(\w+)(?:[ \t]+([^\n]*))?\s*$/.exec(text) ?? [];
+  const [, word, argument = ""] = /^\/(\w+)(?:[ \t](.*))?$/.exec(text.trimEnd()) ?? [];
   if (word === undefined) return undefined;
   if (!isName(word)) return { kind: "unknown", word };
   return { kind: "known", name: word, argument: argument.trim() };

@@ -37,7 +37,8 @@ export function getToday(localtime = "/etc/localtime"): { date: string; timezone
 /** The timezone name at the end of the link's target. `Intl` would need some 10 ms to load its date formats. */
 function readZone(localtime: string): string | undefined {
   try {
-    return /\/zoneinfo\/([\w/+-]+)$/.exec(readlinkSync(localtime))?.[1];
+    const [, name] = /\/zoneinfo\/(.*)/.exec(readlinkSync(localtime)) ?? [];
+    return name !== undefined && /^[\w/+-]+$/.test(name) ? name : undefined;
   } catch {
     return undefined;
   }

@@ -17,7 +17,7 @@ const FRAMES = [
   "user_instructions",
 ];
 
-const TAG = new RegExp(String.raw`<(?=\s*/?\s*(?:${FRAMES.join("|")})(?![\w-]))`, "gi");
+const TAG = new RegExp(String.raw`<(?=\s*(?:/\s*)?(?:${FRAMES.join("|")})(?![\w-]))`, "gi");
 
 /** Escapes file text so that it can neither close its tag nor open another reserved one. */
 export const frameText = (text: string): string => text.replace(TAG, "&lt;");

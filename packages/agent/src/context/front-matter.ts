@@ -9,11 +9,11 @@ export function parseFrontMatter(text: string): ReadonlyMap<string, string> | un
   if (end === -1) return undefined;
   const values = new Map<string, string>();
   for (let at = 1; at < end; at += 1) {
-    const found = /^([\w-]+):(?:[ \t]+(.*))?$/.exec(lines[at]!);
+    const found = /^([\w-]+):(?=[ \t]|$)(.*)/s.exec(lines[at]!);
     if (found === null) continue;
     const below: string[] = [];
     while (at + 1 < end && /^(?:[ \t]|$)/.test(lines[at + 1]!)) below.push(lines[++at]!.trim());
-    values.set(found[1]!, readValue((found[2] ?? "").trim(), below));
+    values.set(found[1]!, readValue(found[2]!.trim(), below));
   }
   return values;
 }
@@ -22,7 +22,7 @@ function readValue(first: string, below: readonly string[]): string {
   if (/^[|>][+-]?\d?$/.test(first)) return below.join(first.startsWith("|") ? "\n" : " ").trim();
   const value = [first, ...below].join(" ").trim();
   const quoted = /^"((?:[^"\\]|\\.)*)"/.exec(value) ?? /^'((?:[^']|'')*)'/.exec(value);
-  if (quoted === null) return value.replace(/(?:^|[ \t])#.*$/, "").trim();
+  if (quoted === null) return value.split(/(?:^|[ \t])#/, 1)[0]!.trim();
   return value.startsWith("'") ? quoted[1]!.replaceAll("''", "'") : unescapeText(quoted[1]!);
 }
 

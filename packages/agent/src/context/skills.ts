@@ -114,7 +114,7 @@ export function findNamedSkills(prompt: string, skills: readonly Skill[]): Skill
   const names = new Set(
     [...prompt.matchAll(/\$([\p{L}\p{N}_][\p{L}\p{N}_:.-]*)/gu)].flatMap(([, name]) => [
       name!,
-      name!.replace(/[.:-]+$/, ""),
+      name!.replace(/(?<![.:-])[.:-]+$/, ""),
     ]),
   );
   const byName = new Map(skills.toReversed().map((skill) => [skill.name, skill]));

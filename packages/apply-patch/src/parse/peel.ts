@@ -33,7 +33,7 @@ function withoutFence(lines: readonly string[]): string[] | undefined {
 
 /** `<<'EOF'`, or `apply_patch <<WORD` with any word. */
 function withoutHereDocument(lines: readonly string[]): string[] | undefined {
-  const found = /^\s*(apply_?patch)?\s*<<-?\s*(["']?)(\w+)\2\s*$/.exec(lines[0] ?? "");
+  const found = /^(?:(apply_?patch)\s*)?<<-?\s*(["']?)(\w+)\2$/.exec((lines[0] ?? "").trim());
   const word = found?.[1] === undefined && found?.[3] !== "EOF" ? undefined : found?.[3];
   return word !== undefined && lines.length > 1 && lines.at(-1)?.trim() === word ? lines.slice(1, -1) : undefined;
 }

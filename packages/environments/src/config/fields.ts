@@ -79,4 +79,4 @@ export const trimBlanks = (text: string): string =>
 const isVisible = (code: number): boolean => code > 0x20 && code < 0x7f;
 
 const BLANK = "[\\t-\\r \\u0085\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000]";
-const BLANKS = new RegExp(`^${BLANK}+|${BLANK}+$`, "g");
+const BLANKS = new RegExp(`^${BLANK}+|(?<!${BLANK})${BLANK}+$`, "g");

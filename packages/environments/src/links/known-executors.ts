@@ -45,7 +45,7 @@ export function openKnownExecutors(file: string): KnownExecutors {
 }
 
 const nameOf = ({ registryUrl, environmentId }: RegisteredEnvironment): string =>
-  `${registryUrl.trim().replace(/\/+$/, "")} ${environmentId}`;
+  `${registryUrl.trim().replace(/(?<!\/)\/+$/, "")} ${environmentId}`;
 
 async function read(file: string): Promise<Record<string, string>> {
   let text: string;

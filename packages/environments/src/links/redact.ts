@@ -23,11 +23,11 @@ export function redact(text: string, secrets: readonly string[]): string {
   const without = longestFirst.reduce((rest, secret) => (secret === "" ? rest : rest.replaceAll(secret, "…")), text);
   return without.replace(
     URL_IN_TEXT,
-    (_, start: string, rest: string) => start + rest.replace(/^[^/@\s]*@/, "").replace(/[?#].*$/, ""),
+    (_, start: string, rest: string) => start + rest.replace(/^[^/@\s]*@/, "").replace(/[?#].*/s, ""),
   );
 }
 
-const URL_IN_TEXT = /\b([a-z][a-z0-9+.-]*:\/\/)([^\s`'"<>]*)/gi;
+const URL_IN_TEXT = /(:\/\/)([^\s`'"<>]+)/g;
 
 /** Wraps a link so that its errors contain no secrets. */
 export const redactLink = (link: EnvironmentLink): EnvironmentLink => ({

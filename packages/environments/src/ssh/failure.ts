@@ -37,7 +37,7 @@ const KNOWN: readonly Known[] = [
     advice: () => "its key has changed: find out why, then remove the old one with `ssh-keygen -R`",
   },
   {
-    pattern: /Host key verification failed|No .* host key is known/,
+    pattern: /Host key verification failed|host key is known for/,
     code: "unauthorized",
     advice: (name) =>
       `its key is not known yet: run \`ssh ${toWords(name)}\` in a terminal once, and compare the fingerprint`,

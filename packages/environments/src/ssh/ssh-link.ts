@@ -195,7 +195,7 @@ function createSshEnvironment(hostEnv: NonNullable<SshLinkOptions["hostEnv"]>): 
   const policy = { inherit: "all", ignoreDefaultExcludes: false, set: {} } as const;
   const env = createEnvironment({ ...policy, exclude: ["*PASSWORD*", "*PASSWD*"], includeOnly: [] }, hostEnv);
   const hasPassword = ([name, value]: [string, string]) =>
-    /:\/\/[^/\s@]*:[^/\s@]+@/.test(value) && !/_proxy$/i.test(name);
+    /:\/\/[^/\s@:]*:[^/\s@]+@/.test(value) && !/_proxy$/i.test(name);
   return Object.fromEntries(Object.entries(env).filter((variable) => !hasPassword(variable)));
 }
 

@@ -28,7 +28,7 @@ export const authorizeBearer =
 function findProblem(auth: BearerAuth, header: string | undefined, nowSeconds: number): string | undefined {
   if (header === undefined) return "missing websocket bearer token";
   // Trimmed first: matching trailing blanks in the pattern would take quadratic time.
-  const token = /^bearer +(.+)$/i.exec(header.trim())?.[1];
+  const token = /^bearer +([^ ].*)$/i.exec(header.trim())?.[1];
   if (token === undefined) return "invalid authorization header";
   if (auth.kind === "signed") return findJwtProblem(auth, token, nowSeconds);
   return timingSafeEqual(digest(token), auth.sha256) ? undefined : "invalid websocket bearer token";

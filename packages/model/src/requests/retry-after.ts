@@ -31,7 +31,7 @@ export function parsePauseInText(text: string): number | undefined {
     )?.[1];
   if (found === undefined) return undefined;
   let total = 0;
-  for (const [, amount = "0", unit = ""] of found.matchAll(/([\d.]+) ?([a-z]+)/gi))
+  for (const [, amount = "0", unit = ""] of found.matchAll(/(?<![\d.])([\d.]+) ?([a-z]+)/gi))
     total += Number(amount) * toMs(unit);
   return Math.ceil(total);
 }

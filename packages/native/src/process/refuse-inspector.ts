@@ -28,7 +28,7 @@ const ignore = () => {};
 /** `NODE_OPTIONS` without inspector options; the value of an option may be the next word. */
 export function withoutInspector(options: string): string {
   if (!/inspect|debug.port/.test(options)) return options;
-  const words = options.match(/(?:"(?:\\.|[^"\\])*"|[^\s"])+/g) ?? [];
+  const words = options.match(/(?:"(?:\\.|[^"\\])*"?|[^\s"])+/g) ?? [];
   const kept: string[] = [];
   let takesValue = false;
   for (const word of words) {

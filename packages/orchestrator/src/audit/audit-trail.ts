@@ -155,7 +155,7 @@ const short = (text: string) => cutToBytes(redact(cutToBytes(text, MAX_AUDIT_TEX
 /** Cuts between words: half a secret would not be recognized as one. */
 function cutBetweenWords(text: string, bytes: number): string {
   const cut = cutToBytes(text, bytes);
-  return cut === text ? text : cut.replace(/\S+$/, "");
+  return cut === text ? text : cut.replace(/(?<!\S)\S+$/, "");
 }
 
 function recordedWords(command: readonly string[]): string[] {

@@ -114,7 +114,8 @@ function readOther(statement: Statement, piece: string, isWhole: boolean): "ever
   return (isDocumentation && isWhole) || statement.kind === "pass" ? [] : readWords(piece);
 }
 
-const STRING = /"""[\s\S]*?"""|'''[\s\S]*?'''|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'/g;
+/** Strings; of one line also without their end, so that an unterminated one is searched for its end once. */
+const STRING = /"""[\s\S]*?"""|'''[\s\S]*?'''|"(?:[^"\\\n]|\\.)*"?|'(?:[^'\\\n]|\\.)*'?/g;
 
 /** Prefixed strings, attributes, indices, and the functions that return strings. */
 const STRING_BUILDING = /[A-Za-z]""|\.\s*[A-Za-z]|[\w")\]]\[|\b(?:str|repr|chr|type|dir|getattr)\b/;
@@ -125,6 +126,7 @@ function readWords(piece: string): "everything" | readonly string[] {
   const strings = withoutComments.match(STRING) ?? [];
   const rest = withoutComments.replace(STRING, '""');
   const buildsStrings = /[+%*"'\\]/.test(rest.replaceAll('""', "")) || STRING_BUILDING.test(rest);
-  if (buildsStrings || strings.some((text) => text.includes("\\"))) return "everything";
+  const isReadable = (text: string) => text.length > 1 && text.endsWith(text[0]!) && !text.includes("\\");
+  if (buildsStrings || !strings.every(isReadable)) return "everything";
   return strings.map((text) => text.replace(/^("""|'''|"|')([\s\S]*)\1$/, "$2"));
 }

@@ -11,7 +11,9 @@ export function parseHostName(text: string): string {
       "Give the host name or IP address alone.",
     );
   }
-  const name = removePort(trimmed).toLowerCase().replace(/\.+$/, "");
+  const name = removePort(trimmed)
+    .toLowerCase()
+    .replace(/(?<!\.)\.+$/, "");
   if (name === "") throw new Fault(`the host ${JSON.stringify(text)} is empty without its port`);
   if (/\s/.test(name)) throw new Fault(`the host ${JSON.stringify(text)} contains white space`);
   return name;

@@ -71,5 +71,5 @@ export function encodePublicKey({ x25519, mlkem768 }: NoisePublicKey) {
 /** The fingerprint that users compare: `SHA256:` and the digest of both keys in base64 without padding. */
 export function fingerprintOf({ x25519, mlkem768 }: NoisePublicKey): string {
   const digest = createHash("sha256").update(x25519).update(mlkem768).digest("base64");
-  return `SHA256:${digest.replace(/=+$/, "")}`;
+  return `SHA256:${digest.replace(/(?<!=)=+$/, "")}`;
 }

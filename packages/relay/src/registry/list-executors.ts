@@ -45,7 +45,7 @@ export async function listExecutors(
   address: Omit<RegistryAddress, "environmentId" | "labels">,
   signal?: AbortSignal,
 ): Promise<ListedExecutor[]> {
-  const url = `${address.url.trim().replace(/\/+$/, "")}/cloud/environments`;
+  const url = `${address.url.trim().replace(/(?<!\/)\/+$/, "")}/cloud/environments`;
   const headers = await address.authorize({ url, body: "" });
   const maxBytes = MAX_EXECUTOR_LIST_BYTES;
   const answer = await requestJson({ method: "GET", url, headers, body: "", maxBytes, signal, ca: address.ca });

@@ -152,7 +152,7 @@ async function call<T>(
   schema: z.ZodMiniType<T>,
   { headers, signal }: { headers?: Record<string, string>; signal?: AbortSignal | undefined },
 ): Promise<T> {
-  const base = address.url.trim().replace(/\/+$/, "");
+  const base = address.url.trim().replace(/(?<!\/)\/+$/, "");
   const scope = address.environmentId === "" ? "" : `environment/${encodeURIComponent(address.environmentId)}/`;
   const target = `${base}/cloud/${scope}${method}`;
   const body = content === undefined ? "" : JSON.stringify(content);

@@ -123,7 +123,7 @@ function isPlain(path: string, files: HostFiles): boolean {
 
 function readGitFile(dotGit: string, files: HostFiles): string | undefined {
   if (files.kind(dotGit) !== "file") return undefined;
-  const named = /^gitdir:\s*(.*\S)\s*$/.exec(files.firstLine(dotGit) ?? "")?.[1];
+  const named = /^gitdir:(.*\S)/.exec(files.firstLine(dotGit) ?? "")?.[1]?.trimStart();
   return named === undefined ? undefined : resolve(dirname(dotGit), named);
 }
 

@@ -57,7 +57,7 @@ export function listSubmodules(gitDirectory: string, top: string, files: HostFil
   return [...found.values()];
 }
 
-const OBJECT_FORMAT = /^\s*objectformat\s*=\s*sha256\s*$/im;
+const OBJECT_FORMAT = /^[ \t]*objectformat[ \t]*=[ \t]*sha256[ \t]*$/im;
 
 const parseSha1 = (index: Buffer) => listGitlinks(index, 20);
 const parseSha256 = (index: Buffer) => listGitlinks(index, 32);
@@ -71,6 +71,7 @@ function readConfig(gitDirectory: string, files: HostFiles): string {
 
 /** `core.worktree` in the text of a configuration that git has written. */
 function readWorktree(config: string): string | undefined {
-  const [, quoted, plain] = /^\s*worktree\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^"\n]*?))\s*$/im.exec(config) ?? [];
-  return quoted?.replace(/\\(.)/g, "$1") ?? plain;
+  const [, quoted, plain] =
+    /^[ \t]*worktree[ \t]*=(?:[ \t]*"((?:[^"\\\n]|\\.)*)"[ \t]*|([^"\n]*))$/im.exec(config) ?? [];
+  return quoted?.replace(/\\(.)/g, "$1") ?? plain?.trim();
 }

@@ -44,7 +44,7 @@ const float: BuiltinFunction = (args) => {
     if (special[2]?.toLowerCase() === "nan") return Number.NaN;
     return special[1] === "-" ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY;
   }
-  if (!/^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/.test(value)) {
+  if (!/^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/.test(value)) {
     throw new Fault(`float() cannot read ${JSON.stringify(value)}`);
   }
   return Number(value);

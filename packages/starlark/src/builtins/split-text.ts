@@ -28,5 +28,5 @@ function splitAtSeparator(text: string, separator: string, limit: number): strin
 
 export function splitLines(text: string, keepEnds: boolean): string[] {
   const lines = text.match(/[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+$/g) ?? [];
-  return keepEnds ? lines : lines.map((line) => line.replace(/[\r\n]+$/, ""));
+  return keepEnds ? lines : lines.map((line) => line.replace(/(?<![\r\n])[\r\n]+$/, ""));
 }

@@ -14,7 +14,7 @@ export function readStringLiteral(source: Source, at: number): StringLiteral | u
   start.lastIndex = at;
   const opening = start.exec(source.text)?.[0];
   if (opening === undefined) return undefined;
-  const prefix = opening.replace(/["']+$/, "");
+  const prefix = opening.replace(/["']+/, "");
   const quote = opening.slice(prefix.length);
   const bodyStart = at + opening.length;
   for (let index = bodyStart; index < source.text.length; index += 1) {

@@ -86,7 +86,7 @@ export function renderFloat(value: number): string {
     const text = Object.is(value, -0) ? "-0" : String(value);
     return text.includes(".") ? text : `${text}.0`;
   }
-  return renderExponent(value).replace(/\.?0+e/, "e");
+  return renderExponent(value).replace(/\.?(?<!0)0+e/, "e");
 }
 
 /** With a point, six digits after it and an exponent of at least two digits. */

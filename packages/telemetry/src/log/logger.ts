@@ -45,6 +45,10 @@ export function withFields(logger: Logger, fields: LogFields): Logger {
 export function describeFault(error: unknown): LogFields {
   if (!(error instanceof Error)) return { error: typeof error };
   const code = "code" in error && typeof error.code !== "object" ? String(error.code) : undefined;
-  const at = /^\s+at (?:.*[/\\])?([^/\\\n]+)$/m.exec(error.stack ?? "")?.[1]?.replace(/\)$/, "");
+  const at = /^ {4}at (.+)$/m
+    .exec(error.stack ?? "")?.[1]
+    ?.split(/[/\\]/)
+    .at(-1)
+    ?.replace(/\)$/, "");
   return { error: error.name, code, at };
 }
