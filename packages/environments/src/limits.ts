@@ -17,8 +17,8 @@ export const MAX_REASON_LENGTH = 500;
 export const END_GRACE_MS = 5_000;
 export const KILL_GRACE_MS = 2_000;
 
-/** Bytes from the end of a program's stderr quoted in the error when it exits. */
-export const STDERR_TAIL_BYTES = 2 * 1024;
+/** Characters from the end of a program's stderr quoted in the error when it exits. */
+export const STDERR_TAIL_LENGTH = 2 * 1024;
 
 /** Characters of a logged stderr line; longer ones are truncated. */
 export const MAX_LOGGED_LINE_LENGTH = 1024;

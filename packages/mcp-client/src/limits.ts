@@ -1,8 +1,8 @@
 /** Bytes of one message to or from an MCP server on stdio. */
 export const MAX_MESSAGE_BYTES = 10 * 1024 * 1024;
 
-/** Bytes kept from the end of a server's stderr, to explain why it ended. */
-export const STDERR_TAIL_BYTES = 8 * 1024;
+/** Characters kept from the end of a server's stderr, to explain why it ended. */
+export const STDERR_TAIL_LENGTH = 8 * 1024;
 
 /** Characters of a server's stderr that an error quotes. */
 export const QUOTED_STDERR_CHARACTERS = 500;

@@ -11,7 +11,7 @@ const FLOORS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   ground: {
     clock: "",
     completion: "",
-    channel: "",
+    channel: "text",
     "file-lock": "",
     telemetry: "file-lock",
     "http-proxy": "",
@@ -28,7 +28,7 @@ const FLOORS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     "exec-backend": "executor-protocol telemetry",
   },
   link: {
-    relay: "channel clock plain-file telemetry",
+    relay: "channel clock plain-file telemetry text",
     rendezvous: "clock plain-file relay telemetry",
     "exec-server-client": "channel clock exec-backend exec-server-protocol executor-protocol telemetry",
     "executor-client": "channel clock executor-protocol telemetry",
@@ -55,7 +55,7 @@ const FLOORS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     orchestrator: "audit channel clock executor-client executor-protocol permissions policy telemetry text",
     config: "executor-protocol file-lock orchestrator permissions plain-file policy toml",
     environments:
-      "channel clock exec-backend exec-server-client exec-server-protocol executor-protocol orchestrator plain-file relay telemetry toml",
+      "channel clock exec-backend exec-server-client exec-server-protocol executor-protocol orchestrator plain-file relay telemetry text toml",
     model: "clock http-proxy text",
     agent:
       "apply-patch clock executor-protocol file-lock model orchestrator permissions plain-file policy telemetry text",

@@ -11,4 +11,5 @@ export function cutStart(text: string, units: number): string {
   return text.slice(isSplit(text, at) ? at + 1 : at);
 }
 
-const isSplit = (text: string, at: number): boolean => at > 0 && (text.codePointAt(at - 1) ?? 0) > 0xffff;
+/** Whether an offset is within a surrogate pair. */
+export const isSplit = (text: string, at: number): boolean => at > 0 && (text.codePointAt(at - 1) ?? 0) > 0xffff;

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import type { connect, TcpNetConnectOpts } from "node:net";
 import type { Duplex } from "node:stream";
+import { SecretFilter } from "@codex/text";
 import { WebSocket } from "ws";
 import type { Channel } from "../channel.js";
 import { messageOf } from "../error-message.js";
@@ -68,7 +69,8 @@ export async function connectWebSocketChannel(url: string, options: ConnectOptio
       fail(new ChannelError("connect_failed", `connecting to ${name} failed: ${describe(cause, target)}`, { cause }));
     });
     socket.once("unexpected-response", (_request, response) => {
-      void readRefusal(response).then((text) => fail(refusal(name, response.statusCode, text)));
+      const filter = SecretFilter.ofRequest(options.headers, url);
+      void readRefusal(response, filter).then((text) => fail(refusal(name, response.statusCode, text)));
     });
     socket.once("upgrade", (response) => {
       wire = response.socket;
@@ -160,15 +162,15 @@ function refusal(name: string, status: number | undefined, text: string): Channe
   return new ChannelError(code, `${name} refused the websocket with HTTP ${status}${text === "" ? "" : `: ${text}`}`);
 }
 
-async function readRefusal(response: IncomingMessage): Promise<string> {
+async function readRefusal(response: IncomingMessage, filter: SecretFilter): Promise<string> {
   let body = Buffer.alloc(0);
   try {
     for await (const chunk of response) {
       body = Buffer.concat([body, chunk]);
-      if (body.length >= MAX_REFUSAL_BYTES) break;
+      if (body.length >= MAX_REFUSAL_BYTES + filter.reach) break;
     }
   } catch {
     // The status alone is enough.
   }
-  return body.subarray(0, MAX_REFUSAL_BYTES).toString().trim();
+  return filter.hide(body.toString(), 0, body.toString("utf8", 0, MAX_REFUSAL_BYTES).length).trim();
 }

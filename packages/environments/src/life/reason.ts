@@ -4,7 +4,7 @@ import { messageOf } from "@codex/telemetry";
 import { EnvironmentError, type EnvironmentErrorCode } from "../errors.js";
 import { MAX_REASON_LENGTH } from "../limits.js";
 import { LinkError } from "../links/link-error.js";
-import { redact } from "../links/redact.js";
+import { createFilter } from "../links/redact.js";
 
 /** Converts an error of connecting to an EnvironmentError without secrets. */
 export function toEnvironmentError(id: string, error: unknown, secrets: readonly string[]): EnvironmentError {
@@ -22,8 +22,9 @@ function findLinkError(error: unknown): LinkError | undefined {
 
 /** The text of an error without secrets, truncated. */
 function describeReason(error: unknown, secrets: readonly string[]): string {
-  const text = redact(messageOf(error), secrets);
-  return text.length <= MAX_REASON_LENGTH ? text : `${text.slice(0, MAX_REASON_LENGTH)}…`;
+  const text = messageOf(error);
+  const shown = createFilter(secrets).hideHead(text, MAX_REASON_LENGTH);
+  return text.length <= MAX_REASON_LENGTH ? shown : `${shown}…`;
 }
 
 function codeOf(error: unknown): EnvironmentErrorCode {

@@ -2,10 +2,13 @@ import { type ChildProcessByStdio, spawn } from "node:child_process";
 import { once } from "node:events";
 import { statSync } from "node:fs";
 import type { Readable, Writable } from "node:stream";
+import { StringDecoder } from "node:string_decoder";
 import { type Clock, systemClock, waitAtMost } from "@codex/clock";
 import { messageOf } from "@codex/telemetry";
-import { END_GRACE_MS, KILL_GRACE_MS, MAX_LOGGED_LINE_LENGTH, STDERR_DRAIN_MS, STDERR_TAIL_BYTES } from "../limits.js";
+import type { SecretFilter } from "@codex/text";
+import { END_GRACE_MS, KILL_GRACE_MS, MAX_LOGGED_LINE_LENGTH, STDERR_DRAIN_MS, STDERR_TAIL_LENGTH } from "../limits.js";
 import { LinkError } from "./link-error.js";
+import { createFilter } from "./redact.js";
 
 /** A program that communicates over its stdin and stdout. It is started without a shell. */
 export interface ChildCommand {
@@ -15,6 +18,8 @@ export interface ChildCommand {
   cwd?: string | undefined;
   /** The complete environment. */
   env: Readonly<Record<string, string | undefined>>;
+  /** Values that neither `onLine` nor `stderrTail` shows, nor the secret parts of URLs. */
+  secrets?: readonly string[];
   /** Called with each stderr line; long lines are truncated. */
   onLine?: ((line: string) => void) | undefined;
   /** Whether it runs in its own process group, which is ended with it. Default true. */
@@ -34,7 +39,10 @@ export class Child {
   readonly #command: ChildCommand;
   /** Like `exited`, but without waiting for stderr. */
   readonly #exit: Promise<string>;
-  #stderrTail = Buffer.alloc(0);
+  readonly #filter: SecretFilter;
+  readonly #decoder = new StringDecoder("utf8");
+  /** The end of its stderr, longer than what is shown by the reach of the filter. */
+  #tail = "";
   #line = "";
   #ending: Promise<void> | undefined;
 
@@ -56,6 +64,7 @@ export class Child {
   private constructor(child: ChildProcessByStdio<Writable, Readable, Readable>, command: ChildCommand) {
     this.#child = child;
     this.#command = command;
+    this.#filter = createFilter(command.secrets ?? []);
     this.stdin = child.stdin;
     this.stdout = child.stdout;
     this.#exit = new Promise((resolve) => {
@@ -78,9 +87,9 @@ export class Child {
     return this.#child.pid;
   }
 
-  /** The end of its stderr; may be empty. */
+  /** The end of its stderr, without secrets; may be empty. */
   get stderrTail(): string {
-    return this.#stderrTail.toString("utf8").trim();
+    return this.#filter.hideTail(this.#tail, STDERR_TAIL_LENGTH).trim();
   }
 
   /** Whether it has exited, or exits within `ms` milliseconds. */
@@ -129,12 +138,16 @@ export class Child {
   }
 
   #takeStderr(bytes: Buffer): void {
-    this.#stderrTail = Buffer.concat([this.#stderrTail, bytes]).subarray(-STDERR_TAIL_BYTES);
+    const text = this.#decoder.write(bytes);
+    const { reach } = this.#filter;
+    this.#tail = (this.#tail + text).slice(-(STDERR_TAIL_LENGTH + reach));
     const { onLine } = this.#command;
     if (onLine === undefined) return;
-    const lines = (this.#line + bytes.toString("utf8")).split("\n");
-    this.#line = lines.pop()!.slice(0, MAX_LOGGED_LINE_LENGTH);
-    for (const line of lines) onLine(line.slice(0, MAX_LOGGED_LINE_LENGTH));
+    const lines = (this.#line + text).split("\n");
+    this.#line = lines.pop()!.slice(0, MAX_LOGGED_LINE_LENGTH + reach);
+    for (const line of lines) {
+      onLine(this.#filter.hideHead(line, MAX_LOGGED_LINE_LENGTH));
+    }
   }
 }
 

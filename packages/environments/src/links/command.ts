@@ -5,7 +5,7 @@ import { Child } from "./child.js";
 import { ChildChannel, toProgramError } from "./child-channel.js";
 import { guardGroup } from "./guard.js";
 import type { EnvironmentLink } from "./link.js";
-import { listUrlSecrets, MIN_SECRET_LENGTH, redact } from "./redact.js";
+import { listUrlSecrets, MIN_SECRET_LENGTH } from "./redact.js";
 
 /** A program that speaks the protocol of an exec-server or executor on its stdin and stdout. */
 export interface LinkedCommand {
@@ -54,13 +54,14 @@ export function createCommandLink(command: LinkedCommand): EnvironmentLink {
           args,
           env,
           cwd: cwd === undefined ? undefined : resolve(home, cwd),
-          ...(onLine === undefined ? {} : { onLine: (line) => onLine(redact(line, secrets)) }),
+          secrets,
+          ...(onLine === undefined ? {} : { onLine }),
           ...(clock === undefined ? {} : { clock }),
         },
         signal,
       );
       if (child.pid !== undefined) void child.exited.then(guardGroup(child.pid, env));
-      const channel = new ChildChannel(child, (how) => toProgramError(program, how, redact(child.stderrTail, secrets)));
+      const channel = new ChildChannel(child, (how) => toProgramError(program, how, child.stderrTail));
       channels.add(channel);
       void child.exited.then(() => channels.delete(channel));
       return { channel };

@@ -1,3 +1,4 @@
+import { SecretFilter } from "@codex/text";
 import type { EnvironmentLink } from "./link.js";
 
 /** Minimum length of a secret; removing shorter texts would damage other words. */
@@ -18,16 +19,12 @@ export function listUrlSecrets(url: string): string[] {
 
 /** Removes secrets from a text, and the user, password, query and fragment of URLs in it. */
 export function redact(text: string, secrets: readonly string[]): string {
-  // A secret may be part of another one.
-  const longestFirst = [...secrets].sort((a, b) => b.length - a.length);
-  const without = longestFirst.reduce((rest, secret) => (secret === "" ? rest : rest.replaceAll(secret, "…")), text);
-  return without.replace(
-    URL_IN_TEXT,
-    (_, start: string, rest: string) => start + rest.replace(/^[^/@\s]*@/, "").replace(/[?#].*/s, ""),
-  );
+  return createFilter(secrets).hide(text);
 }
 
-const URL_IN_TEXT = /(:\/\/)([^\s`'"<>]+)/g;
+/** Hides secrets, also in other encodings, and the secret parts of URLs, in text of peers and programs. */
+export const createFilter = (secrets: readonly string[]): SecretFilter =>
+  new SecretFilter(secrets, { minLength: MIN_SECRET_LENGTH, hidden: "…", urls: true });
 
 /** Wraps a link so that its errors contain no secrets. */
 export const redactLink = (link: EnvironmentLink): EnvironmentLink => ({
@@ -38,21 +35,13 @@ export const redactLink = (link: EnvironmentLink): EnvironmentLink => ({
     try {
       return await link.open(signal);
     } catch (error) {
-      redactError(error, link.secrets ?? []);
+      createFilter(link.secrets ?? []).hideInError(error);
       throw error;
     }
   },
   canOpenSeveral: link.canOpenSeveral ?? false,
   close: async () => link.close?.(),
 });
-
-/** Changes the error in place, because callers depend on its class and code. */
-function redactError(error: unknown, secrets: readonly string[]): void {
-  for (let each = error; each instanceof Error; each = each.cause) {
-    each.message = redact(each.message, secrets);
-    if (each.stack !== undefined) each.stack = redact(each.stack, secrets);
-  }
-}
 
 function decode(part: string): string {
   try {

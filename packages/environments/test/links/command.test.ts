@@ -105,6 +105,30 @@ describe("a program", () => {
     expect(lines).toHaveLength(1);
   });
 
+  it.each([
+    ["at the start of what is kept", "'TOKEN' + 'x'.repeat(2048 - 12)", []],
+    ["in parts, and at the end of a long line", "'y'.repeat(1020) + 'TOKEN\\n'", [1021]],
+    ["percent-encoded and in base64", "encodeURIComponent('TOKEN') + ' ' + btoa('me:TOKEN')", []],
+  ])("shows no part of a secret %s", async (_name, text, lengths) => {
+    const secret = "made/up+0123456789-Ä";
+    const lines: string[] = [];
+    const program = `
+      const text = Buffer.from((${text}).replace("TOKEN", process.env.MY_TOKEN));
+      const half = text.length - 14;
+      process.stderr.write(text.subarray(0, half), () => setTimeout(() => process.stderr.write(text.subarray(half), () => process.exit(3)), 50));`;
+    const encoded = program
+      .replace("btoa('me:TOKEN')", "Buffer.from('me:' + process.env.MY_TOKEN).toString('base64')")
+      .replace("encodeURIComponent('TOKEN')", "encodeURIComponent(process.env.MY_TOKEN)");
+    const environment = open({ ...script(encoded), env: { MY_TOKEN: secret }, onLine: (line) => lines.push(line) });
+    await environment.connect().catch(() => {});
+    const shown = `${environment.state.reason} ${lines.join(" ")}`;
+    expect(shown).toContain("exited with code 3");
+    for (const part of ["made", "456789", "0123", Buffer.from("up+01234").toString("base64").slice(2, -2), "%2Fup"]) {
+      expect(shown).not.toContain(part);
+    }
+    expect(lines.map(({ length }) => length)).toEqual(lengths);
+  });
+
   it("reports its stderr also when that is read after its exit", async () => {
     const write = "setTimeout(() => { process.stderr.write('the last words'); }, 200)";
     const text = `require('child_process').spawn(process.execPath, ['-e', ${JSON.stringify(write)}], { stdio: 'inherit', detached: true }); process.exit(3)`;

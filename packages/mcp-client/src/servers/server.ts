@@ -6,7 +6,7 @@ import type { McpServerConfig } from "../config/server-config.js";
 import { END_SESSION_MS, MAX_SENTENCE_BYTES, RELIST_MS } from "../limits.js";
 import { toOutcome } from "../tools/result.js";
 import { toSentence } from "../tools/text.js";
-import { hideSecrets } from "./secrets.js";
+import { createFilter } from "../transports/secrets.js";
 import { createServerTransport, type McpPlace, type ServerTransport } from "./server-transport.js";
 
 /** `starting`: its tools are not listed yet. `failed`: it could not be started, or has ended. */
@@ -180,7 +180,7 @@ export class McpServer {
   }
 
   #hide(text: string): string {
-    return toSentence(hideSecrets(text, this.#opened?.secrets ?? []), MAX_SENTENCE_BYTES);
+    return toSentence(createFilter(this.#opened?.secrets ?? []).hide(text), MAX_SENTENCE_BYTES);
   }
 }
 

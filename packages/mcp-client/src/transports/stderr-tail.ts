@@ -1,16 +1,25 @@
-import { cutStart } from "@codex/text";
-import { QUOTED_STDERR_CHARACTERS, STDERR_TAIL_BYTES } from "../limits.js";
+import { StringDecoder } from "node:string_decoder";
+import { cutStart, type SecretFilter } from "@codex/text";
+import { QUOTED_STDERR_CHARACTERS, STDERR_TAIL_LENGTH } from "../limits.js";
 
-/** The last bytes that a server wrote to stderr. */
+/** The end of what a server wrote to stderr, without secrets. */
 export class StderrTail {
-  #bytes = Buffer.alloc(0);
+  readonly #filter: SecretFilter;
+  readonly #decoder = new StringDecoder("utf8");
+  /** Longer than what is shown by the reach of the filter. */
+  #end = "";
+
+  constructor(filter: SecretFilter) {
+    this.#filter = filter;
+  }
 
   add(bytes: Uint8Array): void {
-    this.#bytes = Buffer.concat([this.#bytes, bytes]).subarray(-STDERR_TAIL_BYTES);
+    const text = this.#decoder.write(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength));
+    this.#end = (this.#end + text).slice(-(STDERR_TAIL_LENGTH + this.#filter.reach));
   }
 
   get text(): string {
-    return this.#bytes.toString("utf8");
+    return this.#filter.hideTail(this.#end, STDERR_TAIL_LENGTH);
   }
 
   /** The end of it on one line, without control characters, for an error; may be empty. */

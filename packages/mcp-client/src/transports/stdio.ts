@@ -12,6 +12,7 @@ import { messageOf } from "@codex/telemetry";
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
 import { CLOSE_GRACE_MS, DRAIN_MS, MAX_MESSAGE_BYTES, OUTPUT_TAIL_BYTES, TERMINATE_GRACE_MS } from "../limits.js";
 import { Lines } from "./lines.js";
+import { createFilter } from "./secrets.js";
 import { StderrTail } from "./stderr-tail.js";
 
 /** An MCP server that communicates over its stdin and stdout. */
@@ -61,7 +62,7 @@ export class StdioTransport implements Transport {
   onmessage?: Transport["onmessage"];
   readonly #server: StdioServer;
   readonly #options: StdioTransportOptions;
-  readonly #stderr = new StderrTail();
+  readonly #stderr: StderrTail;
   readonly #abort = new AbortController();
   #starting: Promise<StdioProcess> | undefined;
   #process: StdioProcess | undefined;
@@ -72,6 +73,7 @@ export class StdioTransport implements Transport {
 
   constructor(server: StdioServer, options: StdioTransportOptions) {
     this.#server = server;
+    this.#stderr = new StderrTail(createFilter(Object.values(server.env ?? {})));
     this.#options = options;
   }
 
@@ -80,7 +82,7 @@ export class StdioTransport implements Transport {
     return this.#process?.outcome;
   }
 
-  /** The last 8 KiB of its stderr. */
+  /** The last 8 KiB of its stderr, without the values of `env`. */
   get stderr(): string {
     return this.#stderr.text;
   }

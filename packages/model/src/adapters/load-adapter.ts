@@ -51,7 +51,8 @@ export async function loadAdapterModel(options: AdapterOptions): Promise<ModelPo
   if (model === undefined) {
     throw new AdapterError("not_usable", `${adapter} provides no LanguageModelV3: install a version for AI SDK 6`);
   }
-  const redact = (text: string) => provider.redact(text, token);
+  const filter = provider.createFilter(token);
+  const redact = (text: string) => filter.hide(text);
   return createAiSdkModel({ ...rest, model, retry, streamIdleMs, redact });
 }
 

@@ -77,18 +77,22 @@ function asFailure(thrown: unknown, signal: AbortSignal, { redact, now }: Contex
     if (reason instanceof ModelError) return { error: reason, repeat: false };
     throw reason;
   }
+  const hidden = (failure: RequestFailure): RequestFailure => {
+    failure.error.message = redact(failure.error.message);
+    return failure;
+  };
   const error = asObject(thrown);
   const status = asCount(error?.statusCode);
   if (status !== undefined && status >= 300) {
     const headers = new Headers(asHeaders(error?.responseHeaders));
     const body = redact(asText(error?.responseBody) ?? asText(error?.message) ?? "");
-    return readHttpFailure({ status, headers, body, now: now(), keySource: "the provider" });
+    return hidden(readHttpFailure({ status, headers, body, now: now(), keySource: "the provider" }));
   }
   if (error?.isRetryable === false || /^AI_(?!APICall)/.test(asText(error?.name) ?? "")) {
-    const message = redact(asText(error?.message) ?? String(thrown));
-    return { error: new ModelError("bad_request", message, { retry: "never", cause: thrown }), repeat: false };
+    const message = asText(error?.message) ?? String(thrown);
+    return hidden({ error: new ModelError("bad_request", message, { retry: "never", cause: thrown }), repeat: false });
   }
-  return readConnectionFailure(thrown);
+  return hidden(readConnectionFailure(thrown));
 }
 
 const asHeaders = (value: unknown): Record<string, string> =>

@@ -1,3 +1,4 @@
+import type { SecretFilter } from "@codex/text";
 import type { RetryLimits } from "../limits.js";
 
 /** An endpoint and its settings. Neither `console.log` nor JSON reveals a key. */
@@ -22,8 +23,8 @@ export interface Provider {
   readonly toolTypes: readonly ("function" | "custom")[] | undefined;
   /** AI SDK provider package to use; undefined: the Responses API. */
   readonly adapter: string | undefined;
-  /** Replaces keys and header values in a text. */
-  redact(text: string, ...more: readonly (string | undefined)[]): string;
+  /** Hides keys, header values and query parameters in text of the endpoint, in any encoding; `more`: a token. */
+  createFilter(...more: readonly (string | undefined)[]): SecretFilter;
 }
 
 /** How a request is authorized; `from` describes the source of the key for messages. */
@@ -65,8 +66,5 @@ export class Secret {
   }
 }
 
-/** Replaces secrets in a text, except those of fewer than 6 characters. */
-export function redact(text: string, secrets: readonly (string | undefined)[]): string {
-  const long = secrets.filter((secret): secret is string => secret !== undefined && secret.length >= 6);
-  return long.reduce((shown, secret) => shown.replaceAll(secret, "<hidden>"), text);
-}
+/** Shorter values are not hidden, UTF-16 units. */
+export const MIN_SECRET_LENGTH = 6;

@@ -1,6 +1,7 @@
+import { SecretFilter } from "@codex/text";
 import { asObject, asText, type JsonObject } from "../json/members.js";
 import { DEFAULT_RETRY_LIMITS, DEFAULT_STREAM_IDLE_MS } from "../limits.js";
-import { type Credential, type Provider, redact, Secret } from "./provider.js";
+import { type Credential, MIN_SECRET_LENGTH, type Provider, Secret } from "./provider.js";
 import { BUILT_IN, IGNORED_KEYS, type ProviderConfig, providerConfigSchema } from "./provider-config.js";
 
 /** Invalid provider configuration, or a missing key. The message names tables and keys, never secret values. */
@@ -51,7 +52,10 @@ export function resolveProvider({ config, env, auth, id }: ProviderSources): Res
   const headers = readHeaders(at, table, env, credential);
   const baseUrl = table.base_url ?? "https://api.openai.com/v1";
   const keys = credential.kind === "key" ? [credential.key] : [];
-  const secrets = [...keys, ...headers.values()].map((secret) => secret.reveal());
+  const values = [...keys, ...headers.values()].map((secret) => secret.reveal());
+  // Of `Bearer …` and `Basic …`, an endpoint may repeat the credential alone.
+  const credentials = values.flatMap((value) => /^\w+ +(\S+)$/.exec(value)?.slice(1) ?? []);
+  const secrets = [...values, ...credentials, ...Object.values(table.query_params ?? {})];
   const provider: Provider = {
     id: name,
     name: table.name,
@@ -68,7 +72,7 @@ export function resolveProvider({ config, env, auth, id }: ProviderSources): Res
     streamIdleMs: table.stream_idle_timeout_ms ?? DEFAULT_STREAM_IDLE_MS,
     toolTypes: table.tool_types,
     adapter: table.adapter,
-    redact: (text, ...more) => redact(text, [...secrets, ...more]),
+    createFilter: (...more) => new SecretFilter([...secrets, ...more], { minLength: MIN_SECRET_LENGTH }),
   };
   return { provider, notices };
 }

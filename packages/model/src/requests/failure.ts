@@ -1,3 +1,4 @@
+import { SecretFilter } from "@codex/text";
 import { asObject, asText, parseJson } from "../json/members.js";
 import { ModelError, type ModelErrorCode, type RetryKind } from "../model-port.js";
 import { parsePauseInText, parseRetryAfter } from "./retry-after.js";
@@ -48,10 +49,16 @@ export function readHttpFailure(response: ErrorResponse): RequestFailure {
   if (status === 400)
     return fail(namesToolType(`${detail.message} ${detail.param}`) ? "tool_type" : "bad_request", "never", false);
   if (status >= 300 && status < 400) {
-    const target = headers.get("location") ?? "elsewhere";
+    const target = describeTarget(headers.get("location"));
     return fail("http_status", "never", false, `${text}; it redirects to ${target}: set base_url to where it is`);
   }
   return fail("http_status", "stream", false);
+}
+
+/** Without query, fragment, user and password: those may be secrets of the endpoint. */
+function describeTarget(location: string | null): string {
+  const [place = ""] = (location ?? "").split(/[?#]/, 1);
+  return new SecretFilter([], { urls: true }).hide(place) || "elsewhere";
 }
 
 function explainKey(text: string, source: string | undefined): string {

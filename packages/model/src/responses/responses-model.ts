@@ -1,4 +1,5 @@
 import { type Clock, systemClock, waitUnlessAborted } from "@codex/clock";
+import type { SecretFilter } from "@codex/text";
 import { DEFAULT_MODEL_LIMITS, type ModelLimits } from "../limits.js";
 import { ModelError, type ModelEvent, type ModelPort, type ModelRequest } from "../model-port.js";
 import { buildHeaders } from "../provider/headers.js";
@@ -105,12 +106,14 @@ async function open(
         watch.touch();
       }
     }
-    if (response.ok) return readResponse(response, watch, context);
-    const text = provider.redact(await readStart(response, limits.errorBodyBytes), token);
+    if (response.ok) return readResponse(response, watch, context, provider.createFilter(token));
+    const filter = provider.createFilter(token);
+    const body = await readStart(response, limits.errorBodyBytes, filter);
     const keySource = provider.credential.kind === "none" ? undefined : provider.credential.from;
-    return readHttpFailure({ status: response.status, headers: response.headers, body: text, now: now(), keySource });
+    const { status, headers } = response;
+    return hideSecrets(readHttpFailure({ status, headers, body, now: now(), keySource }), filter);
   } catch (thrown) {
-    return asFailure(thrown, signal);
+    return hideSecrets(asFailure(thrown, signal), provider.createFilter(token));
   }
 }
 
@@ -123,7 +126,7 @@ async function readCommandToken(
   if (provider.credential.kind !== "command" || readToken === undefined) return undefined;
   const reading = readToken(signal, refused).catch((thrown: unknown) => {
     if (thrown instanceof ModelError || signal.aborted) throw thrown;
-    const reason = provider.redact(thrown instanceof Error ? thrown.message : String(thrown));
+    const reason = provider.createFilter().hide(thrown instanceof Error ? thrown.message : String(thrown));
     throw new ModelError("unauthorized", `no token: ${reason}`, { retry: "never", cause: thrown });
   });
   const token = await waitUnlessAborted(signal, reading);
@@ -141,22 +144,28 @@ function asFailure(thrown: unknown, signal: AbortSignal): RequestFailure {
   throw reason;
 }
 
-async function readStart(response: ModelResponse, maxBytes: number): Promise<string> {
+/** The start of a body without secrets; one that begins before the limit is read to its end. */
+async function readStart(response: ModelResponse, maxBytes: number, filter: SecretFilter): Promise<string> {
   const decoder = new TextDecoder();
   let text = "";
-  let left = maxBytes;
+  let shown: number | undefined;
+  let bytes = 0;
   for await (const chunk of response.body ?? []) {
-    text += decoder.decode(chunk.subarray(0, left), { stream: true });
-    left -= chunk.length;
-    if (left <= 0) break;
+    const inside = Math.max(0, maxBytes - bytes);
+    text += decoder.decode(chunk.subarray(0, inside), { stream: true });
+    if (chunk.length >= inside) shown ??= text.length;
+    text += decoder.decode(chunk.subarray(inside, inside + filter.reach), { stream: true });
+    bytes += chunk.length;
+    if (bytes >= maxBytes + filter.reach) break;
   }
-  return text;
+  return filter.hide(text, 0, shown);
 }
 
 async function* readResponse(
   response: ModelResponse,
   watch: IdleWatch,
-  { limits, provider }: Context,
+  { limits }: Context,
+  filter: SecretFilter,
 ): AsyncGenerator<ModelEvent, void, void> {
   const { body } = response;
   let items = 0;
@@ -164,7 +173,7 @@ async function* readResponse(
     for await (const data of body === null ? [] : readServerEvents(body, limits, watch.touch)) {
       const event = readStreamEvent(data);
       if (event === undefined) continue;
-      if (event instanceof ModelError) throw hideSecrets(event, provider);
+      if (event instanceof ModelError) throw event;
       if (event.type === "item_done") items += 1;
       if (items > limits.responseItems) throw tooManyItems(limits.responseItems);
       if (event.type === "completed") {
@@ -175,11 +184,12 @@ async function* readResponse(
       yield event;
     }
   } catch (thrown) {
+    filter.hideInError(thrown);
     if (thrown instanceof ModelError) throw thrown;
     const { error } = asFailure(thrown, watch.signal);
     throw error.code === "idle_timeout" ? error : cut(`the stream broke: ${error.message}`, thrown);
   }
-  throw cut(`the stream ended before response.completed${describeType(response)}`);
+  throw cut(filter.hide(`the stream ended before response.completed${describeType(response)}`));
 }
 
 const cut = (message: string, cause?: unknown) => new ModelError("stream_cut", message, { retry: "stream", cause });
@@ -187,12 +197,9 @@ const cut = (message: string, cause?: unknown) => new ModelError("stream_cut", m
 const tooManyItems = (limit: number) =>
   new ModelError("too_large", `the response has more than ${limit} items`, { retry: "never" });
 
-function hideSecrets(error: ModelError, provider: Provider): ModelError {
-  const { code, message, retry, retryAfterMs } = error;
-  return new ModelError(code, provider.redact(message), {
-    retry,
-    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
-  });
+function hideSecrets(failure: RequestFailure, filter: SecretFilter): RequestFailure {
+  filter.hideInError(failure.error);
+  return failure;
 }
 
 /** Mentions an unexpected content type, the likely cause of a missing end event. */

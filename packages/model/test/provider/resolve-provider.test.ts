@@ -128,5 +128,5 @@ it("shows its key nowhere", () => {
   const { provider } = resolve({ name: "M", env_key: "K", http_headers: { "x-key": KEY } }, { K: KEY });
   expect(inspect(provider, { depth: 9, showHidden: true })).not.toContain(KEY);
   expect(JSON.stringify(provider)).not.toContain(KEY);
-  expect(provider.redact(`got ${KEY}`)).toBe("got <hidden>");
+  expect(provider.createFilter().hide(`got ${KEY}`)).toBe("got <hidden>");
 });

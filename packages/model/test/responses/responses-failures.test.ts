@@ -128,6 +128,56 @@ describe("a response that fails", () => {
   });
 });
 
+describe("a key, a header or a query parameter that an endpoint repeats", () => {
+  const KEY = "sk-test/Secret+0123456789";
+  const HEADER = "other-secret/+9876543210";
+  const QUERY = "Qs3cret+Value/77";
+  const table = {
+    experimental_bearer_token: KEY,
+    http_headers: { "x-other": `Basic ${HEADER}` },
+    query_params: { "api-key": QUERY },
+    request_max_retries: 0,
+  };
+  const repeated = (secret: string) => [
+    secret,
+    encodeURIComponent(secret),
+    encodeURIComponent(secret).replace(/%../g, (byte) => byte.toLowerCase()),
+    JSON.stringify(secret).replaceAll("/", "\\/"),
+    Buffer.from(`Bearer ${secret}`).toString("base64"),
+    Buffer.from(`u:${secret}`).toString("base64url"),
+  ];
+  const all = [KEY, HEADER, QUERY].flatMap(repeated);
+  const text = all.join(" ");
+
+  it.each<[string, Reply]>([
+    [
+      "in the address of a redirect",
+      fail(307, "", { location: `https://new.example/${encodeURIComponent(KEY)}?${QUERY}#${HEADER}` }),
+    ],
+    [
+      "in its content type",
+      { headers: { "content-type": `text/html; t=${KEY}; u=${encodeURIComponent(QUERY)}` }, body: ["x"] },
+    ],
+    ["in the text of an error", fail(400, text)],
+    ["in the message of an error", fail(400, { error: { message: text, code: KEY } })],
+    ["at the end of a long error", fail(400, "x".repeat(16 * 1024 - 8) + KEY)],
+    ["in a rate limit", fail(429, text, { "retry-after": KEY })],
+    ["in a failed response", failed(KEY, text)],
+    ["in an error event", stream([{ type: "error", code: "boom", message: text }])],
+    ["in an incomplete response", incomplete(KEY)],
+  ])("is not shown: %s", async (_name, reply) => {
+    const { error, events } = await ask(() => reply, table);
+    const shown = `${error?.message} ${error?.stack} ${JSON.stringify(events)}`;
+    const parts = [...all, "Secret", "9876543210", "Qs3cret", KEY.slice(0, 8)];
+    for (const secret of parts) expect(shown).not.toContain(secret);
+  });
+
+  it("names the place of a redirect", async () => {
+    const { error } = await ask([fail(307, "", { location: "https://me:pw@new.example/v2/responses?sig=1" })], table);
+    expect(error?.message).toContain("it redirects to https://new.example/v2/responses: set base_url");
+  });
+});
+
 describe("silence", () => {
   it("before the headers ends the request", async () => {
     const server = createServer(() => fast.elapse()).listen(0, "127.0.0.1");

@@ -149,8 +149,9 @@ function refuseUnrecorded(reason: string | undefined): RefusedCall | undefined {
 const codeOf = (result: ToolCallResult) =>
   result.isError && "code" in result.structured ? { code: result.structured.code } : {};
 
-/** Cut before the search for secrets, which is slow on long text, and after it, since a redaction may be longer. */
-const short = (text: string) => cutToBytes(redact(cutToBytes(text, MAX_AUDIT_TEXT_BYTES)), MAX_AUDIT_TEXT_BYTES);
+/** Cut after the search for secrets; before it only between words of what is far longer. */
+const short = (text: string) =>
+  cutToBytes(redact(cutBetweenWords(text, 16 * MAX_AUDIT_TEXT_BYTES)), MAX_AUDIT_TEXT_BYTES);
 
 /** Cuts between words: half a secret would not be recognized as one. */
 function cutBetweenWords(text: string, bytes: number): string {

@@ -1,7 +1,9 @@
 import { type ChildProcessByStdio, spawn } from "node:child_process";
 import { once } from "node:events";
 import type { Readable, Writable } from "node:stream";
+import { StringDecoder } from "node:string_decoder";
 import { messageOf } from "@codex/telemetry";
+import { SecretFilter } from "@codex/text";
 import { OrchestratorError } from "../errors.js";
 
 /** A command that speaks the executor protocol on its stdin and stdout, such as `codex executor`. */
@@ -30,7 +32,9 @@ export class ExecutorChild {
   readonly #child: ChildProcessByStdio<Writable, Readable, Readable>;
   readonly #endGraceMs: number;
   readonly #killGraceMs: number;
-  #stderrTail = Buffer.alloc(0);
+  readonly #filter: SecretFilter;
+  /** The end of its stderr, longer than what is shown by the reach of the filter. */
+  #stderrTail = "";
   #ending: Promise<void> | undefined;
 
   constructor(child: ChildProcessByStdio<Writable, Readable, Readable>, command: StdioCommand) {
@@ -42,8 +46,10 @@ export class ExecutorChild {
         resolve(signal === null ? `exited with code ${code}` : `was ended by ${signal}`),
       );
     });
+    this.#filter = new SecretFilter(listSecrets(command.env ?? process.env), { urls: true });
+    const decoder = new StringDecoder("utf8");
     child.stderr.on("data", (bytes: Buffer) => {
-      this.#stderrTail = Buffer.concat([this.#stderrTail, bytes]).subarray(-STDERR_TAIL_BYTES);
+      this.#stderrTail = (this.#stderrTail + decoder.write(bytes)).slice(-(STDERR_TAIL_LENGTH + this.#filter.reach));
       command.onStderr?.(bytes);
     });
     child.stderr.on("error", () => {});
@@ -57,9 +63,9 @@ export class ExecutorChild {
     return { input: this.#child.stdout, output: this.#child.stdin };
   }
 
-  /** The end of its stderr; may be empty. */
+  /** The end of its stderr, without secrets of its environment; may be empty. */
   get stderrTail(): string {
-    return this.#stderrTail.toString("utf8").trim();
+    return this.#filter.hideTail(this.#stderrTail, STDERR_TAIL_LENGTH).trim();
   }
 
   /** Ends its stdin, then after a grace sends SIGTERM to the group, then after another SIGKILL. Resolves after its exit. */
@@ -106,8 +112,18 @@ export class ExecutorChild {
 
 const DEFAULT_END_GRACE_MS = 5_000;
 const DEFAULT_KILL_GRACE_MS = 2_000;
-/** Bytes of stderr retained for the message when it exits unexpectedly. */
-const STDERR_TAIL_BYTES = 2_048;
+/** Characters of stderr retained for the message when it exits unexpectedly. */
+const STDERR_TAIL_LENGTH = 2_048;
+
+/** Values of variables that may be secret, by their name; shorter ones are words. */
+const listSecrets = (env: NonNullable<StdioCommand["env"]>): string[] =>
+  Object.entries(env).flatMap(([name, value]) =>
+    value !== undefined && value.length >= MIN_SECRET_LENGTH && /KEY|SECRET|TOKEN|PASSW|CREDENTIAL/i.test(name)
+      ? [value]
+      : [],
+  );
+
+const MIN_SECRET_LENGTH = 8;
 
 /** @throws OrchestratorError `connect_failed` naming the command. */
 export async function spawnExecutor(command: StdioCommand): Promise<ExecutorChild> {

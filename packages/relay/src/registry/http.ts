@@ -2,6 +2,7 @@ import { request as requestHttp } from "node:http";
 import { request as requestHttps } from "node:https";
 import { rootCertificates } from "node:tls";
 import { cleanLine, messageOf } from "@codex/telemetry";
+import { SecretFilter } from "@codex/text";
 import { MAX_REFUSAL_BYTES, MAX_REGISTRY_BYTES, REGISTRY_TIMEOUT_MS } from "../limits.js";
 import { readRetryAfter } from "../socket/retry-after.js";
 import { RegistryError } from "./registry-error.js";
@@ -24,7 +25,8 @@ export interface RegistryRequest {
 export async function requestJson(request: RegistryRequest): Promise<unknown> {
   const { status, retryAfter, text } = await send(request);
   if (status < 200 || status > 299) {
-    throw new RegistryError(describeRefusal(status, text), status, readRetryAfter(retryAfter));
+    const hidden = SecretFilter.ofRequest(request.headers, request.url).hide(text);
+    throw new RegistryError(describeRefusal(status, hidden), status, readRetryAfter(retryAfter));
   }
   try {
     return JSON.parse(text);

@@ -4,6 +4,7 @@ import { rootCertificates } from "node:tls";
 import { TurnCork } from "@codex/channel";
 import type { Clock } from "@codex/clock";
 import { messageOf } from "@codex/telemetry";
+import { SecretFilter } from "@codex/text";
 import { WebSocket } from "ws";
 import { HttpFailure } from "../http-failure.js";
 import { CONNECT_TIMEOUT_MS, MAX_REFUSAL_BYTES, MAX_SPREAD_MS, PING_MS, PONG_TIMEOUT_MS } from "../limits.js";
@@ -209,7 +210,10 @@ function dial<T>(url: string, options: DialOptions, wrap: (socket: WebSocket, wi
     socket.once("error", (cause) =>
       fail(new SocketError(`connecting to ${name} failed: ${describe(cause)}`, undefined, undefined, { cause })),
     );
-    socket.once("unexpected-response", (_request, response) => void readRefusal(name, response).then(fail));
+    socket.once(
+      "unexpected-response",
+      (_request, response) => void readRefusal(name, response, SecretFilter.ofRequest(headers, url)).then(fail),
+    );
     socket.once("upgrade", (response) => {
       wire = response.socket;
     });
@@ -232,19 +236,19 @@ function nameOf(url: string): string {
 const describe = (error: Error): string =>
   error instanceof AggregateError ? error.errors.map(messageOf).join("; ") : error.message;
 
-async function readRefusal(name: string, response: IncomingMessage): Promise<SocketError> {
+async function readRefusal(name: string, response: IncomingMessage, filter: SecretFilter): Promise<SocketError> {
   let body = "";
   try {
     for await (const chunk of response) {
       body += chunk;
-      if (body.length >= MAX_REFUSAL_BYTES) break;
+      if (body.length >= MAX_REFUSAL_BYTES + filter.reach) break;
     }
   } catch {
     // The status alone is enough.
   }
   const { statusCode, headers } = response;
   const header = headers["x-codex-rendezvous-rejection-reason"];
-  const detail = (typeof header === "string" ? header : body).slice(0, MAX_REFUSAL_BYTES).trim();
+  const detail = filter.hideHead(typeof header === "string" ? header : body, MAX_REFUSAL_BYTES).trim();
   const message = `${name} refused the websocket with HTTP ${statusCode}${detail === "" ? "" : `: ${detail}`}`;
   return new SocketError(message, statusCode, readRetryAfter(headers["retry-after"]));
 }
