@@ -1,7 +1,9 @@
+import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { messageOf } from "@codex/telemetry";
 import type { Parser } from "@vscode/tree-sitter-wasm";
 import { MAX_PARSE_MS, MAX_SCRIPT_BYTES, MAX_SCRIPT_NULS, MAX_SCRIPT_PIPES } from "./limits.js";
+import { compileSimply } from "./compile-simply.js";
 import { initializeTreeSitter } from "./parser-init.js";
 import { copyTree, type SyntaxTree } from "./syntax-tree.js";
 
@@ -36,8 +38,10 @@ export async function loadShellParser(options: ShellParserOptions = {}): Promise
   const { files, now = () => performance.now() } = options;
   const { treeSitter, ...located } = loadTreeSitter(files);
   await initializeTreeSitter(treeSitter, located.files.runtime);
+  const grammar = await readFile(located.files.grammar);
+  const language = await compileSimply(() => treeSitter.Language.load(grammar));
   const parser = new treeSitter.Parser();
-  parser.setLanguage(await treeSitter.Language.load(located.files.grammar));
+  parser.setLanguage(language);
   return { parse: (script) => parseScript(parser, script, now) };
 }
 
