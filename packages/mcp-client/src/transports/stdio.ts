@@ -148,9 +148,12 @@ export class StdioTransport implements Transport {
       for await (const { stream, offset, bytes } of program.log.follow()) {
         if (offset !== expected) throw new Error(`${offset - expected} bytes of its output are lost`);
         expected = offset + bytes.length;
+        if (this.#isOver) return undefined;
         if (stream === "stderr") this.#takeStderr(bytes);
-        else {
+        // Nobody waits for a message of a server that is being closed; it may write without end.
+        else if (this.#closing === undefined) {
           for (const line of lines.take(bytes)) {
+            if (this.#closing !== undefined) break;
             this.#takeLine(line);
             // The client handles a notification later than a response: the result must not overtake progress.
             await setImmediate();

@@ -92,6 +92,18 @@ describe.each(BACKENDS)("a stdio server on %s", (_, open) => {
     expect(events).toEqual(["closed"]);
   });
 
+  it("is not read any further once it is closed, though it writes without end", async () => {
+    const server = { command: "sh", args: ["-c", "cat >/dev/null; exec yes"] };
+    const transport = new StdioTransport({ ...SERVER, ...server }, { backend: await open() });
+    let lines = 0;
+    transport.onerror = () => {
+      lines += 1;
+    };
+    await transport.start();
+    await transport.close();
+    expect(lines).toBe(0);
+  });
+
   it("reports its exit code and last stderr before onclose", async () => {
     const { client, connected, events, closed, transport } = await connect(await open());
     await connected;
