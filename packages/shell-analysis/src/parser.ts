@@ -2,8 +2,8 @@ import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { messageOf } from "@codex/telemetry";
 import type { Parser } from "@vscode/tree-sitter-wasm";
-import { MAX_PARSE_MS, MAX_SCRIPT_BYTES, MAX_SCRIPT_NULS, MAX_SCRIPT_PIPES } from "./limits.js";
 import { compileSimply } from "./compile-simply.js";
+import { MAX_PARSE_MS, MAX_SCRIPT_BYTES, MAX_SCRIPT_NULS, MAX_SCRIPT_PIPES } from "./limits.js";
 import { initializeTreeSitter } from "./parser-init.js";
 import { copyTree, type SyntaxTree } from "./syntax-tree.js";
 

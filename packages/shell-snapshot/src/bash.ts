@@ -10,7 +10,7 @@ builtin printf '\n%s\0' '@NONCE@'
 __codex_p status '' "$__codex_s" options '' "$__codex_o" shopt '' "$(builtin shopt -p)"
 __codex_p umask '' "$(builtin umask)" soft '' "$(builtin ulimit -Sa)" hard '' "$(builtin ulimit -Ha)"
 __codex_p traps '' "$(builtin trap -p)" aliases '' "$(builtin alias -p)" attributes '' "$(builtin declare -F)"
-__codex_p directory '' "$PWD" stack '' "$(builtin dirs -p)" builtins '' "$(builtin enable -a)"
+__codex_p stack '' "\${DIRSTACK[*]:1}" builtins '' "$(builtin enable -a)"
 __codex_p jobs '' "$(builtin jobs -p)" descriptors '' "\${__codex_d[*]##*/}"
 for __codex_n in $(builtin compgen -A function); do __codex_p function "$__codex_n" "$(builtin declare -f -- "$__codex_n")"; done
 for __codex_n in $(builtin compgen -v); do
@@ -26,7 +26,6 @@ builtin printf '%s\0' '@NONCE@'
 
 /** State that a sourced file cannot restore: a login shell has to set it up. */
 const UNSUPPORTED: Readonly<Record<string, string>> = {
-  directory: "they change the directory",
   stack: "they use the directory stack",
   builtins: "they disable builtins or load others",
   jobs: "they leave jobs running",

@@ -1,3 +1,4 @@
+export { keepDirectory } from "./keep-directory.js";
 export {
   createShellSnapshots,
   type ShellCommand,

@@ -17,7 +17,7 @@ export const ZSH_REPORT = String.raw`
   builtin printf '%s\0' soft '' "$(builtin ulimit -Sa)" hard '' "$(builtin ulimit -Ha)"
   builtin printf '%s\0' traps '' "$(builtin trap)" aliases '' "$(builtin alias -L)" hashes '' "$(builtin hash -dL)"
   builtin printf '%s\0' modules '' "$(builtin zmodload -L)" styles '' "$(builtin whence zstyle >/dev/null && builtin zstyle -L)"
-  builtin printf '%s\0' directory '' "$PWD" stack '' "$(builtin dirs -p)" builtins '' "\${(ok)dis_builtins}"
+  builtin printf '%s\0' stack '' "\${(F)dirstack}" builtins '' "\${(ok)dis_builtins}"
   builtin printf '%s\0' jobs '' "\${(k)jobstates}" descriptors '' "\${(j: :)__codex_d}"
   for __codex_n in "\${(@k)functions}"; do builtin printf '%s\0' function "$__codex_n" "$(builtin typeset -f -- "$__codex_n")"; done
   for __codex_n in "\${(@k)parameters}"; do
@@ -31,7 +31,6 @@ export const ZSH_REPORT = String.raw`
   .replaceAll("@NONCE@", NONCE);
 
 const UNSUPPORTED: Readonly<Record<string, string>> = {
-  directory: "they change the directory",
   stack: "they use the directory stack",
   builtins: "they disable builtins",
   jobs: "they leave jobs running",

@@ -150,13 +150,12 @@ describe.each(shells)("a snapshot of $name", ({ name, files, scripts, profile })
   });
 
   test.each([
-    ["cd /", /change the directory/],
     ["exit 0", /end the shell/],
     ["exec sh", /end the shell/],
     ["sleep 300 &", /jobs running/],
     ["exec 9</dev/null", /open files/],
     ["sleep 300", /within 1500 ms/],
-    ["umask 077; readonly HOME_COPY=$HOME; cd / 2>/dev/null; cd $OLDPWD; pushd / >/dev/null", /directory|stack/],
+    ["umask 077; readonly HOME_COPY=$HOME; cd / 2>/dev/null; cd $OLDPWD; pushd / >/dev/null", /stack/],
   ] as const)("is not made of %j, and the reason is reported", async (script, reason) => {
     place.write({ [profile]: script });
     const snapshots = place.snapshots({ captureMs: 1_500 });

@@ -3,7 +3,7 @@ import type { ProcessSpec, ProcessStdio } from "@codex/exec-backend";
 import { createEnvironment } from "@codex/exec-backend";
 import type { StartParams } from "@codex/exec-server-protocol";
 import { ERROR_CODES, METHODS, toNativeSandbox } from "@codex/exec-server-protocol";
-import type { ShellSnapshots } from "@codex/shell-snapshot";
+import { keepDirectory, type ShellSnapshots } from "@codex/shell-snapshot";
 import { RETAINED_BYTES } from "../limits.js";
 
 /** Defaults of this server for `process/start`. */
@@ -32,7 +32,8 @@ export async function applySnapshot(
     return { spec, note: { kind: "login", reason: "the program is not the shell of the snapshot" } };
   }
   const startup = await snapshots.find({ ...spec, envPolicy, overlay, scope: shellSnapshot.scopeId });
-  if (startup.kind === "login") return { spec, note: startup };
+  // A snapshot does not change the directory either.
+  if (startup.kind === "login") return { spec: { ...spec, argv: keepDirectory(spec) }, note: startup };
   return { spec: { ...spec, argv: startup.argv, env: startup.env }, note: { kind: "snapshot" } };
 }
 

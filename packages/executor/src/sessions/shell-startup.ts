@@ -1,6 +1,6 @@
 import type { ExecBackend, ProcessSpec } from "@codex/exec-backend";
 import type { ExecCommandRequest, UnifiedExecResult } from "@codex/executor-protocol";
-import { createShellSnapshots, type ShellSnapshots } from "@codex/shell-snapshot";
+import { createShellSnapshots, keepDirectory, type ShellSnapshots } from "@codex/shell-snapshot";
 
 export type StartupNote = NonNullable<UnifiedExecResult["shellStartup"]>;
 
@@ -15,8 +15,9 @@ export class ShellStartups {
     this.#env = env;
   }
 
-  /** The spec to start, with a note for the result; unchanged for a request without `shellSnapshot`. */
-  async apply(request: ExecCommandRequest, spec: ProcessSpec): Promise<{ spec: ProcessSpec; note?: StartupNote }> {
+  /** The spec to start, with a note for the result of a request with `shellSnapshot`. */
+  async apply(request: ExecCommandRequest, given: ProcessSpec): Promise<{ spec: ProcessSpec; note?: StartupNote }> {
+    const spec = { ...given, argv: keepDirectory(given) };
     if (request.shellSnapshot !== true) return { spec };
     if (this.#backend.appliesEnvPolicy) {
       return {
@@ -25,10 +26,10 @@ export class ShellStartups {
       };
     }
     this.#snapshots ??= createShellSnapshots({ backend: this.#backend, env: this.#env });
-    const startup = await this.#snapshots.find({ ...spec, envPolicy: request.envPolicy, overlay: request.env });
+    const startup = await this.#snapshots.find({ ...given, envPolicy: request.envPolicy, overlay: request.env });
     if (startup.kind === "login") return { spec, note: startup };
     const { argv, env } = startup;
-    return { spec: { ...spec, argv, env }, note: { kind: "snapshot" } };
+    return { spec: { ...given, argv, env }, note: { kind: "snapshot" } };
   }
 
   async close(): Promise<void> {

@@ -1,7 +1,7 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, describe, expect, it } from "vitest";
+import { afterAll, describe, expect, it, onTestFinished } from "vitest";
 import { useRealHosts } from "../support/real-host.js";
 
 const home = mkdtempSync(join(tmpdir(), "startup-"));
@@ -27,6 +27,28 @@ describe("a login shell", () => {
       .poll(() => client.exec({ ...request, shellSnapshot: true }))
       .toMatchObject({ result: { shellStartup: { kind: "snapshot" } }, output: "1 dumb\n" });
   });
+
+  it.each(["/bin/bash", "/bin/zsh"].filter((shell) => existsSync(shell)))(
+    "runs in the directory of the call, whatever its startup files change (%s)",
+    async (shell) => {
+      const changed = mkdtempSync(join(tmpdir(), "startup cd-"));
+      onTestFinished(() => rmSync(changed, { recursive: true }));
+      for (const name of [".bash_profile", ".zprofile"]) writeFileSync(join(changed, name), "cd /usr; export MADE=1\n");
+      const cwd = join(changed, "it's here");
+      mkdirSync(cwd);
+      const client = open({ env: { ...env, HOME: changed, CODEX_HOME: join(changed, ".codex") } });
+      const asked = { ...request, command: [shell, "-lc", "pwd; echo $MADE $0 line $LINENO\nexit 3"], cwd };
+      const { output, result } = await client.exec(asked);
+      expect(output).toBe(`${cwd}\n1 ${shell} line 1\n`);
+      expect(result.outcome).toEqual({ kind: "exited", code: 3 });
+      await expect
+        .poll(() => client.exec({ ...asked, shellSnapshot: true }))
+        .toMatchObject({
+          result: { shellStartup: { kind: "snapshot" } },
+          output: expect.stringContaining(cwd) as string,
+        });
+    },
+  );
 
   it("reads its startup files where nobody allows anything else", async () => {
     const client = open({ env });
