@@ -43,6 +43,8 @@ export class LiveView {
   readonly #list: SessionList;
   readonly #typing: Typing;
   readonly #reads = new Map<number, AbortController>();
+  /** Recordings that are being made, by the number of their request. */
+  readonly #recordings = new Map<number, AbortController>();
   readonly #endings: (() => void)[] = [];
   #poll: NodeJS.Timeout | undefined;
   #auditPoll: NodeJS.Timeout | undefined;
@@ -106,6 +108,8 @@ export class LiveView {
         return this.#act(message.viewer, message.action);
       case "recording":
         return void this.#record(message.request, message.session);
+      case "cancel_recording":
+        return this.#recordings.get(message.request)?.abort();
       case "listening":
       case "failed":
       case "admitted":
@@ -129,9 +133,11 @@ export class LiveView {
   async #record(request: number, id: number): Promise<void> {
     const session = this.#sessions.get(id);
     const given = new AbortController();
+    this.#recordings.set(request, given);
     const read = (from: number, signal: AbortSignal) =>
       readSession(this.#orchestrator, session!.entity, { from, waitMs: 0 }, signal);
     const text = session === undefined ? undefined : await recordSession(session, read, given.signal);
+    if (this.#recordings.get(request) === given) this.#recordings.delete(request);
     this.#context.send({ type: "recording", request, text });
   }
 
@@ -146,8 +152,9 @@ export class LiveView {
   }
 
   #stopReads(): void {
-    for (const given of this.#reads.values()) given.abort();
+    for (const given of [...this.#reads.values(), ...this.#recordings.values()]) given.abort();
     this.#reads.clear();
+    this.#recordings.clear();
   }
 
   /** Looks for sessions of other orchestrators only while a page is connected. */

@@ -20,7 +20,8 @@ export class ViewServer {
   readonly #assets: ReadonlyMap<string, Asset>;
   readonly #viewers = new Map<Viewer, () => void>();
   /** Until they are made and read. */
-  readonly #recordings = new Map<number, ServerResponse>();
+  /** Recordings that are made or sent; a response that was closed meanwhile is undefined until the recording is answered. */
+  readonly #recordings = new Map<number, ServerResponse | undefined>();
   readonly #sockets = new WebSocketServer({
     noServer: true,
     maxPayload: MAX_PAGE_MESSAGE_BYTES,
@@ -114,7 +115,7 @@ export class ViewServer {
     this.#requests += 1;
     const id = this.#requests;
     this.#recordings.set(id, response);
-    response.once("close", () => void this.#recordings.delete(id));
+    response.once("close", () => this.#endRecording(id, response));
     this.#post({ type: "recording", request: id, session: Number(session) });
   }
 
@@ -163,9 +164,16 @@ export class ViewServer {
     return this.#access.find(readKey(headers));
   }
 
+  /** A page that leaves early gives up its place only when the recording is not made any more. */
+  #endRecording(request: number, { headersSent }: ServerResponse): void {
+    if (headersSent) return void this.#recordings.delete(request);
+    this.#recordings.set(request, undefined);
+    this.#post({ type: "cancel_recording", request });
+  }
+
   #sendRecording(request: number, text: string | undefined): void {
     const response = this.#recordings.get(request);
-    if (response === undefined) return;
+    if (response === undefined) return void this.#recordings.delete(request);
     if (text === undefined) return end(response, 404, "there is no such recording");
     response.writeHead(200, { ...SECURITY_HEADERS, "content-type": "text/plain; charset=utf-8" });
     response.end(text);

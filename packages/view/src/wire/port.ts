@@ -50,7 +50,7 @@ export type ToServer =
   | { readonly type: "token"; readonly token: Token }
   /** Response to the `read` with this number; undefined if there is no such session. */
   | { readonly type: "output"; readonly request: number; readonly part: OutputPart | undefined }
-  /** A recording as asciicast; undefined if there is none. */
+  /** A recording as asciicast; undefined if there is none, or it was cancelled. */
   | { readonly type: "recording"; readonly request: number; readonly text: string | undefined }
   /** For one viewer. */
   | { readonly type: "notice"; readonly viewer: string; readonly text: string; readonly isProblem: boolean }
@@ -67,5 +67,7 @@ export type FromServer =
   | { readonly type: "read"; readonly request: number; readonly session: number; readonly from: number }
   | { readonly type: "cancel"; readonly request: number }
   | { readonly type: "recording"; readonly request: number; readonly session: number }
+  /** The page has left: the recording is not needed, but answered. */
+  | { readonly type: "cancel_recording"; readonly request: number }
   | { readonly type: "action"; readonly viewer: string; readonly action: Action }
   | { readonly type: "closed" };
