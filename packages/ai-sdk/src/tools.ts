@@ -1,4 +1,4 @@
-import { type Clock, systemClock } from "@codex/clock";
+import { type Clock, systemClock, waitUnlessAborted } from "@codex/clock";
 import {
   type AnyStructured,
   AskedCalls,
@@ -134,7 +134,8 @@ async function* run(
   const tail = new OutputTail();
   const given = new AbortController();
   const signal = abortSignal === undefined ? given.signal : AbortSignal.any([abortSignal, given.signal]);
-  let result: ToolCallResult | undefined;
+  /** Aborts when the call has ended: a promise that lives as long would keep each wait for it. */
+  const ended = new AbortController();
   const finished = sessions
     .callTool(name, input, {
       ...asked.grant(toolCallId),
@@ -144,16 +145,13 @@ async function* run(
         return onOutput?.({ ...output, toolCallId });
       },
     })
-    .then((ended) => {
-      result = ended;
-      return ended;
-    });
+    .finally(() => ended.abort());
   try {
     for (;;) {
-      await Promise.race([finished, tail.changed()]);
-      if (result !== undefined) break;
+      await waitUnlessAborted(ended.signal, tail.changed());
+      if (ended.signal.aborted) break;
       yield { status: "running", text: tail.take() };
-      await Promise.race([finished, wait(clock)]);
+      await waitUnlessAborted(ended.signal, wait(clock));
     }
     yield await finished;
   } finally {

@@ -1,3 +1,4 @@
+import { waitUnlessAborted } from "@codex/clock";
 import type { RecordedOutput } from "@codex/executor-protocol";
 import { createOutages, written } from "@codex/foreground";
 import { createOrchestrator } from "@codex/orchestrator";
@@ -21,9 +22,6 @@ export async function runAttachSession(id: number, options: SessionsAddress): Pr
   let closePlace = async () => {};
   try {
     closePlace = await attachSessions(orchestrator, address);
-    const stopped = new Promise<undefined>((resolve) =>
-      stop.signal.addEventListener("abort", () => resolve(undefined)),
-    );
     let part: RecordedOutput | undefined;
     /** Set once the session was found: the executor forgets a session when its own orchestrator has received all of it. */
     const forget = (error: unknown) => {
@@ -39,7 +37,7 @@ export async function runAttachSession(id: number, options: SessionsAddress): Pr
       const next = readSession(orchestrator, { id, from, waitMs }, stop.signal).catch(forget);
       // While the connection is lost there is no response: do not wait for one.
       next.catch(() => {});
-      part = await Promise.race([next, stopped]);
+      part = await waitUnlessAborted(stop.signal, next);
       if (part !== undefined) await show(part);
     } while (part !== undefined && !isOver(part));
     if (part === undefined) say(`session ${id} keeps running`);

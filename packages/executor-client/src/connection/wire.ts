@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Channel, ChannelEnd, Received } from "@codex/channel";
-import { waitAtMost } from "@codex/clock";
+import { waitAtMost, waitUnlessAborted } from "@codex/clock";
 import { type ExecutorMessage, parseExecutorMessage, type TunnelMessage } from "@codex/executor-protocol";
 import { messageOf } from "@codex/telemetry";
 import { deleteOldest } from "../delete-oldest.js";
@@ -31,7 +31,6 @@ export class Wire {
   readonly #settled = new Map<string, boolean>();
   /** Aborted by `close`: a slow listener cannot delay it. */
   readonly #closing = new AbortController();
-  readonly #closed: Promise<void>;
   readonly #output: OutputReceiver;
   #channel: Channel;
   /** Why there is currently no channel. */
@@ -58,9 +57,6 @@ export class Wire {
       onAckDue: () => this.#acknowledge(),
     });
     this.#channel = options.channel;
-    this.#closed = new Promise((resolve) => {
-      this.#closing.signal.addEventListener("abort", () => resolve(), { once: true });
-    });
     options.problems.whenFull(() => void this.close("it sent too many messages that the protocol does not allow"));
     this.ended = this.#receiveAll();
   }
@@ -277,7 +273,7 @@ export class Wire {
       if (received === undefined) return;
       this.#received += 1;
       const held = this.#handle(received);
-      if (held !== undefined) await Promise.race([held, this.#closed]);
+      if (held !== undefined) await waitUnlessAborted(this.#closing.signal, held);
       // A peer that sends continuously must not block timers and other executors.
       if (count % MESSAGES_PER_TURN === 0) await nextTurn();
     }
