@@ -1,7 +1,8 @@
 /** The last bytes of an output, up to a limit, starting at a character boundary. */
 export class KeptOutput {
   readonly #limit: number;
-  readonly #pieces: Buffer[] = [];
+  /** At most twice the limit: pieces may be single bytes, and a buffer for each would take a hundred times as much memory. */
+  #kept: Buffer = Buffer.alloc(0);
   #bytes = 0;
   #isTruncated = false;
 
@@ -14,18 +15,24 @@ export class KeptOutput {
   }
 
   add(bytes: Uint8Array): void {
-    this.#pieces.push(Buffer.from(bytes));
-    this.#bytes += bytes.length;
-    // Drops whole pieces only; `read` cuts the rest.
-    for (
-      let first = this.#pieces[0];
-      first !== undefined && this.#bytes - first.length >= this.#limit;
-      first = this.#pieces[0]
-    ) {
-      this.#pieces.shift();
-      this.#bytes -= first.length;
-      this.#isTruncated = true;
-    }
+    const last = bytes.subarray(Math.max(0, bytes.length - this.#limit));
+    this.#isTruncated ||= last.length < bytes.length;
+    if (this.#bytes + last.length > this.#kept.length) this.#makeRoom(last.length);
+    this.#kept.set(last, this.#bytes);
+    this.#bytes += last.length;
+  }
+
+  /** Doubles the buffer up to twice the limit; then the last bytes move to its beginning. */
+  #makeRoom(bytes: number): void {
+    const most = 2 * this.#limit;
+    const needed = this.#bytes + bytes;
+    const start = needed <= most ? 0 : Math.max(0, this.#bytes - this.#limit);
+    const size = Math.min(most, Math.max(needed, 2 * this.#kept.length, 1024));
+    const target = size > this.#kept.length ? Buffer.allocUnsafeSlow(size) : this.#kept;
+    this.#kept.copy(target, 0, start, this.#bytes);
+    this.#kept = target;
+    this.#bytes -= start;
+    this.#isTruncated ||= start > 0;
   }
 
   /** Records that output is missing, with a line that names the range. */
@@ -36,7 +43,7 @@ export class KeptOutput {
 
   /** As text. An invalid byte counts as the three bytes of its replacement character. */
   read(): string {
-    const all = Buffer.concat(this.#pieces);
+    const all = this.#kept.subarray(0, this.#bytes);
     const text = fromCharacter(all, this.#limit).toString();
     return Buffer.byteLength(text) <= this.#limit ? text : fromCharacter(Buffer.from(text), this.#limit).toString();
   }

@@ -1,8 +1,12 @@
+/** Characters of one block of the tail. */
+const BLOCK_CHARS = 8192;
+
 /** Accumulates text in bounded memory: keeps the head and the tail, and omits the middle. */
 export class OutputText {
   readonly #half: number;
   #head = "";
-  #tail: string[] = [];
+  /** In blocks: pieces may be single characters. */
+  readonly #tail: string[] = [];
   #tailChars = 0;
   #omitted = 0;
 
@@ -16,7 +20,9 @@ export class OutputText {
     if (room > 0) this.#head += text.slice(0, room);
     const rest = room > 0 ? text.slice(room) : text;
     if (rest === "") return;
-    this.#tail.push(rest);
+    const last = this.#tail.at(-1);
+    if (last === undefined || last.length + rest.length > BLOCK_CHARS) this.#tail.push(rest);
+    else this.#tail[this.#tail.length - 1] = last + rest;
     this.#tailChars += rest.length;
     while (this.#tailChars > this.#half) this.#dropFirst();
   }

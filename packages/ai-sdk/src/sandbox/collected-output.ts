@@ -3,18 +3,39 @@ import { MAX_NAMED_GAPS, RUN_OUTPUT_BYTES } from "../limits.js";
 
 /** A whole stream as text, up to 10 MiB; a note at the end counts the bytes beyond it, and lines name ranges that are missing. */
 export async function collectOutput(output: AsyncIterable<LiveOutput>): Promise<string> {
-  const pieces: Uint8Array[] = [];
+  const collected = new CollectedBytes();
   let kept = 0;
   let omitted = 0;
   for await (const { bytes, dropped } of output) {
-    if (dropped !== undefined) pieces.push(Buffer.from(describeGap(dropped)));
+    if (dropped !== undefined) collected.add(Buffer.from(describeGap(dropped)));
     const own = bytes.subarray(0, RUN_OUTPUT_BYTES - kept);
-    pieces.push(Buffer.from(own));
+    collected.add(own);
     kept += own.length;
     omitted += bytes.length - own.length;
   }
-  const text = Buffer.concat(pieces).toString();
+  const text = collected.toString();
   return omitted === 0 ? text : `${text}\n[${omitted} bytes left out]\n`;
+}
+
+/** One buffer, which doubles: pieces may be single bytes, and a buffer for each would take a hundred times as much memory. */
+class CollectedBytes {
+  #buffer: Buffer = Buffer.alloc(0);
+  #length = 0;
+
+  add(bytes: Uint8Array): void {
+    const needed = this.#length + bytes.length;
+    if (needed > this.#buffer.length) {
+      const grown = Buffer.allocUnsafeSlow(Math.max(needed, 2 * this.#buffer.length));
+      this.#buffer.copy(grown, 0, 0, this.#length);
+      this.#buffer = grown;
+    }
+    this.#buffer.set(bytes, this.#length);
+    this.#length = needed;
+  }
+
+  toString(): string {
+    return this.#buffer.toString("utf8", 0, this.#length);
+  }
 }
 
 /** A line in place of missing output; its bytes count both streams. */

@@ -20,8 +20,9 @@ export class PieceReceiver {
   readonly #limits: ChannelLimits;
   readonly #acknowledge: (taken: number) => void;
   readonly #messages = new Fifo<CompleteMessage>();
-  #parts: Buffer[] = [];
-  #partBytes = 0;
+  /** The beginning of an incomplete message, and its length; longer than the limit if it is dropped. */
+  #partial: Buffer = NOTHING;
+  #partialBytes = 0;
   #arrived = 0;
   #taken = 0;
   #acknowledged = 0;
@@ -56,21 +57,43 @@ export class PieceReceiver {
   drop(): void {
     this.#isDropped = true;
     this.#messages.clear();
-    this.#parts = [];
+    this.#partial = NOTHING;
     this.#recordTaken(this.#arrived);
   }
 
   #keep(data: string, isLast: boolean): void {
-    const part = Buffer.from(data);
-    this.#partBytes += part.length;
-    const fits = this.#partBytes <= this.#limits.maxMessageBytes;
-    if (fits) this.#parts.push(part);
-    else this.#parts = [];
+    if (isLast && this.#partialBytes === 0) {
+      const json = Buffer.from(data);
+      const fits = json.length <= this.#limits.maxMessageBytes;
+      this.#messages.push({ json: fits ? json : undefined, end: this.#arrived });
+      return;
+    }
+    this.#append(data);
     if (!isLast) return;
-    const json = fits ? Buffer.concat(this.#parts) : undefined;
+    const fits = this.#partialBytes <= this.#limits.maxMessageBytes;
+    const json = fits ? this.#partial.subarray(0, this.#partialBytes) : undefined;
     this.#messages.push({ json, end: this.#arrived });
-    this.#parts = [];
-    this.#partBytes = 0;
+    this.#partial = NOTHING;
+    this.#partialBytes = 0;
+  }
+
+  /** Into one buffer, which doubles: pieces may be single characters, and a buffer for each would take a hundred times as much memory. */
+  #append(data: string): void {
+    const from = this.#partialBytes;
+    const { maxMessageBytes } = this.#limits;
+    const length = Buffer.byteLength(data);
+    this.#partialBytes += length;
+    if (this.#partialBytes > maxMessageBytes) {
+      this.#partial = NOTHING;
+      return;
+    }
+    if (this.#partialBytes > this.#partial.length) {
+      const doubled = Math.min(maxMessageBytes, 2 * this.#partial.length);
+      const grown = Buffer.allocUnsafeSlow(Math.max(this.#partialBytes, doubled));
+      this.#partial.copy(grown, 0, 0, from);
+      this.#partial = grown;
+    }
+    this.#partial.write(data, from);
   }
 
   /** Acknowledges whenever at least a quarter of the window was taken. */
@@ -81,3 +104,5 @@ export class PieceReceiver {
     this.#acknowledge(this.#taken);
   }
 }
+
+const NOTHING = Buffer.alloc(0);

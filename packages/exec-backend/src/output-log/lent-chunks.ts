@@ -1,4 +1,5 @@
 import { MAX_LENT_BYTES } from "../limits.js";
+import { ChunkQueue } from "./chunk-queue.js";
 import type { LogHost, LogPin } from "./log-host.js";
 import type { OutputChunk } from "./output-chunk.js";
 
@@ -11,8 +12,7 @@ export class LentChunks {
   readonly #host: Pick<LogHost, "onDropped">;
   readonly #getFollowers: () => Iterable<Reader> | undefined;
   #pins: Set<Reader> | undefined;
-  #waiting: OutputChunk[] = [];
-  #waitingBytes = 0;
+  readonly #waiting = new ChunkQueue();
   /** Chunks up to this one were returned by `read`, whose caller may keep them. */
   #lastSeqRead = 0;
 
@@ -24,7 +24,9 @@ export class LentChunks {
   /** The chunks up to this one are never reused. */
   noteRead(seq: number): void {
     this.#lastSeqRead = Math.max(this.#lastSeqRead, seq);
-    for (let [next] = this.#waiting; next !== undefined && next.seq <= seq; [next] = this.#waiting) this.#shift();
+    for (let next = this.#waiting.oldest; next !== undefined && next.seq <= seq; next = this.#waiting.oldest) {
+      this.#waiting.shift();
+    }
   }
 
   pin(from: number): LogPin {
@@ -47,25 +49,20 @@ export class LentChunks {
   add(chunk: OutputChunk): void {
     if (chunk.seq <= this.#lastSeqRead) return;
     this.#waiting.push(chunk);
-    this.#waitingBytes += chunk.bytes.length;
     this.#reuse();
     // Left to the garbage collector.
-    while (this.#waitingBytes > MAX_LENT_BYTES) this.#shift();
+    while (this.#waiting.bytes > MAX_LENT_BYTES) this.#waiting.shift();
   }
 
   #reuse(): void {
-    if (this.#waiting.length === 0) return;
+    if (this.#waiting.size === 0) return;
     let passed = Number.POSITIVE_INFINITY;
     for (const { position } of this.#getFollowers() ?? []) passed = Math.min(passed, position);
     for (const { position } of this.#pins ?? []) passed = Math.min(passed, position);
-    for (let [next] = this.#waiting; next !== undefined && endOf(next) <= passed; [next] = this.#waiting) {
-      this.#shift();
+    for (let next = this.#waiting.oldest; next !== undefined && endOf(next) <= passed; next = this.#waiting.oldest) {
+      this.#waiting.shift();
       this.#host.onDropped(next.bytes);
     }
-  }
-
-  #shift(): void {
-    this.#waitingBytes -= this.#waiting.shift()?.bytes.length ?? 0;
   }
 }
 

@@ -112,12 +112,11 @@ export class OutputQueue {
     this.#hold(sizeOf(piece));
     const last = this.#waiting.at(-1);
     if (last === undefined || !follows(last, piece)) {
-      this.#waiting.push({ piece, length: piece.bytes.length, more: [] });
+      this.#waiting.push({ piece, length: piece.bytes.length, joined: undefined });
       return;
     }
     this.#hold(-QUEUED_PIECE_BYTES);
-    last.more.push(piece.bytes);
-    last.length += piece.bytes.length;
+    append(last, piece.bytes);
     last.piece = { ...last.piece, seq: piece.seq };
   }
 
@@ -174,12 +173,24 @@ export class OutputBudget {
   }
 }
 
-/** A piece and the pieces joined to it. */
+/** A piece, which has the bytes of the pieces joined to it in `joined`, if there are any. */
 interface Waiting {
   piece: OutputPiece;
   /** Total bytes. */
   length: number;
-  more: Buffer[];
+  /** Larger than the bytes in it: a buffer for each piece would take a hundred times as much as single bytes. */
+  joined: Buffer | undefined;
+}
+
+function append(waiting: Waiting, bytes: Buffer): void {
+  const { joined = waiting.piece.bytes, length } = waiting;
+  const needed = length + bytes.length;
+  if (waiting.joined === undefined || needed > joined.length) {
+    waiting.joined = Buffer.allocUnsafeSlow(Math.min(JOINED_OUTPUT_BYTES, Math.max(needed, 2 * length)));
+    joined.copy(waiting.joined, 0, 0, length);
+  }
+  waiting.joined!.set(bytes, length);
+  waiting.length = needed;
 }
 
 function follows({ piece, length }: Waiting, next: OutputPiece): boolean {
@@ -189,7 +200,7 @@ function follows({ piece, length }: Waiting, next: OutputPiece): boolean {
   return isSmall && isNext && dropped === undefined;
 }
 
-const join = ({ piece, more }: Waiting): OutputPiece =>
-  more.length === 0 ? piece : { ...piece, bytes: Buffer.concat([piece.bytes, ...more]) };
+const join = ({ piece, joined, length }: Waiting): OutputPiece =>
+  joined === undefined ? piece : { ...piece, bytes: joined.subarray(0, length) };
 
 const sizeOf = ({ bytes }: OutputPiece): number => bytes.length + QUEUED_PIECE_BYTES;
