@@ -97,7 +97,7 @@ const SAMPLE = `
 const [ours, its] = createMemoryChannelPair();
 const backend = createLocalBackend();
 const served = createExecutor({ backend }).serve(its);
-const policy = { approvalPolicy: "never", sandbox: "danger-full-access" };
+const policy = { approvalPolicy: "on-request", sandbox: "danger-full-access" };
 const orchestrator = createOrchestrator({ policy, defaults: { login: false } });
 await orchestrator.attach({ name: "here", channel: ours });
 const call = { cmd: "echo one && echo two", shell: "/bin/sh" };
