@@ -27,5 +27,5 @@ it("a connection to our server that died silently is resumed, whether or not any
 });
 
 describe.skipIf(CODEX_BINARY === "")("with CODEX_BINARY", () => {
-  describeCuts("a connection to codex exec-server", () => startCodexServer());
+  describeCuts("a connection to codex exec-server", () => startCodexServer(), { evicts: true });
 });

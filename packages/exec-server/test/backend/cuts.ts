@@ -5,11 +5,17 @@ import { afterEach, describe, expect, it } from "vitest";
 import { ENV, joinBytes, untilGone, untilOutput } from "../../../process-host/test/support.js";
 
 /** Cut connections must cost nothing: over a real server behind a proxy that breaks them at any byte. */
-export function describeCuts(name: string, listen: () => Promise<{ url: string; close(): Promise<void> }>): void {
+export function describeCuts(
+  name: string,
+  listen: () => Promise<{ url: string; close(): Promise<void> }>,
+  { evicts = false }: { evicts?: boolean } = {},
+): void {
   describe(name, () => {
     const closing: (() => Promise<void>)[] = [];
+    let onInterrupted = () => {};
     afterEach(async () => {
       for (const close of closing.splice(0).reverse()) await close();
+      onInterrupted = () => {};
     });
 
     async function open() {
@@ -17,7 +23,7 @@ export function describeCuts(name: string, listen: () => Promise<{ url: string; 
       closing.push(() => server.close());
       const proxy = await createCuttingProxy(server.url);
       closing.push(() => proxy.close());
-      const client = await ExecServerClient.connectWebSocket(proxy.url);
+      const client = await ExecServerClient.connectWebSocket(proxy.url, { onInterrupted: () => onInterrupted() });
       closing.push(() => client.close());
       const backend = createRemoteBackend(client);
       const run = (argv: string[], stdin: "null" | "open" = "null") =>
@@ -40,6 +46,28 @@ export function describeCuts(name: string, listen: () => Promise<{ url: string; 
         expect(process.missing).toEqual([]);
         // A server that has not noticed the cut yet refuses the first attempts.
         expect(proxy.connections).toBeGreaterThan(before);
+      }
+    });
+
+    it("delivers or counts every byte of what is written during an outage", async () => {
+      const { proxy, run } = await open();
+      onInterrupted = () => {
+        proxy.setDown(true);
+        setTimeout(() => proxy.setDown(false), OUTAGE_MS);
+      };
+      const blocks = 512;
+      for (const bytes of [1_000, 300_000, 2_000_000]) {
+        const process = await run(["sh", "-c", `yes xxxxxxx | dd bs=8192 count=${blocks} iflag=fullblock status=none`]);
+        proxy.cutAfterReceived(bytes);
+        await process.closed;
+        expect(process.outcome).toEqual({ kind: "exited", code: 0 });
+        const { chunks, evicted } = await process.log.read(0);
+        const delivered = joinBytes(chunks).length;
+        const missing = evicted.reduce((sum, { from, to }) => sum + to - from, 0);
+        expect(delivered + missing).toBe(blocks * 8192);
+        expect(process.log.end).toBe(blocks * 8192);
+        if (!evicts) expect(missing).toBe(0);
+        else expect(process.log.getEvicted(0).every(({ atMost }) => atMost)).toBe(true);
       }
     });
 
@@ -100,6 +128,9 @@ export function describeCuts(name: string, listen: () => Promise<{ url: string; 
     });
   });
 }
+
+/** Long enough for the program to write everything, where it is not paused. */
+const OUTAGE_MS = 300;
 
 const cut = (proxy: CuttingProxy, round: number): void =>
   round % 2 === 0 ? proxy.cutAfterSent(round * 61) : proxy.cutAfterReceived(round * 37);
