@@ -21,7 +21,6 @@ import { createFileSystem, createSandboxedFiles } from "@codex/host-files";
 import { createLocalBackend } from "@codex/process-host";
 import { createCommandSandbox } from "@codex/sandbox";
 import { afterAll, afterEach, beforeAll, beforeEach } from "vitest";
-import { defaultHelperCommand } from "../../host-files/src/sandboxed/helper-command.js";
 import type { AgentFiles } from "../src/files/agent-files.js";
 
 /** An entry of a tree: text, bytes, text with permissions, a link, a hard link, an empty directory. */
@@ -55,7 +54,7 @@ export function useHost(): Host {
   let root = "";
   const calls: string[] = [];
   beforeAll(async () => {
-    const sandboxed = createSandboxedFiles({ sandbox: createCommandSandbox(), getHelper });
+    const sandboxed = createSandboxedFiles({ sandbox: createCommandSandbox() });
     const info = await createEnvironmentInfo({ executorVersion: "0.169.0" });
     const server = createExecServer({
       backend,
@@ -91,9 +90,6 @@ export function useHost(): Host {
     tree: () => readTree(root),
   };
 }
-
-/** The compiled helper: what runs in a sandbox cannot be TypeScript. */
-const getHelper = () => defaultHelperCommand(new URL("../../host-files/dist/helper/file-helper.js", import.meta.url));
 
 /** Every call is noted by its name and path, and handed to `before` with its number. */
 function watchFiles(

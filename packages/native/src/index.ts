@@ -2,7 +2,7 @@ export { createEntryReader, type EntryReader } from "./files/entry-reader.js";
 export { createKernel, type Kernel } from "./files/kernel.js";
 export { createRemoteMounts, type RemoteMounts } from "./files/remote-mounts.js";
 export { kindOf, type Status } from "./files/status.js";
-export { NO_LIBRARY } from "./libc/koffi.js";
+export { NO_LIBRARY, requireHere } from "./libc/koffi.js";
 export { MAX_CACHED_READ_BYTES } from "./limits.js";
 export { createNative, type Native, type NativeOptions } from "./native.js";
 export type { ByteSink, ByteSource } from "./output/byte-source.js";

@@ -1,5 +1,4 @@
 import { readFile } from "node:fs/promises";
-import { createRequire } from "node:module";
 import { messageOf } from "@codex/telemetry";
 import type { Parser } from "@vscode/tree-sitter-wasm";
 import { compileSimply } from "./compile-simply.js";
@@ -57,10 +56,11 @@ export function createLazyShellParser(load: () => Promise<ShellParser> = loadShe
   };
 }
 
-/** By `require`, so that a bundler leaves it in its package, where its WebAssembly files are next to it. */
+/** By a `require` that bundlers do not recognize: it stays in its package, where its WebAssembly files are next to it. */
 function loadTreeSitter(given?: ShellParserFiles) {
   try {
-    const require = createRequire(import.meta.url);
+    const here = typeof __filename === "string" ? __filename : import.meta.url; // the former in a CommonJS bundle
+    const require = process.getBuiltinModule("node:module").createRequire(here);
     const treeSitter = require("@vscode/tree-sitter-wasm") as typeof import("@vscode/tree-sitter-wasm");
     const files = given ?? {
       runtime: require.resolve("@vscode/tree-sitter-wasm/wasm/tree-sitter.wasm"),
@@ -69,7 +69,7 @@ function loadTreeSitter(given?: ShellParserFiles) {
     return { treeSitter, files };
   } catch (cause) {
     const [reason] = messageOf(cause).split("\n");
-    const advice = "a bundle has to be an ES module with the package @vscode/tree-sitter-wasm installed beside it";
+    const advice = "a bundle needs the package @vscode/tree-sitter-wasm installed beside it";
     throw new Error(`the bash grammar was not found (${reason}); ${advice}`, { cause });
   }
 }

@@ -109,6 +109,7 @@ await served;
 await backend.close();
 console.log(result.structured.exitCode, terminal.structured.exitCode);
 `;
+const PARSER = 'import { loadShellParser } from "@codex/shell-analysis";';
 /** The same in one import. */
 const LOCAL_SAMPLE = `
 const policy = { approvalPolicy: "never", sandbox: "danger-full-access" };
@@ -175,37 +176,52 @@ describe("the packed packages", { timeout: SLOW_MS }, () => {
     }
   });
 
-  it("can be bundled, and a bundle reports missing native code", async () => {
-    writeFileSync(join(project, "bundled.mjs"), `${imports.join("\n")}${SAMPLE}`);
-    const outfile = join(project, "out/sample.mjs");
+  it.each(["esm", "cjs"] as const)("can be bundled as %s, and a bundle reports missing native code", async (format) => {
+    const parses = 'console.log((await loadShellParser()).parse("a | b") !== undefined);';
+    const main = `async function main() {${SAMPLE}${parses}}\nmain().catch((error) => { console.error(error); process.exitCode = 1; });`;
+    writeFileSync(join(project, "bundled.mjs"), `${[...imports, PARSER].join("\n")}\n${main}`);
+    const name = format === "esm" ? "sample.mjs" : "sample.cjs";
+    const outfile = join(project, "out", name);
     const banner = { js: 'import { createRequire as r } from "node:module"; const require = r(import.meta.url);' };
     await build({
       entryPoints: [join(project, "bundled.mjs")],
       bundle: true,
       platform: "node",
-      format: "esm",
+      format,
       outfile,
-      banner,
+      ...(format === "esm" ? { banner } : {}),
       logLevel: "silent",
     });
     const alone = mkdtempSync(join(tmpdir(), "codex alone-"));
     try {
-      writeFileSync(join(alone, "sample.mjs"), readFileSync(outfile));
-      expect(run("sample.mjs", alone).stderr).toMatch(
-        /the bash grammar was not found .*@vscode\/tree-sitter-wasm installed beside it/,
-      );
+      writeFileSync(join(alone, name), readFileSync(outfile));
+      expect(run(name, alone).stderr).toMatch(/native code of `koffi` cannot be loaded .* has to be installed/);
       const beside = join(alone, "node_modules");
       mkdirSync(join(beside, "@vscode"), { recursive: true });
       const link = (name: string, of: string) =>
         symlinkSync(join(root, "packages", of, "node_modules", name), join(beside, name));
-      link("@vscode/tree-sitter-wasm", "shell-analysis");
-      expect(run("sample.mjs", alone).stderr).toMatch(/native code of `koffi` cannot be loaded .* has to be installed/);
       link("koffi", "native");
       link("node-pty", "native");
-      expect(run("sample.mjs", alone)).toEqual({ status: 0, stdout: OUTPUT, stderr: "" });
+      expect(run(name, alone).stderr).toMatch(
+        /the bash grammar was not found .*@vscode\/tree-sitter-wasm installed beside it/,
+      );
+      link("@vscode/tree-sitter-wasm", "shell-analysis");
+      expect(run(name, alone)).toEqual({ status: 0, stdout: `${OUTPUT}true\n`, stderr: "" });
     } finally {
       rmSync(alone, { recursive: true });
     }
+  });
+
+  // webpack takes these for files to copy into its output, without what they import.
+  it("name no file of theirs in a way that bundlers replace", () => {
+    const replaced = PACKAGES.flatMap((name) => {
+      const dist = join(project, "node_modules/@codex", name, "dist");
+      const files = readdirSync(dist, { recursive: true, encoding: "utf8" }).filter((file) => file.endsWith(".js"));
+      const isReplaced = (file: string) =>
+        /new URL\([^)]*import\.meta\.url|createRequire\(import\.meta/.test(readFileSync(join(dist, file), "utf8"));
+      return files.filter(isReplaced).map((file) => `${name}/${file}`);
+    });
+    expect(replaced).toEqual([]);
   });
 });
 

@@ -1,4 +1,4 @@
-import { fileURLToPath } from "node:url";
+import { dirname, join } from "node:path";
 import { Worker } from "node:worker_threads";
 import { messageOf } from "@codex/telemetry";
 import { CLOSE_MS, MAX_RESTARTS, SERVER_HEAP_MIB } from "./limits.js";
@@ -8,9 +8,11 @@ import type { Admission, FromServer, ServerOptions, Token, ToServer } from "./wi
 /** Interval of a timer that only keeps the process alive, milliseconds. */
 const HOLD_MS = 60_000;
 
-// The built package, also when this runs from source.
-const WORKER = new URL("../dist/server/worker.js", import.meta.url);
-const FILES = new URL("../dist/page/", import.meta.url);
+/** The directory of this package, which a bundle needs beside it. By a `require` that bundlers do not recognize. */
+function findPackage(): string {
+  const here = typeof __filename === "string" ? __filename : import.meta.url; // the former in a CommonJS bundle
+  return dirname(process.getBuiltinModule("node:module").createRequire(here).resolve("@codex/view/package.json"));
+}
 
 /** Events of the server. */
 export interface ServerEvents {
@@ -95,14 +97,15 @@ export class ServerThread {
   }
 
   #spawn(): Worker {
+    const directory = findPackage();
     const options: ServerOptions = {
       ...this.#options,
       port: this.#port === 0 ? this.#options.port : this.#port,
-      files: fileURLToPath(FILES),
+      files: `${join(directory, "dist/page")}/`,
       admitted: [...this.#admitted.values()],
       tokens: [...this.#tokens.values()],
     };
-    const worker = new Worker(WORKER, {
+    const worker = new Worker(join(directory, "dist/server/worker.js"), {
       workerData: options,
       resourceLimits: { maxOldGenerationSizeMb: SERVER_HEAP_MIB },
       execArgv: [],

@@ -1,7 +1,6 @@
 import { existsSync, readFileSync, realpathSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { noInspectorOptions } from "@codex/native";
+import { noInspectorOptions, requireHere } from "@codex/native";
 
 /** A program that runs `serveFileHelper` on its stdin and stdout. */
 export interface HelperCommand {
@@ -11,12 +10,22 @@ export interface HelperCommand {
   reads: readonly string[];
 }
 
-/** The helper program of this package. @param url its compiled file */
-export function defaultHelperCommand(url = new URL("../helper/file-helper.js", import.meta.url)): HelperCommand {
-  const file = realpathSync(fileURLToPath(url));
+/** The helper program of this package: a bundle needs the package beside it. @throws Error if it is not found */
+export function defaultHelperCommand(): HelperCommand {
+  const file = findProgram();
   const reads = new Set<string>();
   addPackage(reads, findAbove(dirname(file), "package.json"));
   return { argv: [process.execPath, ...noInspectorOptions(), file], reads: [...reads] };
+}
+
+function findProgram(): string {
+  try {
+    return realpathSync(requireHere().resolve("@codex/host-files/file-helper"));
+  } catch (cause) {
+    const [reason] = (cause instanceof Error ? cause.message : String(cause)).split("\n");
+    const advice = "a bundle needs the package @codex/host-files installed beside it";
+    throw new Error(`the program that makes file calls in a sandbox was not found (${reason}); ${advice}`, { cause });
+  }
 }
 
 /** Adds the directory of a package and of its dependencies, wherever they are installed. @param manifest path of its package.json */

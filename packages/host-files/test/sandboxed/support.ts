@@ -14,13 +14,8 @@ import { createCommandSandbox } from "@codex/sandbox";
 import { afterEach, beforeEach } from "vitest";
 import type { ConnectionFileSystem } from "../../src/connection-file-system.js";
 import { createFileSystem } from "../../src/file-system.js";
-import { defaultHelperCommand, type HelperCommand } from "../../src/sandboxed/helper-command.js";
 import { createSandboxedFiles } from "../../src/sandboxed/helper-pool.js";
 import { callFiles } from "../support.js";
-
-/** The compiled program of this package: what runs in a sandbox cannot be TypeScript. */
-const getHelper = (): HelperCommand =>
-  defaultHelperCommand(new URL("../../dist/helper/file-helper.js", import.meta.url));
 
 export interface WireEntry {
   path: unknown;
@@ -75,7 +70,7 @@ export function useSandboxedFiles() {
     rmSync(root, { recursive: true, force: true });
   });
   const connect = (sandbox = createCommandSandbox()): ConnectionFileSystem => {
-    const sandboxed = createSandboxedFiles({ sandbox, getHelper });
+    const sandboxed = createSandboxedFiles({ sandbox });
     const connection = createFileSystem({ sandboxed }).createConnectionFileSystem({ onMissingChanged: () => {} });
     connections.push(connection);
     return connection;

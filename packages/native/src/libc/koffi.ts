@@ -1,5 +1,4 @@
 import { existsSync, readFileSync, realpathSync, statSync } from "node:fs";
-import { createRequire } from "node:module";
 import { join } from "node:path";
 
 /** A native library whose functions are looked up by their C prototypes. */
@@ -59,15 +58,22 @@ function nativePath(directory: string): string {
 /** The name in koffi 3. */
 const KOFFI_NATIVE = `@koromix/koffi-${process.platform}-${process.arch}`;
 
+/**
+ * A `require` that looks where this code is: in a module, or in a bundle that it is a part of. Bundlers do not recognize it, and so
+ * leave what it loads in its package.
+ */
+export const requireHere = (): NodeJS.Require =>
+  process.getBuiltinModule("node:module").createRequire(typeof __filename === "string" ? __filename : import.meta.url);
+
 /** Loads a module with native code. @throws an error that names the missing one and the reason */
 export function requireNative(name: string, load = (require: NodeJS.Require) => require(name) as unknown): unknown {
   // Node does not follow a symbolic link to a module right after calling stat on a pipe or a socket.
   statSync("/");
   try {
-    return load(createRequire(import.meta.url));
+    return load(requireHere());
   } catch (cause) {
     const [reason] = (cause instanceof Error ? cause.message : String(cause)).split("\n");
-    const advice = "it has to be installed; a bundle has to be an ES module with it beside";
+    const advice = "it has to be installed, for a bundle beside it";
     throw new Error(`the native code of \`${name}\` cannot be loaded (${reason}); ${advice}`, { cause });
   }
 }

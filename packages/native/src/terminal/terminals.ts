@@ -1,7 +1,6 @@
 import { closeSync, constants, openSync, readFileSync } from "node:fs";
-import { createRequire } from "node:module";
 import { closeOnExec, tooManyFiles } from "../libc/descriptors.js";
-import { requireNative } from "../libc/koffi.js";
+import { requireHere, requireNative } from "../libc/koffi.js";
 import type { Libc } from "../libc/libc.js";
 
 /** Pseudo-terminals through node-pty's native binding, as node-pty's public `open` would start to read both ends. */
@@ -89,7 +88,7 @@ export function createTerminals(getLibc: () => Libc): Terminals {
 }
 
 /** The helper program with which node-pty starts programs on macOS. */
-const findHelper = (dir: string): string => createRequire(import.meta.url).resolve(`node-pty/lib/${dir}/spawn-helper`);
+const findHelper = (dir: string): string => requireHere().resolve(`node-pty/lib/${dir}/spawn-helper`);
 
 /** Opens a terminal; unlike node-pty's error, this one names the exhausted resource. */
 function openPty({ open }: PtyBinding, { cols, rows }: TerminalSize, libc: Libc): ReturnType<PtyBinding["open"]> {
