@@ -73,6 +73,8 @@ export interface AgentOptions {
   readonly parallelToolCalls?: boolean;
   /** Commands run in login shells, as the orchestrator is configured; for display only. Default true. */
   readonly login?: boolean;
+  /** Version of the program, `CODEX_VERSION` of its commands. */
+  readonly version?: string;
   /** Tokens of history and response together; default: depends on the model. */
   readonly contextWindow?: number;
   /** Total tokens at which the history is compacted; default 90 % of the window. */
@@ -322,6 +324,11 @@ class AgentThread implements Thread {
           imageDetail,
           login,
           nextItemId: this.#nextItemId,
+          variables: {
+            CODEX_THREAD_ID: this.id,
+            CODEX_SESSION_ID: this.id,
+            ...(settings.version === undefined ? {} : { CODEX_VERSION: settings.version }),
+          },
         }),
       commands: this.#commands,
       recorder: this.#recorder,

@@ -1,3 +1,4 @@
+export { CALL_VARIABLES } from "./call-variables.js";
 export {
   ackSchema,
   type Capability,

@@ -2,7 +2,7 @@ import { basename, isAbsolute } from "node:path";
 import { systemClock, waitAtMost } from "@codex/clock";
 import type { ExecBackend, ProcessSpec } from "@codex/exec-backend";
 import { isDecided } from "@codex/exec-backend";
-import type { EnvPolicy } from "@codex/executor-protocol";
+import { CALL_VARIABLES, type EnvPolicy } from "@codex/executor-protocol";
 import { BASH_REPORT, normalizeBash, renderBash } from "./bash.js";
 import { captureState } from "./capture.js";
 import { CAPTURE_MS, MAX_AGE_MS, MAX_SNAPSHOTS } from "./limits.js";
@@ -147,9 +147,6 @@ function getKind(argv: readonly string[]): ShellKind | undefined {
   return name === "bash" || name === "zsh" ? name : undefined;
 }
 
-/** Variables of a single call, which startup files must not depend on. */
-const PER_CALL_VARIABLES: ReadonlySet<string> = new Set(["CODEX_TOOL_CALL_ID", "CODEX_THREAD_ID", "CODEX_SESSION_ID"]);
-
 /** Startup files may read any variable: a snapshot is for exactly one set of variables. */
 function toKey({ argv, env, sandbox, envPolicy, overlay, scope }: ShellCommand): string {
   const forced = Object.keys(withoutCall(overlay ?? {})).sort();
@@ -160,7 +157,7 @@ function toKey({ argv, env, sandbox, envPolicy, overlay, scope }: ShellCommand):
 const getKept =
   ({ envPolicy, overlay = {} }: ShellCommand) =>
   (name: string): boolean =>
-    PER_CALL_VARIABLES.has(name) || isDecided(envPolicy, overlay, name);
+    CALL_VARIABLES.includes(name) || isDecided(envPolicy, overlay, name);
 
 async function capture(
   backend: ExecBackend,
@@ -202,7 +199,7 @@ async function check(
 }
 
 const withoutCall = (env: Readonly<Record<string, string>>): Record<string, string> =>
-  Object.fromEntries(Object.entries(env).filter(([name]) => !PER_CALL_VARIABLES.has(name)));
+  Object.fromEntries(Object.entries(env).filter(([name]) => !CALL_VARIABLES.includes(name)));
 
 interface Kind {
   report: string;

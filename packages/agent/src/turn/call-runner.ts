@@ -36,6 +36,8 @@ export interface CallRunnerContext extends TurnHooks {
   readonly login: boolean;
   readonly emit: (event: AgentEvent) => Promise<void>;
   readonly nextItemId: () => string;
+  /** Identify the thread for its commands. */
+  readonly variables: Readonly<Record<string, string>>;
 }
 
 /** A call that is ready to run. */
@@ -216,6 +218,7 @@ async function callOrchestrator(
   const generic = tracked === undefined ? await startGeneric(call, name, context) : undefined;
   const options: ConversationCallOptions = {
     signal: context.signal,
+    variables: { ...context.variables, CODEX_TOOL_CALL_ID: call.call_id },
     onDecision: (latest) => {
       decision = latest;
       onDecision(latest);

@@ -24,6 +24,15 @@ const exec = (id: string, cmd: string, more: object = {}) => functionCall(id, "e
 const typesOf = (input: readonly { type: string }[]) => input.map(({ type }) => type);
 
 describe("a turn", () => {
+  it("tells a command of which thread and call it is", async () => {
+    const { thread, endpoint } = await startAgent([
+      respond(exec("c1", "echo $CODEX_THREAD_ID $CODEX_SESSION_ID $CODEX_TOOL_CALL_ID")),
+      say("done"),
+    ]);
+    await thread.run("go").result;
+    expect(lastOutput(endpoint.requests[1]!.body.input)).toContain(`${thread.id} ${thread.id} c1`);
+  });
+
   it("runs calls concurrently and sends their outputs in order", async () => {
     const calls = [exec("c1", "while [ ! -e go ]; do sleep 0.01; done; echo one"), exec("c2", "touch go; echo two")];
     const { thread, endpoint, entries } = await startAgent([respond(...calls), say("done")]);

@@ -9,6 +9,7 @@ import { type Approver, createOrchestrator, type Orchestrator } from "@codex/orc
 import { readPlainFile } from "@codex/plain-file";
 import { createLazyShellParser, createRuleSaver, type GetShellParser } from "@codex/policy";
 import type { CommandSandbox } from "@codex/sandbox";
+import { VERSION } from "@codex/servers";
 import { messageOf } from "@codex/telemetry";
 import { decodeText } from "@codex/text";
 import { openAudit } from "../audit.js";
@@ -160,6 +161,7 @@ async function openAgentAt(
         orchestrator,
         model,
         modelName,
+        version: VERSION,
         ...(workspace.cwd === undefined ? {} : { cwd: workspace.cwd }),
         ...(environments === undefined ? {} : { environments }),
         ...(instructions === undefined ? {} : { instructions }),

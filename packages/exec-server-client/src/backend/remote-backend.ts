@@ -187,6 +187,7 @@ function toRequest(processId: string, spec: ProcessSpec) {
     arg0: arg0 ?? null,
     cwd: toFileUrl(cwd),
     env,
+    ...metadataOf(env),
     ...(envPolicy === undefined ? {} : { envPolicy }),
     ...(sandbox === undefined ? {} : { sandbox: toWireSandbox(sandbox) }),
     tty: stdio.kind === "pty",
@@ -194,3 +195,14 @@ function toRequest(processId: string, spec: ProcessSpec) {
     ...(stdio.kind === "pty" ? stdio.size : {}),
   };
 }
+
+/** The ids of the call as members of their own: servers log them, and set the variables also where a policy leaves them out. */
+function metadataOf({ CODEX_THREAD_ID: threadId = "", CODEX_TOOL_CALL_ID: toolCallId = "" }: ProcessSpec["env"]) {
+  const metadata = {
+    ...(UUID.test(threadId) ? { threadId } : {}),
+    ...(toolCallId === "" ? {} : { toolCallId }),
+  };
+  return Object.keys(metadata).length === 0 ? {} : { metadata };
+}
+
+const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;

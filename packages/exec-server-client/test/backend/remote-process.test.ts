@@ -51,6 +51,22 @@ describe("a remote process", () => {
     await starting;
   });
 
+  it("gets the ids of the call as metadata, where a server takes them", async () => {
+    const stdio = { kind: "pipe", stdin: "null" } as const;
+    const ids = { CODEX_THREAD_ID: "019f8a94-3df8-7351-ad7a-e2aa42eea02c", CODEX_TOOL_CALL_ID: "call_1" };
+    for (const [env, metadata] of [
+      [ids, { threadId: ids.CODEX_THREAD_ID, toolCallId: "call_1" }],
+      [{ ...ids, CODEX_THREAD_ID: "mine" }, { toolCallId: "call_1" }],
+    ] as const) {
+      const { connection, backend } = await connect();
+      const starting = backend.start({ argv: ["sh"], cwd: "/", env, stdio });
+      const request = await connection.take("process/start");
+      expect(request.params).toMatchObject({ env, metadata });
+      await connection.respond(request, { processId: "p" });
+      await starting;
+    }
+  });
+
   it("delivers all output that arrived with the answer to a follower, even if it is more than the log retains", async () => {
     const { connection, backend } = await connect();
     const log = { headBytes: 0, tailBytes: 64 * 1024, spillBytes: 0 };

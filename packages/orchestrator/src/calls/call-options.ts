@@ -18,6 +18,11 @@ export interface CallToolOptions {
    * `workspaceRoots` above are those of the first unless it has its own. Default: all environments.
    */
   environments?: readonly EnvironmentSelection[];
+  /**
+   * Variables of `exec_command` that tell the command for which call it runs, such as `CODEX_THREAD_ID` and `CODEX_TOOL_CALL_ID`. Those in
+   * `CALL_VARIABLES` of the executor protocol are no part of an approval.
+   */
+  variables?: Readonly<Record<string, string>>;
   /** Called with the decision whether the call may run, and again with the result of each approval. Must not throw. */
   onDecision?: (decision: CallDecision) => void;
   /** Approver of this call, instead of that of the environment or the orchestrator. */

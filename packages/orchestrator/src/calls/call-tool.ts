@@ -151,8 +151,8 @@ const carryOut: ExecuteCall = (selected, args, options, context) => {
 const execCommand: ExecuteCall = async (selected, args, options, context) => {
   const { executor, tool } = selected;
   const { config } = context;
-  const { cwd: turnCwd, workspaceRoots } = options;
-  const resolved = resolveExecCommand(args, { config, host: executor.host, turnCwd, workspaceRoots });
+  const { cwd: turnCwd, workspaceRoots, variables } = options;
+  const resolved = resolveExecCommand(args, { config, host: executor.host, turnCwd, workspaceRoots, variables });
   if (resolved.kind === "rejected") return invalid(tool.name, resolved);
   context.trail.command(executor.name, resolved.value.request);
   const permit = await obtainPermit(selected, resolved.value, options.signal, context);

@@ -8,7 +8,8 @@ import type { Config } from "../config.js";
 export function resolveEnvironment(
   initialized: boolean,
   config: Config,
+  variables: Readonly<Record<string, string>> = {},
 ): Pick<ExecCommandRequest, "env" | "envPolicy"> {
-  if (initialized) return { env: { ...config.forcedEnv }, envPolicy: config.envPolicy };
-  return { env: { ...config.baseEnv, ...config.envPolicy.set, ...config.forcedEnv } };
+  if (initialized) return { env: { ...config.forcedEnv, ...variables }, envPolicy: config.envPolicy };
+  return { env: { ...config.baseEnv, ...config.envPolicy.set, ...config.forcedEnv, ...variables } };
 }

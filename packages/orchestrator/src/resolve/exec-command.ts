@@ -18,6 +18,8 @@ export interface ResolveContext {
   turnCwd: string | undefined;
   /** The caller's workspace for this turn; default: its directory. */
   workspaceRoots: readonly string[] | undefined;
+  /** Identify the call for the command. */
+  variables?: Readonly<Record<string, string>> | undefined;
 }
 
 /** A command as it will be sent, without the members that the policy adds. */
@@ -48,7 +50,7 @@ export function resolveExecCommand(args: Record<string, unknown>, context: Resol
   const request: ResolvedExec["request"] = {
     command: argv.value,
     cwd: cwd.value,
-    ...resolveEnvironment(host !== undefined, config),
+    ...resolveEnvironment(host !== undefined, config, context.variables),
     tty: asked.tty ?? false,
     yieldTimeMs: window.value,
     maxOutputTokens: budget.value,
