@@ -1,6 +1,7 @@
 import { createAuditLog, createFileSink } from "@codex/audit";
 import type { Settings } from "@codex/config";
 import type { AuditOptions } from "@codex/orchestrator";
+import { say } from "./notice.js";
 
 /** Opens the configured audit log; undefined when there is none. Problems are reported on stderr. */
 export function openAudit({
@@ -12,7 +13,6 @@ export function openAudit({
   maxBytes,
 }: Settings["audit"]): AuditOptions | undefined {
   if (!enabled && !required) return undefined;
-  const onProblem = (message: string) => void process.stderr.write(`codex: ${message}\n`);
-  const log = createAuditLog({ sink: createFileSink(path, { sync, maxBytes }), onProblem });
+  const log = createAuditLog({ sink: createFileSink(path, { sync, maxBytes }), onProblem: say });
   return { log, required, includeArgv };
 }

@@ -24,6 +24,7 @@ import {
   toUrl,
 } from "./executor-address.js";
 import { CommandError, EXIT } from "./exit-codes.js";
+import { passToTerminal } from "./notice.js";
 import type { OwnExecutorOptions } from "./own-executor.js";
 
 export interface ConnectOptions extends CredentialArguments {
@@ -230,7 +231,7 @@ async function startCommand(line: string): Promise<Channel> {
   const problem = findCommandProblem(line);
   if (problem !== undefined) throw new Error(problem);
   // The user's own command line, parsed by a shell. Its stderr goes to the user.
-  const onStderr = (bytes: Uint8Array) => void process.stderr.write(bytes);
+  const onStderr = passToTerminal(process.stderr);
   const env = withoutNodeOptions();
   return connectStdio({ command: "/bin/sh", args: ["-c", replacingShell(line)], env, onStderr });
 }

@@ -1,4 +1,5 @@
 import { type ConfigFlags, type LoadedConfig, loadUserConfig } from "@codex/config";
+import { say } from "./notice.js";
 
 /**
  * The effective configuration for a command with these flags, in this or another directory. Reports ignored settings on
@@ -6,6 +7,6 @@ import { type ConfigFlags, type LoadedConfig, loadUserConfig } from "@codex/conf
  */
 export async function openConfig(flags: ConfigFlags, projectDirectory?: string): Promise<LoadedConfig> {
   const config = await loadUserConfig(flags, projectDirectory);
-  for (const notice of config.notices) process.stderr.write(`codex: ${notice}\n`);
+  for (const notice of config.notices) say(notice);
   return config;
 }

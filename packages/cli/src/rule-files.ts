@@ -3,6 +3,7 @@ import { codexHome, type LoadedConfig, ruleDirectories } from "@codex/config";
 import { loadRulePolicy, parseRulePolicy, type RulePolicy, readRuleText } from "@codex/policy";
 import { messageOf } from "@codex/telemetry";
 import { CommandError } from "./exit-codes.js";
+import { say } from "./notice.js";
 
 /** The file that saved rules are appended to. */
 export const savedRulesFile = (): string => join(codexHome(), "rules", "default.rules");
@@ -20,7 +21,7 @@ export async function loadRules(
   const required = config.requirements?.rules === undefined ? [] : [config.requirements.rules];
   const layers = ruleDirectories(config, options).map((directory) => ({ directory }));
   const policy = files.length === 0 ? await loadRulePolicy(layers, required) : await readRules(files, required);
-  for (const { message } of policy.broken) process.stderr.write(`codex: rules are broken: ${message}\n`);
+  for (const { message } of policy.broken) say(`rules are broken: ${message}`);
   return policy;
 }
 

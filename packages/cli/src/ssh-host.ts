@@ -1,6 +1,7 @@
 import { isatty } from "node:tty";
 import { createSshLink, type EnvironmentLink, SSH_RECOVERY_MS, type SshUrl } from "@codex/environments";
 import { ExecServerClient, type LinkOptions } from "@codex/exec-server-client";
+import { say } from "./notice.js";
 import { createServerBundle } from "./server-bundle.js";
 
 /** A link to this command's background server on a host, to which it is uploaded. At a terminal ssh may prompt, and progress is shown. */
@@ -11,7 +12,7 @@ export function createOwnSshLink(address: SshUrl, connectTimeoutMs?: number): En
     connectTimeoutMs,
     bundle: () => createServerBundle(),
     isInteractive: isatty(STDIN) && showsProgress,
-    ...(showsProgress ? { onProgress: (what) => void process.stderr.write(`codex: ${what}\n`) } : {}),
+    ...(showsProgress ? { onProgress: say } : {}),
   });
 }
 

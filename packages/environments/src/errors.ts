@@ -21,6 +21,8 @@ export type EnvironmentErrorCode =
   | "disabled"
   /** Nothing responded at its address. */
   | "unreachable"
+  /** Its TLS certificate is not trusted here, or not valid for its name or at this time. */
+  | "untrusted"
   /** It refused the credentials. */
   | "unauthorized"
   /** The peer is neither an exec-server nor an executor, or rejected the handshake. */

@@ -1,6 +1,11 @@
+import { execFileSync } from "node:child_process";
 import { once } from "node:events";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { createServer } from "node:http";
 import { createServer as createTcpServer, type Server } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createServer as createSecureServer } from "node:tls";
 import { expect, it, onTestFinished } from "vitest";
 import {
   checkEnvironment,
@@ -12,6 +17,19 @@ import {
   type ServerBundle,
 } from "../src/index.js";
 import { environmentAt, listen } from "./support.js";
+
+/** For this host, signed by itself. */
+function createCertificate(): { cert: Buffer; key: Buffer } {
+  const directory = mkdtempSync(join(tmpdir(), "certificate-"));
+  onTestFinished(() => rmSync(directory, { recursive: true }));
+  const [key, cert] = [join(directory, "key.pem"), join(directory, "cert.pem")];
+  const algorithm = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"];
+  const subject = ["-subj", "/CN=localhost", "-addext", "subjectAltName=IP:127.0.0.1"];
+  execFileSync("openssl", ["req", "-x509", ...algorithm, "-keyout", key, "-out", cert, "-days", "1", ...subject], {
+    stdio: "ignore",
+  });
+  return { cert: readFileSync(cert), key: readFileSync(key) };
+}
 
 /** Its port. Ends with the test, with its connections. */
 async function serve(server: Server): Promise<number> {
@@ -45,6 +63,16 @@ const LINKS: [string, kind: string, code: string, open: () => Promise<Environmen
       return createWebSocketLink({ url: `ws://127.0.0.1:${port}` });
     },
     /auth_bearer_token/,
+  ],
+  [
+    "a server with a certificate that it signed itself",
+    "websocket",
+    "untrusted",
+    async () => {
+      const port = await serve(createSecureServer(createCertificate()));
+      return createWebSocketLink({ url: `wss://127.0.0.1:${port}` });
+    },
+    /ca_file.*\[extend\.ID\]/,
   ],
   [
     "a server that accepts connections and is silent",

@@ -8,8 +8,11 @@ export interface OutputSink {
   readonly closed: AbortSignal;
 }
 
-/** Creates a sink; errors of the stream are handled by its owner. */
-export function createOutputSink(stream: Writable): OutputSink {
+/**
+ * Creates a sink; errors of the stream are handled by its owner.
+ * @param render changes text before it is written, such as for a terminal
+ */
+export function createOutputSink(stream: Writable, render = (text: string): string => text): OutputSink {
   const stop = new AbortController();
   const onEnd = () => stop.abort(new Error("the output is closed"));
   stream.once("error", onEnd);
@@ -17,7 +20,7 @@ export function createOutputSink(stream: Writable): OutputSink {
   return {
     closed: stop.signal,
     write(text) {
-      if (stop.signal.aborted || text === "" || stream.write(text)) return Promise.resolve();
+      if (stop.signal.aborted || text === "" || stream.write(render(text))) return Promise.resolve();
       return untilDrained(stream, stop.signal);
     },
   };

@@ -1,10 +1,11 @@
 import { waitUnlessAborted } from "@codex/clock";
 import type { RecordedOutput } from "@codex/executor-protocol";
 import { createOutages, written } from "@codex/foreground";
-import { createOrchestrator } from "@codex/orchestrator";
+import { createOrchestrator, type Orchestrator } from "@codex/orchestrator";
 import { CommandError, EXIT } from "../exit-codes.js";
-import { say } from "../notice.js";
+import { passToTerminal, say } from "../notice.js";
 import { readSession } from "../read-session.js";
+import { readStyledScreen, ScreenDrawing } from "../screen-drawing.js";
 import { attachSessions, checkSessionsAddress, type SessionsAddress } from "./sessions.js";
 
 /** Maximum wait for output per call, milliseconds; the next call follows immediately. */
@@ -22,6 +23,7 @@ export async function runAttachSession(id: number, options: SessionsAddress): Pr
   let closePlace = async () => {};
   try {
     closePlace = await attachSessions(orchestrator, address);
+    const show = createDisplay(orchestrator, id, stop.signal);
     let part: RecordedOutput | undefined;
     /** Set once the session was found: the executor forgets a session when its own orchestrator has received all of it. */
     const forget = (error: unknown) => {
@@ -31,15 +33,27 @@ export async function runAttachSession(id: number, options: SessionsAddress): Pr
         EXIT.lost,
       );
     };
-    do {
-      const from: number = part?.range.to ?? 0;
-      const waitMs = part === undefined ? 0 : WAIT_MS;
-      const next = readSession(orchestrator, { id, from, waitMs }, stop.signal).catch(forget);
-      // While the connection is lost there is no response: do not wait for one.
-      next.catch(() => {});
-      part = await waitUnlessAborted(stop.signal, next);
-      if (part !== undefined) await show(part);
-    } while (part !== undefined && !isOver(part));
+    try {
+      do {
+        const from: number = part === undefined ? 0 : show.next(part);
+        const waitMs = part === undefined ? 0 : WAIT_MS;
+        const next = readSession(orchestrator, { id, from, waitMs }, stop.signal)
+          .then(async (read) => {
+            if (stop.signal.aborted) return read;
+            await show.part(read).catch((error: unknown) => {
+              // The session may be forgotten once it has ended.
+              if (!isOver(read)) throw error;
+            });
+            return read;
+          })
+          .catch(forget);
+        // While the connection is lost there is no response: do not wait for one.
+        next.catch(() => {});
+        part = await waitUnlessAborted(stop.signal, next);
+      } while (part !== undefined && !isOver(part));
+    } finally {
+      show.close();
+    }
     if (part === undefined) say(`session ${id} keeps running`);
     else process.exitCode = part.exitCode ?? EXIT.failure;
   } finally {
@@ -53,10 +67,33 @@ export async function runAttachSession(id: number, options: SessionsAddress): Pr
 const isOver = ({ outcome, closed, range, end }: RecordedOutput): boolean =>
   outcome.kind !== "running" && closed && range.to === end;
 
-async function show({ chunks, gone }: RecordedOutput): Promise<void> {
-  for (const { from, to } of gone) say(`bytes ${from}-${to} of the output are gone: they were not retained`);
-  for (const { stream, data } of chunks) {
-    const to = stream === "stderr" ? process.stderr : process.stdout;
-    if (!to.write(Buffer.from(data, "base64"))) await written(to);
-  }
+/** Shows the output of a session. */
+interface Display {
+  part(part: RecordedOutput): Promise<void>;
+  /** Offset of the output that is needed next. */
+  next(part: RecordedOutput): number;
+  /** Restores the terminal. */
+  close(): void;
+}
+
+/** Bytes as they are where stdout is no terminal. At one, the screen of a session with a terminal, else text. */
+function createDisplay(orchestrator: Orchestrator, id: number, signal: AbortSignal): Display {
+  const [toStdout, toStderr] = [passToTerminal(process.stdout), passToTerminal(process.stderr)];
+  let drawing: ScreenDrawing | undefined;
+  return {
+    async part({ tty, chunks, gone }) {
+      if (tty && process.stdout.isTTY) {
+        drawing ??= new ScreenDrawing(process.stdout);
+        return drawing.draw(() => readStyledScreen(orchestrator, id, signal));
+      }
+      for (const { from, to } of gone) say(`bytes ${from}-${to} of the output are gone: they were not retained`);
+      for (const { stream, data } of chunks) {
+        const [pass, to] = stream === "stderr" ? [toStderr, process.stderr] : [toStdout, process.stdout];
+        pass(Buffer.from(data, "base64"));
+        if (to.writableNeedDrain) await written(to);
+      }
+    },
+    next: ({ range, end }) => (drawing === undefined ? range.to : end),
+    close: () => drawing?.close(),
+  };
 }

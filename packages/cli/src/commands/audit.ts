@@ -11,7 +11,7 @@ import {
 import type { ConfigFlags } from "@codex/config";
 import { written } from "@codex/foreground";
 import { CommandError, EXIT } from "../exit-codes.js";
-import { say } from "../notice.js";
+import { print, printJson, say } from "../notice.js";
 import { openConfig } from "../open-config.js";
 
 export interface VerifyOptions extends ConfigFlags {
@@ -24,16 +24,15 @@ export async function runAuditVerify(file: string | undefined, options: VerifyOp
   const path = await findLog(file, options);
   const { check, file: at, files } = await verifyAuditFiles(path, parseHead(options.expect));
   if (check.kind === "broken") process.exitCode = EXIT.failure;
-  if (options.json) return void process.stdout.write(`${JSON.stringify({ ...check, file: at, files })}\n`);
-  if (check.kind === "broken")
-    return void process.stdout.write(visible(`broken: ${at}:${check.line}: ${check.reason}\n`));
+  if (options.json) return void printJson({ ...check, file: at, files }, 0);
+  if (check.kind === "broken") return void print(visible(`broken: ${at}:${check.line}: ${check.reason}\n`));
   const { records, head, torn, lost } = check;
   const notes = [
     ...(torn === 0 ? [] : [`${torn} cut short and marked`]),
     ...(lost === 0 ? [] : [`${lost} could not be written and are missing`]),
   ];
   const rest = notes.length === 0 ? "" : `; ${notes.join("; ")}`;
-  process.stdout.write(`intact: ${records} records, the last is ${head.seq}:${head.hash}${rest}\n`);
+  print(`intact: ${records} records, the last is ${head.seq}:${head.hash}${rest}\n`);
 }
 
 /** Prints an audit log, oldest record first. */
@@ -47,7 +46,7 @@ export async function runAuditShow(file: string | undefined, options: ConfigFlag
     for await (const { text } of readAuditLines(one)) {
       const record = parseRecord(text);
       const line = options.json && record !== undefined ? text : render(record);
-      if (!process.stdout.write(`${line}\n`)) await written(process.stdout);
+      if (!print(`${line}\n`)) await written(process.stdout);
       if (isGone) return;
     }
   }

@@ -8,12 +8,13 @@ import {
   type Origin,
   renderValue,
 } from "@codex/config";
+import { print, printJson } from "../notice.js";
 import { openConfig } from "../open-config.js";
 
 /** Prints every setting with its value and source. */
 export async function runConfigShow(options: ConfigFlags & { json: boolean }): Promise<void> {
   const config = await openConfig(options);
-  process.stdout.write(options.json ? `${JSON.stringify(describe(config), null, 2)}\n` : render(config));
+  options.json ? printJson(describe(config)) : print(render(config));
 }
 
 interface Shown {

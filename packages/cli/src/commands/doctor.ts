@@ -2,6 +2,7 @@ import { visible } from "@codex/agent-terminal/text";
 import { CHECKS, type Row, runChecks } from "@codex/doctor";
 import { VERSION } from "@codex/servers";
 import { EXIT } from "../exit-codes.js";
+import { print } from "../notice.js";
 
 /** Checks the requirements of commands on this host, and suggests fixes. Exit code 1 for a problem. */
 export async function runDoctor({ json }: { json: boolean }): Promise<void> {
@@ -11,7 +12,7 @@ export async function runDoctor({ json }: { json: boolean }): Promise<void> {
   const told = json
     ? `${JSON.stringify({ version: VERSION, ok: problems === 0, checks: rows }, null, 2)}\n`
     : render(rows);
-  process.stdout.write(told);
+  print(told);
 }
 
 function render(rows: readonly Row[]): string {

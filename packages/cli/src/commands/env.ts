@@ -2,13 +2,14 @@ import { visible } from "@codex/agent-terminal/text";
 import type { ConfigFlags } from "@codex/config";
 import { listRemoved } from "@codex/exec-backend";
 import type { EnvPolicy } from "@codex/executor-protocol";
+import { print, printJson } from "../notice.js";
 import { openConfig } from "../open-config.js";
 
 /** Prints the variables withheld from commands. */
 export async function runEnv(options: ConfigFlags & { json: boolean }): Promise<void> {
   const { settings } = await openConfig(options);
   const removed = listRemoved({ ...NO_POLICY, ...settings.defaults.envPolicy }, process.env);
-  process.stdout.write(options.json ? `${JSON.stringify({ removed }, null, 2)}\n` : render(removed));
+  options.json ? printJson({ removed }) : print(render(removed));
 }
 
 const NO_POLICY: EnvPolicy = { inherit: "all", ignoreDefaultExcludes: false, exclude: [], set: {}, includeOnly: [] };

@@ -10,6 +10,7 @@ import {
 import { loadConfigured } from "../configured-environments.js";
 import { knownExecutorsFile } from "../environments.js";
 import { CommandError, EXIT } from "../exit-codes.js";
+import { print } from "../notice.js";
 
 export interface EnvironmentAddOptions {
   tokenFile?: string;
@@ -51,7 +52,7 @@ export async function runEnvironmentAdd(
     },
     options.default,
   );
-  process.stdout.write(`added \`${id}\` to ${file}; \`codex environment check ${id}\` connects it\n`);
+  print(`added \`${id}\` to ${file}; \`codex environment check ${id}\` connects it\n`);
 }
 
 /** @throws CommandError for an invalid argument, whose line in a file was not written; EnvironmentsConfigError for an invalid file */
@@ -74,7 +75,7 @@ async function add(added: NewEnvironment, isDefault: boolean): Promise<string> {
 export async function runEnvironmentRemove(id: string): Promise<void> {
   const files = await removeEnvironment(codexHome(), id);
   if (files.length === 0) throw new CommandError(`no file in ${codexHome()} has an environment \`${id}\``);
-  process.stdout.write(`removed \`${id}\` from ${files.join(" and ")}\n`);
+  print(`removed \`${id}\` from ${files.join(" and ")}\n`);
 }
 
 function splitPair(pair: string): [string, string] {
@@ -87,5 +88,5 @@ function splitPair(pair: string): [string, string] {
 export async function runEnvironmentTrust(id: string, fingerprint: string | undefined): Promise<void> {
   const trusted = await trustConfigured(await loadConfigured(), id, { file: knownExecutorsFile(), fingerprint });
   const instead = trusted.former === undefined ? "" : `, and no longer ${trusted.former}`;
-  process.stdout.write(`${id}: ${trusted.fingerprint} is trusted${instead}\n`);
+  print(`${id}: ${trusted.fingerprint} is trusted${instead}\n`);
 }

@@ -12,6 +12,7 @@ import { type CredentialArguments, readCredentials } from "@codex/servers";
 import { loadConfigured } from "../configured-environments.js";
 import { openEnvironments } from "../environments.js";
 import { CommandError, EXIT } from "../exit-codes.js";
+import { print, printJson } from "../notice.js";
 import { checkRegistryUrl } from "../registry-url.js";
 
 interface OutputOptions {
@@ -28,7 +29,7 @@ async function listRegistry(registryUrl: string, json: boolean, credentials: Cre
   checkRegistryUrl("--registry", registryUrl);
   const { token = process.env.CODEX_EXEC_SERVER_NOISE_AUTH_TOKEN ?? "", ca } = readCredentials(credentials);
   const executors = await listRegistered({ registryUrl, token, ca });
-  if (json) return printJson({ executors });
+  if (json) return void printJson({ executors });
   const rows = executors.map(({ environmentId, name, version, labels, transport, isConnected, harnesses, since }) => [
     environmentId,
     name || "-",
@@ -40,7 +41,7 @@ async function listRegistry(registryUrl: string, json: boolean, credentials: Cre
       .map(([label, value]) => `${label}=${value}`)
       .join(" "),
   ]);
-  if (rows.length === 0) print("no executor is registered");
+  if (rows.length === 0) printVisible("no executor is registered");
   else printRows(rows);
 }
 
@@ -49,7 +50,7 @@ export async function runEnvironmentList({ json, registry, ...credentials }: Lis
   if (registry !== undefined) return listRegistry(registry, json, credentials);
   const config = await loadConfigured();
   const listed = listConfigured(config);
-  if (json) return printJson({ default: config.default ?? null, environments: listed });
+  if (json) return void printJson({ default: config.default ?? null, environments: listed });
   const rows = listed.map(({ id, kind, target = "this host", place = "", fallback }) => [
     `${id === config.default ? "*" : " "} ${id}`,
     kind,
@@ -57,8 +58,8 @@ export async function runEnvironmentList({ json, registry, ...credentials }: Lis
     place,
   ]);
   printRows(rows);
-  if (config.default === undefined) print("no default: nothing is run without --environment");
-  if (config.source.kind === "none") print(`nothing is configured in ${codexHome()}`);
+  if (config.default === undefined) printVisible("no default: nothing is run without --environment");
+  if (config.source.kind === "none") printVisible(`nothing is configured in ${codexHome()}`);
 }
 
 /** Connects an environment and describes its host. @throws CommandError, EnvironmentsConfigError */
@@ -68,7 +69,7 @@ export async function runEnvironmentInfo(id: string, { json }: OutputOptions): P
     const environment = environments.get(id);
     const info = await environment.info();
     const { kind, serves } = environment;
-    if (json) return printJson({ id, kind, serves: serves ?? null, ...info });
+    if (json) return void printJson({ id, kind, serves: serves ?? null, ...info });
     const { os, shell, cwd, home } = info;
     printRows(
       Object.entries({ id, kind, serves: serves ?? "", os, shell: shell.path, cwd, home }).map(([name, value]) => [
@@ -119,13 +120,12 @@ const toCommandError = (error: unknown): unknown => {
   });
 };
 
-const print = (line: string) => void process.stdout.write(`${visible(line)}\n`);
-const printJson = (value: unknown) => void process.stdout.write(`${JSON.stringify(value, null, 2)}\n`);
+const printVisible = (line: string): boolean => print(`${visible(line)}\n`);
 
 function printRows(rows: readonly (readonly string[])[]): void {
   const width = (column: number) => Math.max(...rows.map((row) => row[column]?.length ?? 0));
   for (const row of rows)
-    print(
+    printVisible(
       row
         .map((cell, column) => cell.padEnd(column === row.length - 1 ? 0 : width(column)))
         .join("  ")

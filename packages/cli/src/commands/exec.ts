@@ -28,7 +28,7 @@ import type { ExecOptions, ThreadChoice } from "../agent/agent-options.js";
 import { type OpenedAgent, openAgent } from "../agent/open-agent.js";
 import { chooseThread, startThread } from "../agent/open-thread.js";
 import { CommandError, EXIT } from "../exit-codes.js";
-import { say } from "../notice.js";
+import { forTerminal, say } from "../notice.js";
 import { savedRulesFile } from "../rule-files.js";
 import { VERSION_LINE } from "../version.js";
 
@@ -156,7 +156,7 @@ async function runTurn(turn: TurnToRun): Promise<ShownTurnResult> {
 }
 
 async function openView({ text, options }: TurnToRun, opened: OpenedAgent, threadId: string) {
-  const result = createOutputSink(process.stdout);
+  const result = createOutputSink(process.stdout, forTerminal(process.stdout));
   if (options.json === true || options.experimentalJson === true) {
     return { view: createJsonView(result, { deltas: options.jsonDeltas === true }), closed: result.closed };
   }

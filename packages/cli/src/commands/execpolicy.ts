@@ -15,6 +15,7 @@ import {
 } from "@codex/policy";
 import { EXIT } from "../exit-codes.js";
 import { findNamedHosts, renderNetworkRules } from "../network-rules.js";
+import { print, printJson } from "../notice.js";
 import { openConfig } from "../open-config.js";
 import { describePolicyError, loadRules, readRules } from "../rule-files.js";
 import { openSandbox } from "../sandbox-selector.js";
@@ -35,12 +36,12 @@ export async function runExecPolicyCheck(argv: readonly string[], options: Check
   if (broken !== undefined) return refuse(describePolicyError("parse", broken.file, broken.message));
   const { resolveHostExecutables } = options;
   const result = checkCommand(policy, argv, { resolveHostExecutables, cwd: process.cwd() });
-  process.stdout.write(`${JSON.stringify(result, null, options.pretty ? 2 : undefined)}\n`);
+  printJson(result, options.pretty ? 2 : 0);
 }
 
 /** The wording of Codex, for programs that parse the first line. */
 function refuse(problem: string): void {
-  process.stderr.write(`Error: ${problem}\n`);
+  process.stderr.write(`Error: ${visible(problem)}\n`);
   process.exitCode = EXIT.failure;
 }
 
@@ -79,7 +80,7 @@ export async function runExecPolicyExplain(words: readonly string[], options: Ex
     brokenRules: rules.broken.map(pickError),
   };
   const network = renderNetworkRules(rules.networkRules, findNamedHosts(rules, explanation));
-  process.stdout.write(options.json ? `${JSON.stringify(json, null, 2)}\n` : render(argv, explanation, network));
+  options.json ? printJson(json) : print(render(argv, explanation, network));
 }
 
 /** Probes the sandbox of this host with a trial run, only when needed. */

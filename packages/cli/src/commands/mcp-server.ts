@@ -16,7 +16,7 @@ import {
 import { CommandError, EXIT } from "../exit-codes.js";
 import { type EntryOptions, listEntryArguments } from "../mcp/entry-arguments.js";
 import type { McpOrchestrator } from "../mcp/open-orchestrator.js";
-import { say } from "../notice.js";
+import { print, printLine, say } from "../notice.js";
 
 export interface McpServerCommandOptions extends EntryOptions, TlsArguments {
   /** `stdio://`, `http://HOST:PORT` or `https://HOST:PORT`. */
@@ -43,7 +43,7 @@ export async function runMcpServer(options: McpServerCommandOptions, beginning?:
     const hasToken = options.listenTokenFile !== undefined;
     const target = url === undefined ? listEntryArguments(options) : ({ kind: "url", url, hasToken } as const);
     const timeoutS = Math.ceil(options.maxHold) + MARGIN_S;
-    return void process.stdout.write(renderHostEntry(printConfig, target, timeoutS));
+    return void print(renderHostEntry(printConfig, target, timeoutS));
   }
   const opened = createOpening(options, () => servers.toolsChanged());
   const servers = createMcpServers(opened.open, {
@@ -176,7 +176,7 @@ async function serveHttp(servers: McpServers, { open }: Opening, address: HttpAd
   shieldIfPossible();
   const { listenMcp } = await import("@codex/mcp/http");
   const listener = await listenMcp(servers, address);
-  process.stdout.write(`${listener.url}\n`);
+  printLine(listener.url);
   await stopped;
   await listener.close();
 }

@@ -109,7 +109,7 @@ async function openRecording(
   if (record === undefined) return undefined;
   const { startRunRecording } = await import("@codex/recording");
   const { openCastFile } = await import("../open-cast-file.js");
-  const sink = openCastFile(record, (problem) => process.stderr.write(`codex: ${problem}\n`));
+  const sink = openCastFile(record, say);
   const terminalType = tty ? process.env.TERM : undefined;
   return startRunRecording(sink, { command: quoteWords(argv), size, terminalType, withInput: recordInput });
 }

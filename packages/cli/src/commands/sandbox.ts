@@ -5,7 +5,7 @@ import { createProgramRunner } from "@codex/orchestrator";
 import { createCommandSandbox } from "@codex/sandbox";
 import { attachExecutor } from "../connect.js";
 import { CommandError, EXIT } from "../exit-codes.js";
-import { say } from "../notice.js";
+import { print, say } from "../notice.js";
 import { openConfig } from "../open-config.js";
 import { resolveDirectory } from "../own-directory.js";
 import { describeDenial } from "../run-sandbox.js";
@@ -27,7 +27,7 @@ export async function runSandbox(argv: readonly string[], options: SandboxComman
   const sandbox = await chooseTrialSandbox(cwd, options);
   if (options.explain) {
     const { explainSandbox } = await import("../explain-sandbox.js");
-    process.stdout.write(visible(await explainSandbox(sandbox, argv, cwd)));
+    print(visible(await explainSandbox(sandbox, argv, cwd)));
     return;
   }
   if (argv.length === 0) throw new CommandError("no program was given: codex sandbox -- PROGRAM [ARGS…]", EXIT.usage);
@@ -62,7 +62,7 @@ async function check(argv: readonly string[]): Promise<void> {
   if (argv.length > 0) throw new CommandError("--check takes no program", EXIT.usage);
   const { kind, problem } = await createCommandSandbox().getSupport();
   if (kind === "none") throw new CommandError(`no sandbox here: ${problem ?? "unknown"}`);
-  process.stdout.write(`${kind}: works\n`);
+  print(`${kind}: works\n`);
 }
 
 async function run(

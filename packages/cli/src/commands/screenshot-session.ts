@@ -1,13 +1,11 @@
 import { closeSync, writeFileSync } from "node:fs";
 import { extname } from "node:path";
-import { styledScreenSchema } from "@codex/executor-protocol";
 import { openOutputFileSync } from "@codex/file-lock";
 import { createOrchestrator } from "@codex/orchestrator";
 import { renderScreenshot, SCREENSHOT_FORMATS, type ScreenshotFormat } from "@codex/recording/screenshot";
 import { messageOf } from "@codex/telemetry";
-import { safeParse } from "zod/mini";
 import { CommandError, EXIT } from "../exit-codes.js";
-import { sessionError } from "../read-session.js";
+import { readStyledScreen } from "../screen-drawing.js";
 import { attachSessions, checkSessionsAddress, type SessionsAddress } from "./sessions.js";
 
 export interface ScreenshotOptions extends SessionsAddress {
@@ -23,12 +21,8 @@ export async function runScreenshotSession(id: number, options: ScreenshotOption
   let closePlace = async () => {};
   try {
     closePlace = await attachSessions(orchestrator, address);
-    const args = { session_id: id, styled: true };
-    const result = await orchestrator.callTool("read_screen", args, { sessionScope: "executor" });
-    if (result.isError) throw sessionError(result.text);
-    const screen = safeParse(styledScreenSchema, result.structured);
-    if (!screen.success) throw new CommandError("this executor reports no colors: it is too old for screenshots");
-    write(options.output, await render(screen.data, format, options.title));
+    const screen = await readStyledScreen(orchestrator, id);
+    write(options.output, await render(screen, format, options.title));
   } finally {
     await orchestrator.close();
     await closePlace();

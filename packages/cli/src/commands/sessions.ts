@@ -1,8 +1,10 @@
-import { createOrchestrator } from "@codex/orchestrator";
+import { createOrchestrator, type Orchestrator } from "@codex/orchestrator";
 import { attachExecutor, type ConnectOptions, choosePlace } from "../connect.js";
 import { parseExecutorAddress } from "../executor-address.js";
 import { CommandError, EXIT } from "../exit-codes.js";
-import { sessionError } from "../read-session.js";
+import { printLine } from "../notice.js";
+import { readSession, sessionError } from "../read-session.js";
+import { printScreen, readStyledScreen } from "../screen-drawing.js";
 
 /** Address of the executor. */
 export type SessionsAddress = ConnectOptions;
@@ -24,16 +26,27 @@ export async function runSessions(options: SessionsOptions): Promise<void> {
   try {
     closePlace = await attachSessions(orchestrator, address);
     const [tool, args] = toCall(options);
+    const { read, json } = options;
+    if (read !== undefined && json !== true && process.stdout.isTTY && (await hasTerminal(orchestrator, read))) {
+      return printScreen(await readStyledScreen(orchestrator, read));
+    }
     const result = await orchestrator.callTool(tool, args, { sessionScope: "executor" });
     if (result.isError) throw sessionError(result.text);
     // The output is only in the text.
     const told = options.read === undefined ? result.structured : { ...Object(result.structured), text: result.text };
     const text = options.json ? JSON.stringify(told ?? null, null, 2) : result.text;
-    process.stdout.write(text.endsWith("\n") ? text : `${text}\n`);
+    printLine(text);
   } finally {
     await orchestrator.close();
     await closePlace();
   }
+}
+
+/** Whether what a session prints is meant for a terminal. */
+async function hasTerminal(orchestrator: Orchestrator, id: number): Promise<boolean> {
+  const { signal } = new AbortController();
+  const { tty } = await readSession(orchestrator, { id, from: 0, waitMs: 0 }, signal);
+  return tty;
 }
 
 /** Attaches the executor whose sessions are requested. Returns a function that frees what was opened for it. */

@@ -4,15 +4,15 @@ import { codexHome } from "@codex/config";
 import { VERSION } from "@codex/servers";
 import { describeUnknownThread } from "../agent/open-thread.js";
 import { CommandError, EXIT } from "../exit-codes.js";
-import { say } from "../notice.js";
+import { print, printJson, say } from "../notice.js";
 
 /** Prints the threads, newest first; by default those of this directory. */
 export async function runThreadsList(options: { json: boolean; all: boolean; limit: number }): Promise<void> {
   const { json, all, limit } = options;
   const store = createThreadStore({ home: codexHome(), version: VERSION });
   const rows = await listThreads(store, { limit, cwd: all ? undefined : process.cwd() });
-  if (json) return void process.stdout.write(`${JSON.stringify(rows, null, 2)}\n`);
-  process.stdout.write(renderThreadRows(rows));
+  if (json) return void printJson(rows);
+  print(renderThreadRows(rows));
   if (rows.length === 0)
     say(all ? "there is no thread" : "there is no thread of this directory; --all lists those of others");
 }
@@ -31,9 +31,7 @@ export async function runThreadsShow(id: string, { json }: { json: boolean }): P
   try {
     const { meta, path } = await store.find(id);
     const report = await readThreadReport(store.readLines(meta.id));
-    process.stdout.write(
-      json ? `${JSON.stringify({ ...meta, path, ...report }, null, 2)}\n` : renderThreadReport(meta, report),
-    );
+    print(json ? `${JSON.stringify({ ...meta, path, ...report }, null, 2)}\n` : renderThreadReport(meta, report));
   } catch (cause) {
     if (!(cause instanceof ThreadStoreError)) throw cause;
     throw describeUnknownThread(cause);

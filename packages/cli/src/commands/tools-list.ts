@@ -3,13 +3,14 @@ import type { McpServerState, McpTools } from "@codex/mcp-client";
 import { createProgramRunner, type ModelTool } from "@codex/orchestrator";
 import { attachExecutor, type ConnectOptions, choosePlace } from "../connect.js";
 import { CommandError, EXIT } from "../exit-codes.js";
+import { printJson, printLine } from "../notice.js";
 
 /** Prints the tools of an executor, a line each. */
 export async function runToolsList(options: ConnectOptions & { json?: boolean }): Promise<void> {
   const tools = await listTools(options);
-  if (options.json) return printJson(tools.map(({ name, description }) => ({ name, description })));
+  if (options.json) return void printJson(tools.map(({ name, description }) => ({ name, description })));
   const width = Math.max(...tools.map((tool) => tool.name.length));
-  for (const { name, description } of tools) print(`${name.padEnd(width)}  ${summarize(description)}`);
+  for (const { name, description } of tools) printLine(`${name.padEnd(width)}  ${summarize(description)}`);
 }
 
 /** Prints the tools, or one of them, as they are sent to a model. */
@@ -59,6 +60,3 @@ function describeServer(server: McpServerState | undefined): string {
   if (server.status === "disabled") return `MCP server \`${server.name}\` is disabled`;
   return `MCP server \`${server.name}\` is not running`;
 }
-
-export const print = (line: string) => void process.stdout.write(line.endsWith("\n") ? line : `${line}\n`);
-export const printJson = (value: unknown) => print(JSON.stringify(value, null, 2));

@@ -13,12 +13,12 @@ import { openAudit } from "../audit.js";
 import { attachExecutor, type ConnectOptions, choosePlace } from "../connect.js";
 import type { ChosenEnvironment } from "../environments.js";
 import { EXIT } from "../exit-codes.js";
-import { say } from "../notice.js";
+import { printJson, printLine, say } from "../notice.js";
 import { openConfig } from "../open-config.js";
 import { loadRules, savedRulesFile } from "../rule-files.js";
 import { openSandbox } from "../sandbox-selector.js";
 import { compileGrammarSimply } from "../shell-parser.js";
-import { findTool, print, printJson } from "./tools-list.js";
+import { findTool } from "./tools-list.js";
 
 interface ToolsOptions extends ConnectOptions {
   chosen?: ChosenEnvironment | undefined;
@@ -57,7 +57,7 @@ export async function runToolsCall(
       process.off("SIGINT", onInterrupt);
       const { status, isError, text, structured } = result;
       if (options.json) printJson({ status, isError, text, structured });
-      else print(text);
+      else printLine(text);
       const session: unknown = Reflect.get(Object(result.structured), "processId");
       if (typeof session === "number")
         say(`session ${session} ends now: with this command its executor, or the connection to it, ends`);

@@ -4,7 +4,7 @@ import { createOrchestrator } from "@codex/orchestrator";
 import { onStopSignal } from "@codex/servers";
 import type { ServedView } from "@codex/view";
 import { CommandError, EXIT } from "../exit-codes.js";
-import { say } from "../notice.js";
+import { printLine, say } from "../notice.js";
 import { attachSessions, checkSessionsAddress, type SessionsAddress } from "./sessions.js";
 
 export interface ViewCommandOptions extends SessionsAddress {
@@ -46,7 +46,7 @@ async function serve(open: (served: Served) => Promise<ServedView>, { port = 0, 
   const stop = new AbortController();
   const off = onStopSignal(() => stop.abort());
   const view = await open({ port, onProblem: say });
-  process.stdout.write(`${view.url}\n`);
+  printLine(view.url);
   try {
     if (once) await view.untilLeft(stop.signal, { afterFirst: true });
     else await untilStopped(stop.signal);

@@ -28,6 +28,7 @@ function describeReason(error: unknown, secrets: readonly string[]): string {
 }
 
 function codeOf(error: unknown): EnvironmentErrorCode {
+  if (isCertificateProblem(error)) return "untrusted";
   if (error instanceof LinkError) return error.code;
   if (error instanceof ChannelError) {
     if (error.code === "connect_timeout") return "timeout";
@@ -39,3 +40,14 @@ function codeOf(error: unknown): EnvironmentErrorCode {
   }
   return error instanceof RpcError ? "handshake_failed" : "unreachable";
 }
+
+/** Whether an error was caused by a certificate, in the codes of Node and OpenSSL. */
+function isCertificateProblem(error: unknown): boolean {
+  for (let each = error; each instanceof Error; each = each.cause) {
+    if ("code" in each && typeof each.code === "string" && CERTIFICATE.test(each.code)) return true;
+  }
+  return false;
+}
+
+const CERTIFICATE =
+  /^(?:DEPTH_ZERO_)?SELF_SIGNED_CERT|^UNABLE_TO_(?:GET_ISSUER_CERT|VERIFY_LEAF_SIGNATURE)|^CERT_|^ERR_TLS_CERT_/;

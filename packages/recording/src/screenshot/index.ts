@@ -1,3 +1,4 @@
+export { renderAnsiRows } from "./ansi.js";
 export {
   renderScreenshot,
   SCREENSHOT_FORMATS,
