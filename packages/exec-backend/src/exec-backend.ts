@@ -87,6 +87,11 @@ export interface ExecProcess {
   write(bytes: Uint8Array): Promise<void>;
   /** Whether the program waits for input at this moment; absent where the host does not support it. Never rejects. */
   getInputWait?(): Promise<InputWait>;
+  /**
+   * The current directory of the program that waits for input at this moment; undefined where none waits, or it is not known; absent where
+   * the host does not support it. Never rejects.
+   */
+  getInputDirectory?(): Promise<string | undefined>;
   /** End of input: closes the pipe, or sends the terminal's end-of-file character. */
   closeStdin(): Promise<void>;
   /** Sends a signal to the whole process group. Resolves with false when no process of it is left. */

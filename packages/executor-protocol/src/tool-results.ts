@@ -11,6 +11,8 @@ const listedSessionSchema = z.object({
   /** As one line, shortened. */
   command: z.string(),
   cwd: z.string(),
+  /** Where the program is that waits for input now; absent where none waits, or it is not known. */
+  inputDirectory: z.optional(z.string()),
   tty: z.boolean(),
   /** How long it has been running, or was. */
   seconds: z.number(),

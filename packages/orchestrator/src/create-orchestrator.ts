@@ -55,6 +55,7 @@ function createHandler(
   const approvers = createApproverPanel();
   const context: SharedContext = {
     ...shared,
+    clock,
     rulingOf(environment) {
       const own = shared.environments.policyOf(environment);
       const approver = shared.environments.approverOf(environment) ?? options.approver;
@@ -75,7 +76,7 @@ function createHandler(
     handle: (name, args, callOptions) => handleToolCall(name, args, callOptions, context),
     judge: (name, args, callOptions) => judgeToolCall(name, args, callOptions, context),
     files: createFiles(context, untilReady, options.connectFiles),
-    start: (request, startOptions, output) => startCommand(request, startOptions, output, { ...context, clock }),
+    start: (request, startOptions, output) => startCommand(request, startOptions, output, context),
     approvers,
     checkPolicy: (given) => void rule(given),
   };

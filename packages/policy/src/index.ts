@@ -21,4 +21,4 @@ export { DEFAULT_DENY_READ, type DeniedRead } from "./sandbox/deny-read.js";
 export { findMissingSandbox, findNoSandbox, type MissingSandbox } from "./sandbox/missing-sandbox.js";
 export type { SandboxedCommand, SandboxRefusal, SandboxSelector, WhenUnavailable } from "./sandbox/sandbox-selector.js";
 export type { GitDirectories, SandboxSettings } from "./sandbox/sandbox-settings.js";
-export { analyzeTypedLines, TypedLines } from "./typed-lines.js";
+export { analyzeTypedLines, changesKeys, TypedLines } from "./typed-lines.js";

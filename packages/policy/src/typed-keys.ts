@@ -28,6 +28,23 @@ const ACTIONS: readonly [string, RegExp][] = [
   ["last-word", /^\x1b[._]$/],
 ];
 
+/** Keys whose effect on a line is known whatever the shell did before: moves, what erases, ends or discards a line, signals, `^L`, a paste. */
+const FOLLOWED =
+  /^(?:[\r\n\x04\x03\x0c\x1a\x1c\x01\x05\x02\x06\x7f\b\x15\x0b\x17\x14]|\x1b[bfd\x7f\b]|\x1b[[O][CDHF]|\x1b\[3~|\x1b\[20[01]~|\x16[^\x00-\x1f\x7f])$/;
+
+const isText = (key: string): boolean => !/^[\x00-\x08\x0a-\x1f\x7f]/.test(key);
+
+/**
+ * The first key, of those that end after `from`, whose effect is not followed: completion, history, macros, undo, numeric arguments, what
+ * changes case or words, and whatever else is not on the list of known ones. Undefined for none.
+ */
+export function findUnfollowedKey(text: string, from = 0): string | undefined {
+  for (const { 0: key, index } of text.matchAll(KEYS)) {
+    if (index + key.length > from && (key === "\t" || !isText(key)) && !FOLLOWED.test(key)) return key;
+  }
+  return undefined;
+}
+
 /**
  * The lines that a shell gets from `text`, as readline's default keys edit and recall them; `before` was typed earlier.
  * `deletes`: ^D removes the next character of a line instead of ending it. Undefined beyond `MAX_KEY_MOVES`.
@@ -67,8 +84,7 @@ class EditedLine {
   }
 
   press(key: string, deletes: boolean): void {
-    const isText = !/^[\x00-\x08\x0a-\x1f\x7f]/.test(key);
-    if (this.#search !== undefined && isText) {
+    if (this.#search !== undefined && isText(key)) {
       this.#search += key;
       return;
     }
@@ -78,7 +94,7 @@ class EditedLine {
     }
     if (this.#search !== undefined) this.#endSearch(this.#search);
     if (key === "\x04") this.#act(deletes && this.length > 0 ? "delete" : "accept");
-    else if (isText) this.#left.push(key);
+    else if (isText(key)) this.#left.push(key);
     else if (key.startsWith("\x16")) this.#left.push(...key.slice(1));
     else this.#act(ACTIONS.find(([, pattern]) => pattern.test(key))?.[0]);
   }

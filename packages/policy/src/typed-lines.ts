@@ -3,16 +3,16 @@ import { messageOf } from "@codex/telemetry";
 import type { GetShellParser } from "./analyze-command.js";
 import type { AnalyzedCommand } from "./analyzed-command.js";
 import { MAX_TYPED_HISTORY, MAX_TYPED_LINE } from "./limits.js";
-import { applyKeys } from "./typed-keys.js";
+import { applyKeys, findUnfollowedKey } from "./typed-keys.js";
 import { expandHistory } from "./typed-recall.js";
 
 export interface CompleteLines {
-  /** Empty while none is complete. */
+  /** What is to be judged; empty while no line is complete and the effect of every key is known. */
   readonly lines: string;
+  /** Why it is not known what the shell gets; undefined when it is. */
+  readonly unclear: string | undefined;
   /** Lines that were typed before. */
   readonly before: string;
-  /** The beginning of the first line is not known: it was too long. */
-  readonly isCut: boolean;
   /** To be called when the input was written, and not if it was refused. */
   readonly keep: () => void;
 }
@@ -25,6 +25,8 @@ export class TypedLines {
   #isCut = false;
   /** Lines that were typed before, as far as they are remembered: they may set what a later one uses. */
   #history = "";
+  /** Something typed may have changed what keys do. */
+  #isRebound = false;
   readonly #tty: boolean;
 
   /** `tty`: a terminal edits lines before the shell gets them. */
@@ -32,18 +34,38 @@ export class TypedLines {
     this.#tty = tty;
   }
 
-  /** The lines that become complete with this input. */
+  /** To be called when a line that may change what keys do was written: from then on each line is unclear. */
+  distrustKeys(): void {
+    this.#isRebound = this.#tty;
+  }
+
+  /** The lines that become complete with this input. A key that is not followed is judged at once: it may run the line. */
   add(input: string, isEnd: boolean): CompleteLines {
     const text = this.#open + input;
     const end = isEnd ? text.length : findEnd(text, this.#tty);
-    const lines = text.slice(0, end);
+    const isCut = this.#isCut && end > 0;
+    const key = this.#findKey(text.slice(0, end), text);
+    const isPressed = key !== undefined && end === 0;
+    const lines = isPressed ? text : text.slice(0, end);
     const keep = () => {
       const open = text.slice(end);
       this.#isCut = open.length > MAX_TYPED_LINE || (this.#isCut && end === 0);
       this.#open = open.slice(-MAX_TYPED_LINE);
-      this.#history = (this.#history + lines).slice(-MAX_TYPED_HISTORY);
+      this.#history = (this.#history + text.slice(0, end)).slice(-MAX_TYPED_HISTORY);
     };
-    return { lines, before: this.#history, isCut: this.#isCut && end > 0, keep };
+    const unclear = isCut
+      ? `a line that is typed is longer than ${MAX_TYPED_LINE} characters`
+      : key !== undefined
+        ? `what the key ${showKey(key)} does is not followed`
+        : this.#isRebound && end > 0
+          ? "what keys do was changed by a line before"
+          : undefined;
+    return { lines, unclear, before: this.#history, keep };
+  }
+
+  /** One in the complete lines, or one that is new. */
+  #findKey(complete: string, text: string): string | undefined {
+    return this.#tty ? (findUnfollowedKey(complete) ?? findUnfollowedKey(text, this.#open.length)) : undefined;
   }
 
   /**
@@ -68,6 +90,12 @@ export class TypedLines {
     return known.length < expanded.length ? undefined : [...new Set([...readings, ...known])];
   }
 }
+
+/** A key as people write it: `^X`, `M-x`. */
+const showKey = (key: string): string =>
+  key
+    .replace(/^\x1b(?=.)/s, "M-")
+    .replace(/[\x00-\x1f\x7f]/g, (one) => (one === "\x7f" ? "^?" : `^${String.fromCharCode(one.charCodeAt(0) + 64)}`));
 
 /** The text with no key applied. */
 const dropKeys = (text: string): string =>
@@ -97,13 +125,24 @@ function findEnd(text: string, tty: boolean): number {
 export async function analyzeTypedLines(
   lines: readonly string[],
   before: readonly string[],
-  isCut: boolean,
+  unclear: string | undefined,
   getParser: GetShellParser,
 ): Promise<AnalyzedCommand> {
   const command = await readLines(lines, before, getParser);
-  const unclear = `a line that is typed is longer than ${MAX_TYPED_LINE} characters`;
-  return isCut ? { ...command, literals: { ...command.literals, complete: false, unclear } } : command;
+  const problem =
+    unclear ?? (changesKeys(command) ? "it may change what keys do, or the lines they recall" : undefined);
+  if (problem === undefined) return command;
+  return { ...command, literals: { ...command.literals, complete: false, unclear: problem } };
 }
+
+/** Whether a line may change what later keys do in the shell, or the history that they recall. */
+export const changesKeys = ({ literals }: AnalyzedCommand): boolean =>
+  [...literals.commands, ...(literals.guesses ?? [])].some(
+    ([program = "", ...args]) =>
+      /^(?:bind|bindkey|zle|fc|vared|stty)$/.test(program) ||
+      (program === "history" && args.some((arg) => /^-[a-z]*[srnap]/.test(arg))) ||
+      (program === "set" && args.some((arg) => /^(?:vi|emacs|.*hist.*)$/.test(arg))),
+  );
 
 async function readLines(
   lines: readonly string[],

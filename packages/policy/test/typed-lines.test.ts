@@ -1,17 +1,18 @@
+import { createLazyShellParser } from "@codex/shell-analysis";
 import { describe, expect, it } from "vitest";
 import { MAX_KEY_MOVES, MAX_RECALL, MAX_TYPED_HISTORY, MAX_TYPED_LINE } from "../src/limits.js";
-import { TypedLines } from "../src/typed-lines.js";
+import { analyzeTypedLines, changesKeys, TypedLines } from "../src/typed-lines.js";
 
 describe("lines that are typed", () => {
   it("keeps what is not complete, up to a bound", () => {
     expect({ MAX_TYPED_LINE, MAX_TYPED_HISTORY }).toEqual({ MAX_TYPED_LINE: 65_536, MAX_TYPED_HISTORY: 16_384 });
     const lines = new TypedLines(false);
     lines.add("x".repeat(MAX_TYPED_LINE + 10), false).keep();
-    const { lines: complete, before, isCut, keep } = lines.add("\n", false);
-    expect([complete.length, before, isCut]).toEqual([MAX_TYPED_LINE + 1, "", true]);
+    const { lines: complete, before, unclear, keep } = lines.add("\n", false);
+    expect([complete.length, before, unclear]).toEqual([MAX_TYPED_LINE + 1, "", expect.stringMatching(/longer/)]);
     keep();
     const next = lines.add("y\n", false);
-    expect([next.before.length, next.isCut]).toEqual([MAX_TYPED_HISTORY, false]);
+    expect([next.before.length, next.unclear]).toEqual([MAX_TYPED_HISTORY, undefined]);
   });
 
   it("forgets what was not written", () => {
@@ -82,4 +83,62 @@ describe("lines that are typed", () => {
     expect(new TypedLines(true).read("\x1b]0;a\x07zap x\r")).toContain("zap x\n");
     expect(new TypedLines(true).read(`${"\x1b]".repeat(20_000)}zap x\r`)).toContain("zap x\n");
   });
+
+  // Each runs `rm -rf` in bash with readline's default keys.
+  it.each([
+    ["^X^E", "rm -rf x\x18\x05"],
+    ["M-l", "RM\x1bb\x1bl -rf x\r"],
+    ["M-u", "x\x1bb\x1bu\r"],
+    ["M-c", "x\x1bb\x1bc\r"],
+    ["M-\\", "r m\x1bb\x1b\\ -rf x\r"],
+    ["M-digit", "\x1b2z\r"],
+    ["^]", "rm\x1d-\r"],
+    ["M-^Y", "\x1b\x19\r"],
+    ["M-p", "\x1bp\r"],
+    ["a macro", "\x18(rm\x18)\x18e\r"],
+    ["M-#", "rm -rf x\x1b#"],
+    ["^R", "\x12rm\r"],
+    ["cursor up", "\x1b[A\r"],
+    ["^Y", "\x19\r"],
+    ["^O", "ls\x0f"],
+    ["^_", "\x1f\r"],
+    ["completion", "\t\r"],
+    ["an unknown sequence", "\x1b[1;5Cx\r"],
+  ])("is unclear with a key that is not followed: %s", (_, typed) => {
+    expect(new TypedLines(true).add(typed, false).unclear).toMatch(/what the key .+ does is not followed/);
+    expect(new TypedLines(false).add(typed, false).unclear).toBeUndefined();
+    const lines = new TypedLines(true);
+    lines.add("ls\r", false).keep();
+    lines.add(typed[0] ?? "", false).keep();
+    expect(lines.add(typed.slice(1), false).unclear ?? lines.add("\r", false).unclear).toBeDefined();
+  });
+
+  it("is unclear at once, before the line ends, and again when it ends", () => {
+    const lines = new TypedLines(true);
+    lines.add("rm -rf x", false).keep();
+    const pressed = lines.add("\x18\x05", false);
+    expect(pressed).toMatchObject({ lines: "rm -rf x\x18\x05", unclear: "what the key ^X does is not followed" });
+    pressed.keep();
+    expect(lines.add("y", false)).toMatchObject({ lines: "", unclear: undefined });
+    expect(lines.add("\r", false).unclear).toBeDefined();
+  });
+
+  it("is clear with keys that only move, erase, end or discard", () => {
+    const typed =
+      "ab\x01\x06\x05\x02\x1bb\x1bf\x1b[D\x1b[C\x1b[H\x1b[F\x7f\x08\x17\x15\x0b\x14\x1bd\x1b\x7f\x0c\x1a\x03\r";
+    expect(new TypedLines(true).add(`${typed}\x1b[200~ls\x1b[201~\r`, false).unclear).toBeUndefined();
+  });
+
+  it.each(["bind -x '\"a\": ls'", "set -o vi", "fc -s", "history -s ls", "bindkey -v", "stty erase a"])(
+    "is unclear when it changes what keys do, and so is each line after it: %s",
+    async (line) => {
+      const command = await analyzeTypedLines([`${line}\n`], [""], undefined, createLazyShellParser());
+      expect(command.literals).toMatchObject({ complete: false, unclear: expect.stringMatching(/may change/) });
+      expect(changesKeys(command)).toBe(true);
+      const lines = new TypedLines(true);
+      lines.add(`${line}\r`, false).keep();
+      lines.distrustKeys();
+      expect(lines.add("ls\r", false).unclear).toMatch(/was changed/);
+    },
+  );
 });

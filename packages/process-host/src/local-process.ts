@@ -26,7 +26,7 @@ import { createSandboxTarget, GroupTarget, type SignalTarget } from "./ending/si
 import { terminateFamily } from "./ending/terminate.js";
 import type { Guard } from "./guard/guard.js";
 import { guardGroup, guardPlaceholders } from "./guard/guard-process.js";
-import { getInputWait } from "./proc/input-wait.js";
+import { getInputDirectory, getInputWait } from "./proc/input-wait.js";
 import type { FirstProcess, PidSequence } from "./proc/pid-sequence.js";
 import { type SandboxedExit, settleSandboxedExit } from "./sandboxed-exit.js";
 import type { LaunchEvents, Launched } from "./start/attach.js";
@@ -181,6 +181,11 @@ class LocalChild implements LocalProcess, LaunchEvents, LogHost {
   async getInputWait(): Promise<InputWait> {
     const program = this.#target.getProgram();
     return program === undefined ? "unknown" : getInputWait(program, this.#stdio);
+  }
+
+  async getInputDirectory(): Promise<string | undefined> {
+    const program = this.#target.getProgram();
+    return program === undefined ? undefined : getInputDirectory(program, this.#stdio);
   }
 
   closeStdin(): Promise<void> {

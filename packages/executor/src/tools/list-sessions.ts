@@ -8,9 +8,8 @@ export const listSessions: SessionTool = {
   spec: STANDARD_TOOLS.list_sessions,
   async call(_args, unifiedExec, scope) {
     const now = unifiedExec.now();
-    const sessions = getOwners(scope, unifiedExec).flatMap(({ table }) =>
-      table.list(scope.client).map((session) => describe(session, now)),
-    );
+    const listed = getOwners(scope, unifiedExec).flatMap(({ table }) => table.list(scope.client));
+    const sessions = await Promise.all(listed.map((session) => describe(session, now)));
     const lines = sessions.map(
       ({ sessionId, state, seconds, unreadBytes, cwd, command }) =>
         `session ${sessionId}: ${state}, ${seconds.toFixed(1)} seconds, ${unreadBytes} bytes unread, in ${cwd}: ${command}`,
@@ -27,13 +26,16 @@ export const listSessions: SessionTool = {
 /** Maximum bytes of a command line in the list. */
 const MAX_COMMAND_BYTES = 512;
 
-function describe(session: Session, now: number): ListedSession {
+async function describe(session: Session, now: number): Promise<ListedSession> {
   const { outcome, closed } = session.state;
   const running = outcome.kind === "running";
+  // Input that was not read yet may change it.
+  const directory = running && session.waitingInput === 0 ? await session.process.getInputDirectory?.() : undefined;
   return {
     sessionId: session.id,
     command: quoteWords(session.command, MAX_COMMAND_BYTES),
     cwd: quote(session.cwd),
+    ...(directory === undefined ? {} : { inputDirectory: directory }),
     tty: session.stdio.kind === "pty",
     seconds: ((running ? now : (session.exitedAt ?? now)) - session.process.startedAt) / 1000,
     unreadBytes: session.unread,

@@ -1,4 +1,3 @@
-import type { Clock } from "@codex/clock";
 import {
   CommandFollower,
   findProgramTools,
@@ -32,17 +31,12 @@ export type StartCommandOptions = Pick<
   "signal" | "onOutput" | "cwd" | "workspaceRoots" | "environments" | "onDecision" | "approver" | "client" | "grant"
 >;
 
-/** Dependencies of starting a program. */
-export interface StartContext extends SharedContext {
-  clock: Clock;
-}
-
 /** Judges a program as a call of `exec_command`, and starts it. Never rejects. */
 export async function startCommand(
   request: StartCommandRequest,
   options: StartCommandOptions,
   output: SplitOutput,
-  context: StartContext,
+  context: SharedContext,
 ): Promise<Started> {
   const push: OnOutput = (piece) => output.push(piece);
   const { trail, onOutput = push } = beginTrail(TOOL, { ...options, onOutput: push }, context);
@@ -69,13 +63,13 @@ interface Permitted {
   tools: { exec: string; stdin: string };
   environment: string;
   notices: readonly string[];
-  context: HandlerContext & StartContext;
+  context: HandlerContext & SharedContext;
 }
 
 async function permitProgram(
   request: StartCommandRequest,
   options: StartCommandOptions,
-  context: Omit<HandlerContext, "decide" | "policy" | "rules"> & StartContext,
+  context: Omit<HandlerContext, "decide" | "policy" | "rules"> & SharedContext,
 ): Promise<Permitted | RefusedCall> {
   const { environments: selection, signal, client } = options;
   if (signal?.aborted) return interrupted();
@@ -87,7 +81,7 @@ async function permitProgram(
   const environment = context.catalog.environmentOf(executor.name);
   const { approver: usual, ...ruling } = context.rulingOf(environment);
   const approver = options.approver ?? usual;
-  const own: HandlerContext & StartContext = {
+  const own: HandlerContext & SharedContext = {
     ...context,
     ...ruling,
     decide: (question, terms) => context.approvals.decide(question, { ...terms, client }, approver, options.grant),

@@ -1,3 +1,4 @@
+import type { Clock } from "@codex/clock";
 import type { Sandbox } from "@codex/executor-protocol";
 import type { AnalyzedCommand, Policy, RuleBook } from "@codex/policy";
 import {
@@ -30,6 +31,7 @@ export interface PermitContext extends Omit<Ruling, "approver"> {
   decide: Decide;
   /** Aborts when the orchestrator is closed. */
   closing: AbortSignal;
+  clock: Clock;
   shellParser: GetShellParser;
   /** Creates a unique id. */
   newId: () => string;

@@ -1,4 +1,6 @@
-import { analyzeTypedLines, evaluateRequirement, TypedLines } from "@codex/policy";
+import { pause } from "@codex/clock";
+import { SESSION_TOOL_RESULTS } from "@codex/executor-protocol";
+import { analyzeTypedLines, changesKeys, evaluateRequirement, TypedLines } from "@codex/policy";
 import type { ApprovalRequest } from "../approvals/approver.js";
 import { copyFrozen, digestQuestion } from "../approvals/binding.js";
 import type { Session } from "../executors/sessions.js";
@@ -16,6 +18,8 @@ export interface TypedShell {
   readonly resolved: ResolvedExec;
   readonly permit: Granted;
   readonly lines: TypedLines;
+  /** Unique to this shell, once there was a question. */
+  identity?: string;
   /** Settles when the previous input was judged: lines are assembled in order. */
   judged: Promise<unknown>;
 }
@@ -54,11 +58,11 @@ async function judge(
   { text, isEnd, signal, session }: TypedInput,
   context: PermitContext,
 ): Promise<RefusedCall | undefined> {
-  const { lines, before, isCut, keep: keepLines } = shell.lines.add(text, isEnd);
+  const { lines, before, unclear, keep: keepLines } = shell.lines.add(text, isEnd);
   // Input that is only judged is not written.
   const keep = context.isOnlyJudged ? () => {} : keepLines;
   // ^D may have left text in the line.
-  if (lines.trim() === "" && !isCut && !before.includes("\x04")) {
+  if (lines.trim() === "" && unclear === undefined && !before.includes("\x04")) {
     keep();
     return undefined;
   }
@@ -66,7 +70,7 @@ async function judge(
   const rules = context.rules.rulesIn(request.cwd);
   const read = shell.lines.read(lines, before);
   const earlier = shell.lines.read(before) ?? [before];
-  const isUnclear = isCut || read === undefined;
+  const isUnclear = unclear ?? (read === undefined ? "keys move or recall more than is followed" : undefined);
   const command = await analyzeTypedLines(read ?? [lines], earlier, isUnclear, context.shellParser);
   const needed = evaluateRequirement(command, {
     approvalPolicy: context.policy.approvalPolicy,
@@ -78,10 +82,14 @@ async function judge(
   context.trail.judged(needed, () => command.literals.commands.flatMap((words) => rules.match(words)));
   if (needed.kind === "forbidden") return refuseTyped("forbidden", needed.reason, shell, lines);
   if (needed.kind === "needsApproval") {
-    const question = createQuestion(shell, lines, command.literals.commands, needed, context);
+    const directory = await findDirectory(shell.selected, session, context);
+    const question = createQuestion(shell, { lines, directory }, command.literals.commands, needed, context);
     const { closing } = context;
     const given = signal === undefined ? closing : AbortSignal.any([signal, closing]);
-    const terms = { canonical: question.command, digest: digestQuestion(question, session), signal: given };
+    // A decision for the session is about this shell in this directory, and without a known one about nothing else.
+    shell.identity ??= context.newId();
+    const canonical = [directory === undefined ? question.id : shell.identity, ...question.command];
+    const terms = { canonical, digest: digestQuestion(question, session), signal: given };
     const decision = await context.decide(question, terms);
     context.trail.decided(question.id, decision);
     if (decision.kind === "interrupted") return closing.aborted ? closedBeforeSending() : interrupted();
@@ -93,12 +101,40 @@ async function judge(
     }
   }
   keep();
+  if (changesKeys(command) && !context.isOnlyJudged) shell.lines.distrustKeys();
+  return undefined;
+}
+
+/** Longest wait for an executor to say where a shell is, in milliseconds. */
+const DIRECTORY_MS = 2000;
+
+/** Waits before it is asked again, in milliseconds: a shell that has just printed something waits for input a little later. */
+const AGAIN_MS = [20, 60, 200];
+
+/** Where the shell is that waits for this input; undefined while it is busy, or where the executor does not know. */
+async function findDirectory(
+  { executor, session }: Selected,
+  id: number,
+  { clock, closing }: PermitContext,
+): Promise<string | undefined> {
+  const processId = session?.processId ?? id;
+  const toolName = "list_sessions";
+  if (!executor.tools.has(toolName)) return undefined;
+  for (const ms of [...AGAIN_MS, undefined]) {
+    const { reply } = executor.call({ toolName, arguments: {}, deadlineMs: DIRECTORY_MS, sessionScope: "executor" });
+    const response = await reply;
+    if (response.kind !== "answer" || response.message.outcome.status !== "success") return undefined;
+    const list = SESSION_TOOL_RESULTS.list_sessions.safeParse(response.message.outcome.structured);
+    const directory = list.data?.sessions.find(({ sessionId }) => sessionId === processId)?.inputDirectory;
+    if (directory !== undefined || ms === undefined) return directory;
+    await pause(clock, ms, closing).catch(() => undefined);
+  }
   return undefined;
 }
 
 function createQuestion(
   { selected, resolved, permit }: TypedShell,
-  lines: string,
+  { lines, directory }: { lines: string; directory: string | undefined },
   plainCommands: ApprovalRequest["plainCommands"],
   { reason, cause }: Pick<ApprovalRequest, "reason" | "cause">,
   { newId }: PermitContext,
@@ -111,9 +147,9 @@ function createQuestion(
     environment: selected.executor.name,
     command: [shell, "-c", lines],
     plainCommands,
-    cwd: request.cwd,
+    cwd: directory ?? request.cwd,
     tty: request.tty,
-    reason: `it would be typed into a running shell: ${reason}`,
+    reason: `it would be typed into a running shell${directory === undefined ? ", which started in this directory and may be elsewhere by now" : ""}: ${reason}`,
     cause,
     justification: null,
     sandboxPermissions: permit.bypassSandbox ? "require_escalated" : request.sandboxPermissions,
@@ -121,7 +157,8 @@ function createQuestion(
     sandbox: permit.sandbox ?? null,
     afterDenial: null,
     proposedAmendment: null,
-    availableDecisions: ["accept", "accept_for_session", "decline", "cancel"],
+    availableDecisions:
+      directory === undefined ? ["accept", "decline", "cancel"] : ["accept", "accept_for_session", "decline", "cancel"],
   });
 }
 

@@ -1,3 +1,4 @@
+import { readlink } from "node:fs/promises";
 import type { InputWait, ProcessStdio } from "@codex/exec-backend";
 import { readProcessStat } from "@codex/native";
 import { MAX_INSPECTED_PROCESSES, MAX_INSPECTED_THREADS, MAX_POLLED_DESCRIPTORS } from "../limits.js";
@@ -13,20 +14,31 @@ import {
 } from "./proc.js";
 
 /** Inspects the process that leads a session and its descendants. `unknown` elsewhere than on Linux. Never rejects. */
-export async function getInputWait(pid: number, stdio: ProcessStdio): Promise<InputWait> {
-  if (stdio.kind === "pipe" && stdio.stdin === "null") return "busy";
+export const getInputWait = async (pid: number, stdio: ProcessStdio): Promise<InputWait> =>
+  (await findReader(pid, stdio)).wait;
+
+/** The current directory of the process that waits for the session's input; undefined where none waits, or it is not known. Never rejects. */
+export async function getInputDirectory(pid: number, stdio: ProcessStdio): Promise<string | undefined> {
+  const { wait, reader } = await findReader(pid, stdio);
+  if (wait !== "waits" || reader === undefined) return undefined;
+  return readlink(`/proc/${reader}/cwd`).catch(() => undefined);
+}
+
+/** `reader`: the process that waits. */
+async function findReader(pid: number, stdio: ProcessStdio): Promise<{ wait: InputWait; reader?: number }> {
+  if (stdio.kind === "pipe" && stdio.stdin === "null") return { wait: "busy" };
   const calls = CALLS[process.arch];
-  if (process.platform !== "linux" || calls === undefined || !isOwnProc()) return "unknown";
+  if (process.platform !== "linux" || calls === undefined || !isOwnProc()) return { wait: "unknown" };
   const source = stdio.kind === "pty" ? findTerminal(pid) : await findPipe(pid);
-  if (source === undefined) return "unknown";
-  let result: InputWait = "busy";
+  if (source === undefined) return { wait: "unknown" };
+  let wait: InputWait = "busy";
   for (const reader of listDescendants(pid, MAX_INSPECTED_PROCESSES)) {
     if (!source.mayRead(reader)) continue;
     const found = await inspectProcess(reader, calls, source);
-    if (found === "waits") return found;
-    if (found === "listens" || result === "busy") result = found;
+    if (found === "waits") return { wait: found, reader };
+    if (found === "listens" || wait === "busy") wait = found;
   }
-  return result;
+  return { wait };
 }
 
 /** Where the input of a session comes from. */
