@@ -12,6 +12,8 @@ export const MAX_AUDIT_QUEUE = 4096;
 export const MAX_AUDIT_BATCH = 256;
 /** Bytes at the end of a file that are searched for its last record. */
 export const AUDIT_TAIL_BYTES = 1024 * 1024;
+/** Bytes at the end of a file that are read to show its newest records; also what is read at once of what was added since. */
+export const FOLLOWED_AUDIT_BYTES = 2 * 1024 * 1024;
 /** Size at which a file is rotated, bytes. */
 export const DEFAULT_AUDIT_MAX_BYTES = 64 * 1024 * 1024;
 /** Depth of scripts within scripts that are searched for secrets. */

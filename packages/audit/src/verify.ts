@@ -19,9 +19,15 @@ export class ChainVerifier {
   #broken: ChainCheck | undefined;
   #line = 0;
 
-  /** @param knownHead a record that is known to be in the chain */
-  constructor(knownHead?: ChainHead) {
+  readonly #start: "first" | "anywhere";
+
+  /**
+   * @param knownHead a record that is known to be in the chain
+   * @param start whether the first line is the first of the chain, or of a file; or any
+   */
+  constructor(knownHead?: ChainHead, start: "first" | "anywhere" = "first") {
     this.#knownHead = knownHead;
+    this.#start = start;
   }
 
   get result(): ChainCheck {
@@ -84,7 +90,7 @@ export class ChainVerifier {
 
   #begin(record: AuditRecord): ChainHead | undefined {
     if (record.seq === 1) return GENESIS;
-    if (record.type === "rotated") return { seq: record.seq - 1, hash: record.prev };
+    if (record.type === "rotated" || this.#start === "anywhere") return { seq: record.seq - 1, hash: record.prev };
     this.#fail(`record ${record.seq} is the first; expected record 1, or one that names the previous file`, this.#line);
     return undefined;
   }

@@ -169,8 +169,8 @@ function explain(path: string, error: unknown): unknown {
   if (status?.isSymbolicLink()) return isLink(absolute, readlinkSync(absolute));
   if (status !== undefined && !status.isFile()) return noFile(path);
   // The message would name the descriptor of the directory.
-  if (error instanceof Error && error.message.includes("/proc/self/fd/")) {
-    error.message = error.message.replace(/'\/proc\/self\/fd\/\d+\/.*'$/s, `'${absolute}'`);
+  if (error instanceof Error && error.message.includes("'/proc/self/fd/")) {
+    error.message = `${error.message.split("'/proc/self/fd/", 1)[0]}'${absolute}'`;
   }
   return error;
 }

@@ -42,6 +42,6 @@ export function parseHttpTarget(request: IncomingMessage): HttpTarget | undefine
 /** `CONNECT` takes IPv6 without brackets from some clients: all up to the last colon. */
 function bareIpv6(text: string): string[] {
   const colon = text.lastIndexOf(":");
-  if (!/^[0-9a-f:.]*:[0-9a-f:.]*:\d{1,5}$/i.test(text)) return [];
+  if (!/^[0-9a-f.]*:[0-9a-f:.]*:\d{1,5}$/i.test(text)) return [];
   return [text, text.slice(0, colon), "", text.slice(colon + 1)].map((part) => part);
 }

@@ -221,5 +221,5 @@ async function endsAtOnce(socket: Duplex, signal: AbortSignal): Promise<boolean>
 
 function getOwnAddresses(): Address[] {
   const all = Object.values(networkInterfaces()).flatMap((each) => each ?? []);
-  return all.map(({ address }) => parseAddress(address.replace(/%.*$/, ""))).filter((each) => each !== undefined);
+  return all.map(({ address }) => parseAddress(address.replace(/%.*/s, ""))).filter((each) => each !== undefined);
 }

@@ -13,6 +13,8 @@ export interface OrchestratorLimits extends ExecutorConnectionLimits {
   environments: number;
   /** Concurrent tool calls, including those that wait for an approval. */
   inFlightCalls: number;
+  /** Concurrent reads for display, which take no room from tool calls. */
+  displayCalls: number;
   /** Bytes of a call's arguments when the model sends them as JSON text. */
   argumentBytes: number;
   /** Bytes of text in one result for the model; the end is cut. */
@@ -21,7 +23,7 @@ export interface OrchestratorLimits extends ExecutorConnectionLimits {
   rememberedApprovals: number;
   /** Idempotency keys of calls that are remembered; the oldest of a completed call is forgotten. */
   keyedCalls: number;
-  /** Bytes of text of the results that are retained for repeats of those calls; the oldest is dropped. */
+  /** Bytes of the results that are retained for repeats of those calls; the oldest is dropped. */
   keyedResultBytes: number;
   /** Session ids remembered over all executors; ended ones are forgotten first. */
   rememberedSessions: number;
@@ -33,6 +35,7 @@ export const DEFAULT_ORCHESTRATOR_LIMITS: OrchestratorLimits = {
   executors: 64,
   environments: 1024,
   inFlightCalls: 256,
+  displayCalls: 32,
   argumentBytes: 4 * 1024 * 1024,
   resultTextBytes: 1024 * 1024,
   rememberedApprovals: 1000,

@@ -16,6 +16,7 @@ import { Auditor } from "./audit/audit-trail.js";
 import type { CallToolOptions } from "./calls/call-options.js";
 import type { SharedContext } from "./calls/call-tool.js";
 import { checkOptions } from "./calls/check-options.js";
+import { isForDisplay } from "./calls/display.js";
 import type { Judgement } from "./calls/judge-call.js";
 import { createKeySeries } from "./calls/key-series.js";
 import { KeyedCalls } from "./calls/keyed-calls.js";
@@ -93,6 +94,8 @@ export class OrchestratorCore implements Orchestrator {
   readonly #environments: EnvironmentTable;
   readonly #attachments: Attachments;
   readonly #inFlight = new Set<Promise<unknown>>();
+  /** Reads for display in progress. */
+  readonly #displayed = new Set<Promise<unknown>>();
   readonly #keyedCalls: KeyedCalls;
   /** Aborts when it is closed. */
   readonly #close = new AbortController();
@@ -216,6 +219,9 @@ export class OrchestratorCore implements Orchestrator {
   }
 
   async #startCall(name: string, args: unknown, options: CallToolOptions): Promise<ToolCallResult> {
+    if (isForDisplay(name, options)) {
+      return this.#refuseDisplay() ?? this.#count(this.#callTool(name, args, options), this.#displayed);
+    }
     return this.#refuseCall() ?? this.#count(this.#callTool(name, args, options));
   }
 
@@ -228,12 +234,21 @@ export class OrchestratorCore implements Orchestrator {
     return fail("too_many_calls", `${reason}. Nothing was run.`);
   }
 
-  async #count<T>(call: Promise<T>): Promise<T> {
-    this.#inFlight.add(call);
+  /** Reads for display have room of their own: pages that wait for output must not keep a model from calling tools. */
+  #refuseDisplay(): RefusedCall | undefined {
+    if (this.#closing !== undefined) return fail("closed", "the orchestrator is closed. Nothing was run.");
+    const { displayCalls } = this.#config.limits;
+    if (this.#displayed.size < displayCalls) return undefined;
+    const reason = `${this.#displayed.size} reads for display are in progress (limit ${displayCalls} calls)`;
+    return fail("too_many_calls", `${reason}; wait for one to complete. Nothing was run.`);
+  }
+
+  async #count<T>(call: Promise<T>, calls: Set<Promise<unknown>> = this.#inFlight): Promise<T> {
+    calls.add(call);
     try {
       return await call;
     } finally {
-      this.#inFlight.delete(call);
+      calls.delete(call);
     }
   }
 
@@ -330,6 +345,10 @@ export class OrchestratorCore implements Orchestrator {
 
   /** Waits for open calls, with a time limit: a dependency may never settle. */
   async #settleCalls(): Promise<void> {
-    await waitAtMost(this.#clock, this.#config.timings.shutdownMs, Promise.allSettled(this.#inFlight));
+    await waitAtMost(
+      this.#clock,
+      this.#config.timings.shutdownMs,
+      Promise.allSettled([...this.#inFlight, ...this.#displayed]),
+    );
   }
 }

@@ -20,6 +20,7 @@ describe("limits", () => {
       executors: 64,
       environments: 1_024,
       inFlightCalls: 256,
+      displayCalls: 32,
       toolsPerExecutor: 256,
       toolNameBytes: 128,
       toolDescriptionBytes: 16_384,

@@ -55,7 +55,7 @@ const FLOORS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     orchestrator: "audit channel clock executor-client executor-protocol permissions policy telemetry text",
     config: "executor-protocol file-lock orchestrator permissions plain-file policy toml",
     environments:
-      "channel clock exec-backend exec-server-client exec-server-protocol executor-protocol orchestrator plain-file relay telemetry text toml",
+      "channel clock exec-backend exec-server-client exec-server-protocol executor-protocol file-lock orchestrator plain-file relay telemetry text toml",
     model: "clock http-proxy text",
     agent:
       "apply-patch clock executor-protocol file-lock model orchestrator permissions plain-file policy telemetry text",

@@ -74,7 +74,7 @@ export const PUBLISH_MS = 50;
 /** The same of what changes with all output: last lines, bytes; and after more than `FLOOD_BYTES` of it. */
 export const PUBLISH_OUTPUT_MS = 250;
 export const PUBLISH_FLOOD_MS = 1000;
-/** Entities of each kind; beyond it the oldest is removed. */
+/** Entities of each kind; beyond it the oldest that is not live is removed. */
 export const MAX_ENTITIES = {
   thread: 1,
   environment: 256,

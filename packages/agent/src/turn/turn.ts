@@ -24,6 +24,7 @@ import { completeCalls, isRecorded } from "../history/sendable.js";
 import { lostOutput, TURN_ABORTED } from "../history/texts.js";
 import { type ThreadRecorder, ThreadWriteError } from "../history/thread-entry.js";
 import type { TurnLimits } from "../limits.js";
+import { CallIds } from "./call-ids.js";
 import { CallOrder } from "./call-order.js";
 import type { PreparedCall, TurnHooks } from "./call-runner.js";
 import type { CommandTracker } from "./command-tracker.js";
@@ -99,6 +100,8 @@ export class Turn {
   #finalMessage = "";
   /** Calls of this response, over all attempts. */
   readonly #made = new Set<string>();
+  /** Of all calls in the history; read when the first call is made. */
+  #callIds: CallIds | undefined;
   #plan: { id: string; details: PlanDetails } | undefined;
 
   constructor(options: TurnOptions) {
@@ -293,9 +296,8 @@ export class Turn {
     const key = JSON.stringify([id, name, inputOf(call)]);
     if (this.#made.has(key)) return "repeated";
     this.#made.add(key);
-    const used = (other: string) => this.#state.items.some((item) => isCall(item) && item.call_id === other);
-    let unique = id;
-    for (let number = 2; used(unique); number += 1) unique = `${id}-${number}`;
+    this.#callIds ??= new CallIds(this.#state.items.flatMap((item) => (isCall(item) ? [String(item.call_id)] : [])));
+    const unique = this.#callIds.take(id);
     return unique === id ? call : { ...call, call_id: unique };
   }
 

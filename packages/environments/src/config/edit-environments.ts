@@ -1,6 +1,7 @@
 import { chmod, mkdir, mkdtemp, realpath, rename, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { withFileLock } from "@codex/file-lock";
 import { readPlainFile } from "@codex/plain-file";
 import { messageOf } from "@codex/telemetry";
 import { MAX_TOML_FILE_BYTES, readTomlFile } from "@codex/toml";
@@ -28,7 +29,10 @@ export interface NewEnvironment {
  * the default. Nothing is written when the result would be invalid. Returns the file.
  * @throws EnvironmentsConfigError
  */
-export async function addEnvironment(home: string, added: NewEnvironment, isDefault = false): Promise<string> {
+export const addEnvironment = (home: string, added: NewEnvironment, isDefault = false): Promise<string> =>
+  alone(home, () => add(home, added, isDefault));
+
+async function add(home: string, added: NewEnvironment, isDefault: boolean): Promise<string> {
   const name = needsOurs(added) ? OUR_ENVIRONMENTS_FILE : ENVIRONMENTS_FILE;
   const texts = await readTexts(home);
   const before = texts[name] ?? "";
@@ -42,7 +46,9 @@ export async function addEnvironment(home: string, added: NewEnvironment, isDefa
  * Removes an environment and its extensions in `environments-ts.toml`. Returns the changed files; empty if there is no such environment.
  * @throws EnvironmentsConfigError if the rest would be invalid, as when removing the default
  */
-export async function removeEnvironment(home: string, id: string): Promise<string[]> {
+export const removeEnvironment = (home: string, id: string): Promise<string[]> => alone(home, () => remove(home, id));
+
+async function remove(home: string, id: string): Promise<string[]> {
   const texts = await readTexts(home);
   const changed: Record<string, string> = {};
   for (const [name, text] of Object.entries(texts)) {
@@ -70,6 +76,18 @@ export async function removeEnvironment(home: string, id: string): Promise<strin
   return Object.keys(changed).map((name) => join(home, name));
 }
 
+/** Runs `edit` while nobody else edits the files, which are read, changed and replaced as a whole. @throws EnvironmentsConfigError */
+async function alone<T>(home: string, edit: () => Promise<T>): Promise<T> {
+  const file = join(home, ENVIRONMENTS_FILE);
+  try {
+    await mkdir(home, { recursive: true, mode: 0o700 });
+    return await withFileLock(`${file}.lock`, {}, edit);
+  } catch (error) {
+    if (error instanceof EnvironmentsConfigError) throw error;
+    throw new EnvironmentsConfigError({ file, rule: `it cannot be changed: ${messageOf(error)}` }, { cause: error });
+  }
+}
+
 const needsOurs = ({ id: _, program: _1, args: _2, env: _3, cwd: _4, url = "", ...ours }: NewEnvironment): boolean =>
   /^\s*ssh:/.test(url) || Object.values(ours).some((value) => value !== undefined);
 
@@ -94,7 +112,6 @@ async function readTexts(home: string): Promise<Texts> {
 
 async function replace(home: string, name: string, text: string): Promise<void> {
   await check(home, { ...(await readTexts(home)), [name]: text });
-  await mkdir(home, { recursive: true, mode: 0o700 });
   await write(join(home, name), text);
 }
 
@@ -172,7 +189,10 @@ function setDefault(text: string, id: string): string {
   return lines.join("\n");
 }
 
-/** Removes the tables of an environment: each from its header to the next one that is not a subtable. */
+/**
+ * Removes the tables of an environment: each from its header to its last member, before the next header that is not a subtable. Comments
+ * after that stay: they may be about the next table.
+ */
 async function withoutEnvironment(file: string, text: string, id: string): Promise<string> {
   const read = await readTomlFile(file);
   const tables = Array.isArray(read?.table.environments) ? read.table.environments : [];
@@ -190,7 +210,10 @@ async function withoutEnvironment(file: string, text: string, id: string): Promi
     const next = lines.findIndex(
       (line, at) => at >= start && /^\s*\[/.test(line) && !/^\s*\[\s*environments\s*\./.test(line),
     );
-    lines.splice(start - 1, (next === -1 ? lines.length : next) - (start - 1));
+    const isMember = (line: string) => !/^\s*(?:#|$)/.test(line);
+    const end = lines.slice(0, next === -1 ? lines.length : next).findLastIndex(isMember) + 1;
+    const isSpaced = lines[end]?.trim() === "" && (start === 1 || lines[start - 2]?.trim() === "");
+    lines.splice(start - 1, end - (start - 1) + (isSpaced ? 1 : 0));
   }
   return lines.join("\n");
 }

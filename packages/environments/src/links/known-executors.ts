@@ -1,5 +1,6 @@
-import { mkdir, rename, writeFile } from "node:fs/promises";
+import { mkdir, rename, rm, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
+import { withFileLock } from "@codex/file-lock";
 import { readPlainFile } from "@codex/plain-file";
 import { MAX_KNOWN_EXECUTORS_BYTES } from "../limits.js";
 import { LinkError } from "./link-error.js";
@@ -31,21 +32,30 @@ export function openKnownExecutors(file: string): KnownExecutors {
       );
     },
     async trust(environment, fingerprint) {
-      const all = await read(file);
-      const name = nameOf(environment);
-      const former = all[name];
       await mkdir(dirname(file), { recursive: true });
-      // Written atomically: a partial file would be rejected.
-      const draft = `${file}.${process.pid}.tmp`;
-      await writeFile(draft, `${JSON.stringify({ ...all, [name]: fingerprint }, null, 2)}\n`, { mode: 0o600 });
-      await rename(draft, file);
-      return former;
+      return withFileLock(`${file}.lock`, {}, async () => {
+        const all = await read(file);
+        const name = nameOf(environment);
+        await write(file, { ...all, [name]: fingerprint });
+        return all[name];
+      });
     },
   };
 }
 
 const nameOf = ({ registryUrl, environmentId }: RegisteredEnvironment): string =>
   `${registryUrl.trim().replace(/(?<!\/)\/+$/, "")} ${environmentId}`;
+
+/** Atomically: a partial file would be rejected. */
+async function write(file: string, all: Record<string, string>): Promise<void> {
+  const draft = `${file}.${process.pid}.tmp`;
+  try {
+    await writeFile(draft, `${JSON.stringify(all, null, 2)}\n`, { mode: 0o600 });
+    await rename(draft, file);
+  } finally {
+    await rm(draft, { force: true });
+  }
+}
 
 async function read(file: string): Promise<Record<string, string>> {
   let text: string;

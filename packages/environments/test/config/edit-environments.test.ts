@@ -24,6 +24,33 @@ afterEach(() => rmSync(home, { recursive: true }));
 const list = async () => listIds(await loadEnvironments({ home, env: {} }));
 const read = (name: string) => readFileSync(join(home, name), "utf8");
 
+describe("two edits at once", () => {
+  it("lose nothing", async () => {
+    await Promise.all(Array.from({ length: 8 }, (_, at) => addEnvironment(home, { id: `e${at}`, url: "ws://h:1" })));
+    await Promise.all([0, 1, 2].map((at) => removeEnvironment(home, `e${at}`)));
+    expect((await list()).filter((id) => id !== "local").sort()).toEqual(["e3", "e4", "e5", "e6", "e7"]);
+    expect(readdirSync(home)).toEqual(["environments.toml"]);
+  });
+});
+
+describe("comments", () => {
+  it("of neighbors stay when an environment is removed", async () => {
+    const text = ["a", "b", "c"]
+      .map((id) => `# about ${id}\n[[environments]]\nid = "${id}" # the id\nurl = "ws://${id}:1"\n# its end: ${id}\n`)
+      .join("\n");
+    writeFileSync(join(home, "environments.toml"), `# the team's\n\n${text}`);
+    await removeEnvironment(home, "b");
+    const after = read("environments.toml");
+    for (const kept of ["# the team's", "# about a", "# its end: a", "# about c", "# its end: c"]) {
+      expect(after).toContain(kept);
+    }
+    expect(after).not.toContain("ws://b:1");
+    expect(await list()).toEqual(["local", "a", "c"]);
+    await removeEnvironment(home, "c");
+    expect(read("environments.toml")).toContain("# about a");
+  });
+});
+
 describe("adding an environment", () => {
   it("writes to environments.toml, or to environments-ts.toml if Codex would reject it", async () => {
     await addEnvironment(home, { id: "a", url: "ws://127.0.0.1:1" }, true);

@@ -1,5 +1,6 @@
 import type { ToolCallOutcome } from "@codex/executor-protocol";
 import type { ExecutorLimits } from "../limits.js";
+import { sizeOfOutcome } from "../outcome-size.js";
 import type { KeptOutput } from "../output/kept-output.js";
 
 /** A call and its result, if known. */
@@ -74,9 +75,7 @@ export class CallRecords {
 
 /** Approximate bytes in memory. */
 function getSize({ outcome, kept }: CallRecord): number {
-  const texts = outcome?.status === "success" ? outcome.content.map(({ text }) => text) : [outcome?.message ?? ""];
-  const result = texts.reduce((sum, text) => sum + Buffer.byteLength(text), RECORD_BYTES);
-  return result + (kept?.bytes ?? 0);
+  return RECORD_BYTES + sizeOfOutcome(outcome) + (kept?.bytes ?? 0);
 }
 
 const RECORD_BYTES = 1024;

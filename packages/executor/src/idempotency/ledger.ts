@@ -1,6 +1,7 @@
 import type { ToolCallOutcome } from "@codex/executor-protocol";
 import { ToolError } from "../errors.js";
 import type { ExecutorLimits } from "../limits.js";
+import { sizeOfOutcome } from "../outcome-size.js";
 import { ForgottenKeys } from "./forgotten-keys.js";
 
 export type LedgerLimits = Pick<
@@ -98,7 +99,7 @@ export class Ledger {
   }
 
   #retain(entry: Entry, outcome: ToolCallOutcome): void {
-    entry.bytes = getSize(outcome);
+    entry.bytes = sizeOfOutcome(outcome);
     entry.endWait = undefined;
     this.#completed.add(entry);
     this.#bytes += entry.bytes;
@@ -146,9 +147,4 @@ async function follow(result: Promise<ToolCallOutcome>, signal: AbortSignal, end
   } finally {
     signal.removeEventListener("abort", onAbort);
   }
-}
-
-function getSize(outcome: ToolCallOutcome): number {
-  if (outcome.status === "error") return Buffer.byteLength(outcome.message);
-  return outcome.content.reduce((sum, item) => sum + Buffer.byteLength(item.text), 0);
 }

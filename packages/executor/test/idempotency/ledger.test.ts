@@ -31,6 +31,20 @@ function createRun(limits = LIMITS) {
 }
 
 describe("a ledger", () => {
+  it("counts the structured part of a result", async () => {
+    const ledger = new Ledger({ ...LIMITS, retainedResults: 100, retainedKeys: 100, retainedResultBytes: 10_000 });
+    const structured = { chunks: [{ offset: 0, data: "x".repeat(3000) }] };
+    const run = (key: string) =>
+      ledger.run(
+        { scope: "s", key },
+        createWait(),
+        async () => ({ ...answer("short"), structured }) as ToolCallOutcome,
+      );
+    for (const key of ["a", "b", "c", "d"]) await run(key);
+    await expect(async () => run("a")).rejects.toThrow("no longer retained");
+    expect(await run("d")).toMatchObject({ structured });
+  });
+
   it("runs a call once, and returns its result to a repeat", async () => {
     const { run, ledger } = createRun();
     expect([await run("a"), await run("a"), await run("b")]).toEqual(["1", "1", "2"]);

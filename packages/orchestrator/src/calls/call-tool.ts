@@ -30,6 +30,7 @@ import { lostSession } from "../respond/respond.js";
 import { fail, interrupted, type RefusalCode, type RefusedCall, refuse, type ToolCallResult } from "../result.js";
 import type { CallToolOptions } from "./call-options.js";
 import type { CallTelemetry } from "./call-telemetry.js";
+import { isForDisplay } from "./display.js";
 import { findChange } from "./find-change.js";
 import { sendCall } from "./send-call.js";
 
@@ -86,14 +87,11 @@ export function beginTrail(
   { onDecision, onOutput, forDisplay }: CallToolOptions,
   context: SharedContext,
 ) {
-  if (forDisplay === true && DISPLAY_TOOLS.includes(toolName)) return { trail: NO_TRAIL, onOutput };
+  if (isForDisplay(toolName, { forDisplay })) return { trail: NO_TRAIL, onOutput };
   const recorded = context.auditor.begin(toolName);
   const trail = onDecision === undefined ? recorded : noteDecisions(recorded, MAX_AUDIT_LIST, onDecision);
   return context.observers.begin(toolName, { trail, onOutput });
 }
-
-/** Tools that change nothing, not even the output that a model reads next. */
-const DISPLAY_TOOLS: readonly string[] = ["list_sessions", "read_output", "read_screen"];
 
 /** The result when a collaborator has thrown, such as rules or a sandbox selector. */
 export function failed(error: unknown, isSent: boolean): RefusedCall {

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { sizeOfJson } from "@codex/text";
 import { fail, type RefusalCode, type ToolCallResult } from "../result.js";
 
 export interface KeyedCallsLimits {
@@ -76,7 +77,7 @@ export class KeyedCalls {
     // Behind those that were completed before.
     this.#calls.delete(id);
     this.#calls.set(id, kept);
-    kept.bytes = Buffer.byteLength(result.text);
+    kept.bytes = Buffer.byteLength(result.text) + sizeOfJson(result.structured);
     this.#keptBytes += kept.bytes;
     this.#retained.add(kept);
     for (const one of this.#retained) {

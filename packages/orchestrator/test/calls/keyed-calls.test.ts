@@ -38,14 +38,15 @@ describe("a call with an idempotency key", () => {
   });
 
   it("is not run again when its result is not kept any more", async () => {
-    const calls = new KeyedCalls({ keyedCalls: 4, keyedResultBytes: 10 });
-    const { call, runs } = counted([said("12345678"), said("12345678")]);
+    const long = "x".repeat(600);
+    const calls = new KeyedCalls({ keyedCalls: 4, keyedResultBytes: 1000 });
+    const { call, runs } = counted([said(long), said(long)]);
     await calls.run(of("a"), "t", {}, call);
     await calls.run(of("b"), "t", {}, call);
     const again = await calls.run(of("a"), "t", {}, call);
     expect(again).toMatchObject({ status: "error", structured: { code: "repeated" } });
     expect(again.text).toMatch(/was made before.*Nothing was run again\.$/);
-    expect(await calls.run(of("b"), "t", {}, call)).toMatchObject({ text: "12345678" });
+    expect(await calls.run(of("b"), "t", {}, call)).toMatchObject({ text: long });
     expect(runs()).toBe(2);
   });
 

@@ -49,7 +49,7 @@ function readsInput(command: NestedCommand): boolean {
 /** Without an operand, with `-` or its other names, or with `-i` or `-s`, an interpreter goes on with its input. */
 function readsItsProgram([program = "", ...words]: readonly string[]): boolean {
   const name = programName(program).toLowerCase();
-  const isReader = READERS.has(name) || READERS.has(name.replace(/[-_.]?\d.*$/, ""));
+  const isReader = READERS.has(name) || READERS.has(name.replace(/[-_.]?\d.*/s, ""));
   return isReader && (words.every((word) => /^-/.test(word)) || words.some((word) => INPUT.test(word)));
 }
 

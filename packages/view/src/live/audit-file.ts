@@ -1,10 +1,10 @@
 import { stat } from "node:fs/promises";
-import { parseRecord, readAuditLines, verifyAuditFiles } from "@codex/audit";
+import { AuditFollower, type AuditRecord, type FollowedAudit } from "@codex/audit";
 import { messageOf } from "@codex/telemetry";
 import { MAX_ENTITIES } from "../limits.js";
 import type { ChainState, RecordEntity } from "../wire/entities.js";
 
-/** The newest records of an audit log, and the state of its chain. */
+/** The newest records of an audit log, or those added since the last read, and the state of their chain. */
 export interface ShownAudit {
   readonly records: readonly RecordEntity[];
   readonly chain: ChainState;
@@ -12,29 +12,28 @@ export interface ShownAudit {
 
 const ENVELOPE: ReadonlySet<string> = new Set(["v", "seq", "time", "prev", "type"]);
 
-/** Reads a log. Never rejects. */
-export async function readAudit(file: string): Promise<ShownAudit> {
+/** Reads a log, or what was added to it since `follower` read it last. Never rejects. */
+export async function readAudit(file: string, follower: AuditFollower = new AuditFollower(file)): Promise<ShownAudit> {
   try {
-    const records: RecordEntity[] = [];
-    for await (const { text } of readAuditLines(file)) {
-      const record = parseRecord(text);
-      if (record === undefined) continue;
-      const { seq, time, type } = record;
-      const rest = Object.fromEntries(Object.entries(record).filter(([name]) => !ENVELOPE.has(name)));
-      records.push({ kind: "record", id: seq, at: String(time), type: String(type), text: JSON.stringify(rest) });
-      if (records.length > 2 * MAX_ENTITIES.record) records.splice(0, MAX_ENTITIES.record);
-    }
-    return { records: records.slice(-MAX_ENTITIES.record), chain: await readChain(file) };
+    const { records, check } = await follower.read();
+    return { records: records.slice(-MAX_ENTITIES.record).map(toEntity), chain: describeChain(check) };
   } catch (error) {
     return { records: [], chain: { state: "unreadable", text: messageOf(error) } };
   }
 }
 
-async function readChain(file: string): Promise<ChainState> {
-  const { check } = await verifyAuditFiles(file);
-  if (check.kind === "broken") return { state: "broken", text: `line ${check.line}: ${check.reason}` };
+function toEntity(record: AuditRecord): RecordEntity {
+  const { seq, time, type } = record;
+  const rest = Object.fromEntries(Object.entries(record).filter(([name]) => !ENVELOPE.has(name)));
+  return { kind: "record", id: seq, at: String(time), type: String(type), text: JSON.stringify(rest) };
+}
+
+function describeChain(check: FollowedAudit["check"]): ChainState {
+  if (check.kind === "broken") return { state: "broken", text: check.reason };
   const lost = check.lost === 0 ? "" : `, ${check.lost} could not be written`;
-  return { state: "intact", text: `${check.records} records${lost}` };
+  const first = check.head.seq - check.records + 1;
+  const before = first <= 1 ? "" : `; those before record ${first} are verified by \`codex audit verify\``;
+  return { state: "intact", text: `${check.head.seq} records${lost}${before}` };
 }
 
 /** Size and modification time of a file, to detect changes; undefined if there is no file. */

@@ -1,5 +1,5 @@
 import { MAX_ENTITIES, PUBLISH_MS } from "../limits.js";
-import { type Entity, keyOf } from "../wire/entities.js";
+import { type Entity, isLive, keyOf } from "../wire/entities.js";
 
 /** Receives changes of a board. */
 export interface Publisher {
@@ -7,7 +7,10 @@ export interface Publisher {
   drop(keys: readonly string[]): void;
 }
 
-/** Everything that is shown, bounded. Changes are published together, after `PUBLISH_MS`. */
+/**
+ * Everything that is shown, bounded: beyond the limit of its kind, the oldest that has ended is removed. What is live is bounded by the
+ * orchestrator. Changes are published together, after `PUBLISH_MS`.
+ */
 export class Board {
   readonly #publisher: Publisher;
   readonly #entities = new Map<string, Entity>();
@@ -65,7 +68,7 @@ export class Board {
     this.#counts.set(kind, count + 1);
     if (count < MAX_ENTITIES[kind]) return;
     for (const [key, entity] of this.#entities) {
-      if (entity.kind === kind) return this.drop(key);
+      if (entity.kind === kind && !isLive(entity)) return this.drop(key);
     }
   }
 

@@ -56,6 +56,8 @@ export class Feed {
   #openReads = 0;
   readonly #closing = new AbortController();
   #isReadingAhead = false;
+  /** A read of one page waits for output that the executor does not have yet. */
+  #isWaiting = false;
   #isComplete = false;
 
   constructor(session: number, source: FeedSource) {
@@ -121,7 +123,8 @@ export class Feed {
       if (bytes !== undefined && !this.#isReadingAhead) void this.#readAhead();
       if (bytes !== undefined) return this.#part(from, bytes);
       if (from >= this.kept.end && this.#isComplete) return this.#part(from, []);
-      if (from >= this.kept.end && (this.#openCalls > 0 || this.#isReadingAhead)) await this.#wait(signal);
+      if (from >= this.kept.end && (this.#openCalls > 0 || this.#isReadingAhead || this.#isWaiting))
+        await this.#wait(signal);
       else {
         const part = await this.#readRetained(from, signal);
         if (part !== undefined) return part;
@@ -159,7 +162,13 @@ export class Feed {
     const over = AbortSignal.any([signal, stop.signal]);
     // A new call delivers the output itself.
     const unwatch = isAtEnd ? this.#watch(() => stop.abort()) : () => {};
-    const read = await this.#source.read({ from, waitMs: isAtEnd ? READ_WAIT_MS : 0 }, over).finally(unwatch);
+    if (isAtEnd) this.#isWaiting = true;
+    const read = await this.#source.read({ from, waitMs: isAtEnd ? READ_WAIT_MS : 0 }, over).finally(() => {
+      unwatch();
+      if (isAtEnd) this.#isWaiting = false;
+    });
+    // Other pages wait for what this one reads, or for their turn to wait.
+    if (isAtEnd) queueMicrotask(() => this.#notify());
     if (over.aborted && read.kind !== "output") return undefined;
     if (read.kind === "unreachable") {
       // The executor may come back with its sessions.

@@ -1,3 +1,4 @@
+import { AuditFollower } from "@codex/audit";
 import type { Orchestrator } from "@codex/orchestrator";
 import { LIST_SESSIONS_MS, READ_AUDIT_MS } from "../limits.js";
 import type { Action } from "../wire/messages.js";
@@ -49,6 +50,8 @@ export class LiveView {
   #poll: NodeJS.Timeout | undefined;
   #auditPoll: NodeJS.Timeout | undefined;
   #auditMark: string | undefined;
+  #follower: AuditFollower | undefined;
+  #isReadingAudit = false;
   #lastRecord = 0;
 
   constructor(orchestrator: Orchestrator, context: LiveViewContext) {
@@ -142,13 +145,20 @@ export class LiveView {
   }
 
   async #readAudit(file: string): Promise<void> {
-    const mark = await markOf(file);
-    if (mark === undefined || mark === this.#auditMark) return;
-    this.#auditMark = mark;
-    const { records, chain } = await readAudit(file);
-    for (const record of records) if (record.id > this.#lastRecord) this.#board.set(record);
-    this.#lastRecord = Math.max(this.#lastRecord, records.at(-1)?.id ?? 0);
-    this.conversation.change({ chain });
+    if (this.#isReadingAudit) return;
+    this.#isReadingAudit = true;
+    try {
+      const mark = await markOf(file);
+      if (mark === undefined || mark === this.#auditMark) return;
+      this.#auditMark = mark;
+      this.#follower ??= new AuditFollower(file);
+      const { records, chain } = await readAudit(file, this.#follower);
+      for (const record of records) if (record.id > this.#lastRecord) this.#board.set(record);
+      this.#lastRecord = Math.max(this.#lastRecord, records.at(-1)?.id ?? 0);
+      this.conversation.change({ chain });
+    } finally {
+      this.#isReadingAudit = false;
+    }
   }
 
   #stopReads(): void {

@@ -177,7 +177,7 @@ export class Sessions {
   /** Removes sessions that the bounded board no longer shows. */
   #forgetDropped(): void {
     for (const [id, session] of this.#byId) {
-      if (this.#board.get(`session ${id}`) !== undefined) return;
+      if (this.#board.get(`session ${id}`) !== undefined) continue;
       const { sessionId, environment } = session.entity;
       this.#byId.delete(id);
       this.#grown.delete(session);

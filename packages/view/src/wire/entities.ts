@@ -11,6 +11,26 @@ export type Entity =
 /** The key of an entity is unique over all kinds: `session 3`. */
 export const keyOf = (entity: Entity): string => `${entity.kind} ${entity.id}`;
 
+/** Whether something still waits for it, or runs: it must stay reachable, however old it is. */
+export function isLive(entity: Entity): boolean {
+  switch (entity.kind) {
+    case "thread":
+    case "environment":
+      return true;
+    case "session":
+      return entity.state === "running";
+    case "question":
+      return entity.answer === undefined;
+    case "item":
+      return "status" in entity.content && LIVE_STATUS.has(entity.content.status);
+    case "record":
+    case "recording":
+      return false;
+  }
+}
+
+const LIVE_STATUS: ReadonlySet<string> = new Set(["waiting", "running", "in_progress"]);
+
 /** The conversation; there is at most one. */
 export interface ThreadEntity {
   readonly kind: "thread";

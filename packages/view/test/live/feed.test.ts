@@ -38,6 +38,39 @@ function append(feed: Feed, offset: number, parts: number): void {
 
 const PARTS = VIEWED_OUTPUT_BYTES / PART_BYTES;
 
+it("waits for output of a session once, for all pages that read it", async () => {
+  const reads: { from: number; signal: AbortSignal; end: (bytes: string) => void }[] = [];
+  const feed = new Feed(3, {
+    read: ({ from }, signal) =>
+      new Promise((resolve) => {
+        const end = (bytes: string) => {
+          const data = Buffer.from(bytes);
+          const chunks = bytes === "" ? [] : [{ offset: from, data: data.toString("base64"), at: 0 }];
+          const output = { chunks, gone: [], end: from + data.length, closed: false, outcome: { kind: "running" } };
+          resolve({
+            kind: "output",
+            output: { ...output, startedAt: 0, range: { from, to: from + data.length } } as never,
+          });
+        };
+        signal.addEventListener("abort", () => end(""));
+        reads.push({ from, signal, end });
+      }),
+    learned: () => {},
+    pause: async () => {},
+    now: () => 0,
+  });
+  const [first, ...others] = Array.from({ length: 8 }, () => new AbortController());
+  const leaving = feed.read(0, first!.signal);
+  const pages = others.map(({ signal }) => feed.read(0, signal));
+  expect(reads).toHaveLength(1);
+  first!.abort();
+  expect(await leaving).toBeUndefined();
+  await expect.poll(() => reads.length).toBe(2);
+  reads[1]!.end("hello");
+  expect((await Promise.all(pages)).map((part) => part?.to)).toEqual(pages.map(() => 5));
+  feed.close();
+});
+
 describe("output that a page reads", () => {
   it("comes as frames with the number of the session, as long as all of it is kept", async () => {
     const { feed, clock } = openFeed();
