@@ -31,11 +31,21 @@ function report(error: unknown): number {
   return reportError(error);
 }
 
+/** Servers, of which one wants to know what is running, and commands that have the option in Codex. */
+const VERSIONED: ReadonlySet<string> = new Set([
+  "executor",
+  "exec-server",
+  "rendezvous",
+  "mcp-server",
+  "view",
+  "exec",
+  "resume",
+]);
+
 /** The tree of commands. Each loads its code only when it runs. */
 export function createProgram(): Command {
   const program = styleHelp(new Command("codex"))
     .description("Run an agent's commands here or elsewhere: lossless output, truthful outcomes, nothing unapproved")
-    .version(VERSION_LINE, "-V, --version", "Print the version")
     .exitOverride()
     .enablePositionalOptions()
     .hook("preAction", (_program, command) => checkOptions(command));
@@ -53,6 +63,8 @@ export function createProgram(): Command {
   addRendezvous(program);
   addJudging(program);
   addHostCommands(program, createProgram);
+  const versioned = program.commands.filter((command) => VERSIONED.has(command.name()));
+  for (const command of [program, ...versioned]) command.version(VERSION_LINE, "-V, --version", "Print the version");
   nameHelpAfterErrors(program);
   // Set before commands are added, which inherit it: several words that are not a command have an error of their own.
   program.allowExcessArguments();

@@ -35,9 +35,9 @@ function describe(command: Command, part: string): QuickCommand {
   };
 }
 
-/** Undefined for options whose values commander checks, other than against a list. */
+/** Undefined for options that commander acts on, and for those whose values it checks, other than against a list. */
 function describeFlag(option: Option): QuickFlag | undefined {
-  if (option.optional) return undefined;
+  if (option.optional || option.long === "--version") return undefined;
   const needs = option instanceof DependentOption ? { needs: [option.needs, ...option.substitutes] } : {};
   const flag = { name: option.attributeName(), takesValue: option.required, ...needs };
   if (option.negate) return { ...flag, negates: true };

@@ -15,7 +15,11 @@ describe("codex", () => {
       version: string;
     };
     expect(VERSION).toBe(manifest.version);
-    expect((await command.run(["--version"])).stdout.toString()).toBe(`codex (TypeScript) ${VERSION}\n`);
+    const servers = ["executor", "exec-server", "rendezvous", "mcp-server", "view"].map((server) => [server]);
+    for (const args of [[], ...servers, ["exec"], ["resume"], ["executor", "--listen", "ws://127.0.0.1:0"]]) {
+      const { code, stdout } = await command.run([...args, "--version"]);
+      expect([code, stdout.toString()], args.join(" ")).toEqual([0, `codex (TypeScript) ${VERSION}\n`]);
+    }
   });
 
   it("keeps nothing that it runs among temporary files", () => {

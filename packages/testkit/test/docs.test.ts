@@ -35,6 +35,10 @@ describe.each(pages)("%s", (page) => {
     expect(missing).toEqual([]);
   });
 
+  it("installs no package from a registry that does not have it", () => {
+    expect(text).not.toMatch(/\b(?:npm|pnpm|yarn|bun) (?:i|install|add)\b[^\n]*\s@codex\/|\bnpx @codex\//);
+  });
+
   it("links to pages that exist", () => {
     const missing = [...text.matchAll(LINK)]
       .map(([, target = ""]) => target)
