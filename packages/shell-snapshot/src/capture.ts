@@ -24,7 +24,8 @@ export async function captureState(
       if (outcome === undefined) return { reason: `they did not finish within ${deadlineMs} ms` };
       if (process.log.end > MAX_STATE_BYTES)
         return { reason: `the shell reported a state of more than ${MAX_STATE_BYTES} bytes` };
-      const { chunks } = await process.log.read(0);
+      const { chunks, evicted } = await process.log.read(0);
+      if (evicted.length > 0) return { reason: "a part of the state that the shell reported was lost" };
       const output = chunks.filter(({ stream }) => stream === "stdout").map(({ bytes }) => bytes);
       return parseState(Buffer.concat(output), nonce) ?? { reason: "they end the shell, or replace it" };
     } finally {
