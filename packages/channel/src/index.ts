@@ -24,6 +24,7 @@ export {
 export { encodeId, type RpcId } from "./json-rpc/rpc-id.js";
 export { type ChannelLimits, DEFAULT_CHANNEL_LIMITS, resolveLimits } from "./limits.js";
 export { createMemoryChannelPair } from "./memory/memory-channel.js";
+export { Fifo } from "./queue/fifo.js";
 export { TurnCork } from "./queue/turn-cork.js";
 export { createStdioChannel, type StdioStreams } from "./stdio/stdio-channel.js";
 export { DEFAULT_TUNNEL_WINDOW, MIN_TUNNEL_WINDOW } from "./tunnel/piece.js";

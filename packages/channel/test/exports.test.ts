@@ -11,6 +11,7 @@ test("pins the exported names", () => {
     "DEFAULT_TUNNEL_WINDOW",
     "EncodedResponse",
     "ErrorResponse",
+    "Fifo",
     "MIN_TUNNEL_WINDOW",
     "Peer",
     "RPC_INTERNAL_ERROR",

@@ -9,6 +9,7 @@ import { KeptOutput } from "../../acp/src/kept-output.js";
 import { OutputText } from "../../agent/src/events/output-text.js";
 import { DEFAULT_CHANNEL_LIMITS } from "../../channel/src/limits.js";
 import { PieceReceiver } from "../../channel/src/tunnel/piece-receiver.js";
+import { HttpBody } from "../../exec-server-client/src/remote/http-body.js";
 import { OutputBudget, OutputQueue } from "../../executor-client/src/connection/output-queue.js";
 import { Wire } from "../../executor-client/src/connection/wire.js";
 
@@ -93,6 +94,22 @@ it("the output of an agent's command, in time that grows with its length", () =>
   };
   ms(50_000);
   expect(ms(400_000)).toBeLessThan(8 * ms(100_000) + 50);
+});
+
+it("the body of an HTTP response, in time that grows with its length", async () => {
+  const ms = async (pieces: number) => {
+    const body = new HttpBody(() => {});
+    for (let seq = 1; seq <= pieces; seq += 1) void body.push(seq, Buffer.from("x"));
+    body.end();
+    const { user, system } = process.cpuUsage();
+    let bytes = 0;
+    for await (const piece of body) bytes += piece.length;
+    expect(bytes).toBe(pieces);
+    const used = process.cpuUsage({ user, system });
+    return (used.user + used.system) / 1000;
+  };
+  await ms(10_000);
+  expect(await ms(PIECES)).toBeLessThan(16 * (await ms(PIECES / 8)) + 100);
 });
 
 it("nothing is left of messages that were held back", async () => {

@@ -1,3 +1,4 @@
+import { Fifo } from "@codex/channel";
 import { ClientError } from "../errors.js";
 import { HTTP_WINDOW_BYTES } from "../limits.js";
 
@@ -5,7 +6,7 @@ import { HTTP_WINDOW_BYTES } from "../limits.js";
 export class HttpBody implements AsyncIterable<Buffer> {
   readonly #onOver: () => void;
   readonly #signal: AbortSignal | undefined;
-  readonly #pieces: Buffer[] = [];
+  readonly #pieces = new Fifo<Buffer>();
   #bytes = 0;
   #lastSeq = 0;
   /** No chunk will follow. */
@@ -56,7 +57,7 @@ export class HttpBody implements AsyncIterable<Buffer> {
   /** Discards the rest. */
   cancel(): void {
     this.end();
-    this.#pieces.length = 0;
+    this.#pieces.clear();
     this.#bytes = 0;
     this.#releaseCapacity();
   }
