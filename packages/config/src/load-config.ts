@@ -6,8 +6,9 @@ import { type Entry, type Layer, readLayer } from "./layer.js";
 import { MAX_PROJECT_LAYERS } from "./limits.js";
 import { describeOrigin, describePlace, type FileLayer, type Origin } from "./origin.js";
 import { type Requirements, readRequirements } from "./requirements.js";
-import { areHooksOff } from "./restrictions/hooks.js";
-import { refuseHooksFiles } from "./restrictions/hooks-file.js";
+import { areHooksOff, arePluginsOff } from "./restrictions/hooks.js";
+import { refuseHooksFiles, refusePluginHooks } from "./restrictions/hooks-file.js";
+import { refuseManagedPreferences } from "./restrictions/managed-preferences.js";
 import { refuseRestrictions } from "./restrictions/refuse-restrictions.js";
 import { createSettings, readSetting, type Settings, type Values } from "./settings.js";
 import { mergeSources, readSource, type Source } from "./source.js";
@@ -21,6 +22,8 @@ export interface ConfigSources {
   homeOrigin: Origin;
   /** `/etc/codex`. */
   system: string;
+  /** Files of preferences of macOS that an administrator manages. */
+  managedPreferences?: readonly string[];
   /** The user's working directory. */
   directory: string;
   /** Directory that commands run in, which determines the project; default `directory`. */
@@ -74,9 +77,10 @@ export async function loadConfig(sources: ConfigSources): Promise<LoadedConfig> 
   stack.setDefaults(project, sources.home);
   await addProject(stack, project, sources);
   stack.add(flags);
+  await refuseManagedPreferences(sources.managedPreferences ?? []);
   const requirements = await readRequirements(sources.system);
   if (requirements !== undefined) applyRequirements(stack, requirements);
-  await refuseAllRestrictions(stack, requirements);
+  await refuseAllRestrictions(stack, requirements, sources.home);
   const { values, layers, unused } = stack;
   const unknownKeys = describeUnknownKeys(unused);
   const notices = [...unknownKeys, ...stack.notices];
@@ -208,12 +212,17 @@ async function addProject(stack: LayerStack, project: Project, { home }: ConfigS
  * What a file or flag restricts and is not enforced here is an error. A project cannot take back what a file of the user restricts.
  * @throws ConfigError
  */
-async function refuseAllRestrictions(stack: LayerStack, requirements: Requirements | undefined): Promise<void> {
+async function refuseAllRestrictions(
+  stack: LayerStack,
+  requirements: Requirements | undefined,
+  home: string,
+): Promise<void> {
   const required = requirements === undefined ? [] : [requirements.features];
   const merged = [stack.own, stack.all].map((sources) => mergeSources([...sources, ...required]));
   for (const source of merged) refuseRestrictions(source);
   if (merged.every(({ table }) => areHooksOff(table))) return;
   await refuseHooksFiles(stack.directories);
+  for (const { table } of merged) if (!arePluginsOff(table)) await refusePluginHooks(home, table.plugins);
 }
 
 function applyRequirements(

@@ -1,3 +1,4 @@
+import { userInfo } from "node:os";
 import { join } from "node:path";
 import { WHOLE_RULES_DIRECTORY } from "@codex/policy";
 import { codexHome } from "./codex-home.js";
@@ -16,12 +17,16 @@ export const loadUserConfig = (flags: ConfigFlags, projectDirectory?: string): P
     home: codexHome(),
     homeOrigin: process.env.CODEX_HOME ? { kind: "environment", variable: "CODEX_HOME" } : { kind: "default" },
     system: SYSTEM_DIRECTORY,
+    managedPreferences: process.platform === "darwin" ? listManagedPreferences() : [],
     directory: process.cwd(),
     projectDirectory,
     profile: flags.profile,
     ignoreUser: flags.ignoreUserConfig,
     flags: listFlags(flags),
   });
+
+const listManagedPreferences = (): string[] =>
+  ["", `${userInfo().username}/`].map((user) => `/Library/Managed Preferences/${user}com.openai.codex.plist`);
 
 /** Directories with rule files, from the least to the most specific: system, user, trusted project; or only that of the system. */
 export const ruleDirectories = (

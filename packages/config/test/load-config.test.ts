@@ -229,9 +229,14 @@ describe("a project", () => {
     );
     expect(config.settings.defaults).toMatchObject({ allowLogin: false, maxOutputTokensCap: 6 });
     expect(ruleDirectories(config)).toEqual(
-      ["system/rules", "home/rules", "project/.codex/rules", "project/a/.codex/rules", "project/a/b/.codex/rules"].map(
-        (path) => join(base, path),
-      ),
+      [
+        "system/rules",
+        "home/rules",
+        "home/rules/whole",
+        "project/.codex/rules",
+        "project/a/.codex/rules",
+        "project/a/b/.codex/rules",
+      ].map((path) => join(base, path)),
     );
   });
 

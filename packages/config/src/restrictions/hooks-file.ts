@@ -1,3 +1,4 @@
+import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { readPlainFile } from "@codex/plain-file";
 import { ConfigError } from "../config-error.js";
@@ -12,36 +13,60 @@ const MAX_HOOKS_BYTES = 1024 * 1024;
  * @throws ConfigError for one with hooks, or that cannot be read: there may be hooks in it
  */
 export async function refuseHooksFiles(directories: Iterable<string>): Promise<void> {
-  for (const directory of directories) {
-    const file = join(directory, "hooks.json");
-    const text = await readHooks(file);
-    if (text === undefined) continue;
-    const event = findHandlerEvent(parseHooks(file, text));
-    if (event === undefined) continue;
-    const line = text.slice(0, text.indexOf(JSON.stringify(event))).split("\n").length;
-    throw new ConfigError(
-      `${file}:${line}: \`hooks.${event}\` restricts in Codex and is not supported here: ${NO_HOOKS}; ${HOOKS_OFF}`,
-    );
+  for (const directory of directories) await refuseHooksFile(join(directory, "hooks.json"), HOOKS_OFF);
+}
+
+/**
+ * Plugins bring hooks as well, in copies of them below `$CODEX_HOME`.
+ * @param plugins the table `plugins`, by `NAME@MARKETPLACE`
+ * @throws ConfigError as `refuseHooksFiles`
+ */
+export async function refusePluginHooks(home: string, plugins: unknown): Promise<void> {
+  if (!isTable(plugins)) return;
+  for (const [id, plugin] of Object.entries(plugins)) {
+    const [, name, marketplace] = /^([^/@]+)@([^/@]+)$/.exec(id) ?? [];
+    if (name === undefined || marketplace === undefined || (isTable(plugin) && plugin.enabled === false)) continue;
+    const place = join(home, "plugins/cache", marketplace, name);
+    for (const version of (await readdir(place).catch(() => [])).slice(0, MAX_PLUGIN_VERSIONS)) {
+      await refuseHooksFile(
+        join(place, version, "hooks/hooks.json"),
+        `${HOOKS_OFF}, \`-c features.plugins=false\` all plugins`,
+      );
+    }
   }
 }
 
-async function readHooks(file: string): Promise<string | undefined> {
+/** Most copies of one plugin that are looked at. */
+const MAX_PLUGIN_VERSIONS = 64;
+
+async function refuseHooksFile(file: string, goOn: string): Promise<void> {
+  const text = await readHooks(file, goOn);
+  if (text === undefined) return;
+  const event = findHandlerEvent(parseHooks(file, text, goOn));
+  if (event === undefined) return;
+  const line = text.slice(0, text.indexOf(JSON.stringify(event))).split("\n").length;
+  throw new ConfigError(
+    `${file}:${line}: \`hooks.${event}\` restricts in Codex and is not supported here: ${NO_HOOKS}; ${goOn}`,
+  );
+}
+
+async function readHooks(file: string, goOn: string): Promise<string | undefined> {
   try {
     return new TextDecoder().decode(await readPlainFile(file, { maxBytes: MAX_HOOKS_BYTES }));
   } catch (error) {
     if (error instanceof Error && "code" in error && (error.code === "ENOENT" || error.code === "ENOTDIR")) return;
-    throw createUnread(file, error instanceof Error ? error.message : String(error));
+    throw createUnread(file, error instanceof Error ? error.message : String(error), goOn);
   }
 }
 
-function parseHooks(file: string, text: string): unknown {
+function parseHooks(file: string, text: string, goOn: string): unknown {
   try {
     const parsed: unknown = JSON.parse(text);
     return isTable(parsed) ? parsed.hooks : undefined;
   } catch {
-    throw createUnread(file, "it is not JSON");
+    throw createUnread(file, "it is not JSON", goOn);
   }
 }
 
-const createUnread = (file: string, reason: string): ConfigError =>
-  new ConfigError(`${file}: cannot be read, and its hooks may restrict: ${reason}; ${HOOKS_OFF}`);
+const createUnread = (file: string, reason: string, goOn: string): ConfigError =>
+  new ConfigError(`${file}: cannot be read, and its hooks may restrict: ${reason}; ${goOn}`);

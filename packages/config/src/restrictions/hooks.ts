@@ -24,3 +24,5 @@ const toList = (value: unknown): readonly unknown[] => (Array.isArray(value) ? v
 export function areHooksOff({ features }: TomlTable): boolean {
   return isTable(features) && (features.hooks ?? features.codex_hooks) === false;
 }
+
+export const arePluginsOff = ({ features }: TomlTable): boolean => isTable(features) && features.plugins === false;

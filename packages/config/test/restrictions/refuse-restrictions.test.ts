@@ -20,6 +20,7 @@ async function load(files: Record<string, string>, options: { flags?: string[]; 
     home: join(base, "home"),
     homeOrigin: { kind: "default" },
     system: join(base, "system"),
+    managedPreferences: [join(base, "preferences.plist")],
     directory: join(base, "project"),
     profile: options.profile,
     flags: (options.flags ?? []).map((setting) => ({ flag: `-c ${setting}`, setting })),
@@ -101,6 +102,17 @@ describe("what a configuration restricts, and is not supported, is an error with
     });
   });
 
+  it("hooks of a plugin that is not turned off", async () => {
+    const files = {
+      "home/config.toml": '[plugins."lint@shop"]\nenabled = true\n',
+      "home/plugins/cache/shop/lint/1.0.0/hooks/hooks.json": HOOKS_JSON,
+    };
+    await expect(load(files)).rejects.toThrow(/lint\/1\.0\.0\/hooks\/hooks\.json:3: `hooks\.PreToolUse` restricts/);
+    for (const flag of ["features.plugins=false", "features.hooks=false", 'plugins."lint@shop".enabled=false']) {
+      await expect(load(files, { flags: [flag] }), flag).resolves.toBeDefined();
+    }
+  });
+
   it("in a profile, and in a flag, which is named", async () => {
     await expect(load({ "home/strict.config.toml": NETWORK }, { profile: "strict" })).rejects.toThrow(
       "strict.config.toml:4:",
@@ -170,6 +182,13 @@ describe("what requirements.toml restricts, and is not supported or not known, i
       /managed_config\.toml:2: this file is not supported here/,
     );
     await expect(load({ "system/managed_config.toml": "" })).resolves.toBeDefined();
+  });
+
+  it("so are preferences of macOS that require something, and none without", async () => {
+    await expect(load({ "preferences.plist": "bplist00\u0001_requirements_toml_base64 x" })).rejects.toThrow(
+      /preferences\.plist: `requirements_toml_base64` is not supported here/,
+    );
+    await expect(load({ "preferences.plist": "bplist00 SUEnableAutomaticChecks" })).resolves.toBeDefined();
   });
 
   it("what it supports holds: login shells, who reviews, rules with canonical matching", async () => {
