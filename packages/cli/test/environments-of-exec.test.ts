@@ -130,6 +130,10 @@ it("an environment without a skill that its configuration requires is used for n
     const { code, stderr } = await finish(child);
     return [code, /environment `\w+` (?:has no skill "\w+"|could not be checked)/.exec(stderr)?.[0]];
   };
+  rmSync(join(repository, ".git"), { recursive: true });
+  expect(await run()).toEqual([1, undefined]); // not in a repository there
+  expect(endpoint.requests).toHaveLength(0);
+  execFileSync("git", ["init", "-q", repository]);
   expect(await run()).toEqual([1, 'environment `far` has no skill "x"']);
   mkdirSync(join(repository, ".agents/skills/x"), { recursive: true });
   writeFileSync(join(repository, ".agents/skills/x/SKILL.md"), "---\nname: x\ndescription: d\n---\n");

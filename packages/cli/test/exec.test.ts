@@ -213,6 +213,7 @@ describe("codex exec", () => {
 
   it("does not work outside of a repository unless it is told to", async () => {
     const { home, endpoint, run } = await setUp([say("done")]);
+    mkdirSync(join(home, ".git")); // as a sandbox leaves it: no repository
     const refused = await run(["-C", home, "go"]);
     expect([refused.code, endpoint.requests.length]).toEqual([1, 0]);
     expect(refused.stderr).toContain("--skip-git-repo-check");

@@ -26,7 +26,7 @@ import { createFileTools } from "./file-tools.js";
 import type { LiveView } from "./live-view.js";
 import { openModel } from "./open-model.js";
 import { openPlace, type Place } from "./open-place.js";
-import { isBypassed, openWorkspace, type Workspace } from "./open-workspace.js";
+import { checkRemoteWorkspace, isBypassed, openWorkspace, type Workspace } from "./open-workspace.js";
 import { createContextReader } from "./read-context.js";
 import { checkRequiredSkills } from "./required-skills.js";
 
@@ -141,6 +141,7 @@ async function openAgentAt(
     mcp = await startMcp(config, workspace, hostSandbox, opening);
     const place = await opening;
     const { executor } = place;
+    if (!isOwn) await checkRemoteWorkspace(placed, place);
     await checkRequiredSkills(place, workspace, settings, options);
     const { approvalPolicy } = config.settings;
     const tools = createFileTools({

@@ -53,6 +53,7 @@ function makeFar(): string {
   onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
   for (const [name, text] of Object.entries(FILES)) writeFileSync(join(directory, name), text);
   mkdirSync(join(directory, ".git"));
+  writeFileSync(join(directory, ".git/HEAD"), "ref: refs/heads/main\n");
   return directory;
 }
 

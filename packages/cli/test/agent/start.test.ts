@@ -29,7 +29,7 @@ const watch = (owner, name, describe) => {
 const isSandbox = (file) => String(file).endsWith("/bwrap");
 watch(processes, "execFile", (file, args) => (isSandbox(file) ? "options of bwrap" : undefined));
 watch(processes, "spawn", (file) => (isSandbox(file) ? "bwrap" : undefined));
-watch(files, "readFileSync", (file) => (String(file).endsWith("/config.toml") ? "configuration" : undefined));
+watch(files, "openSync", (file) => (String(file).endsWith("/config.toml") ? "configuration" : undefined));
 const { _load: load } = module_;
 module_._load = function (name, ...rest) {
   const loaded = load.call(this, name, ...rest);
