@@ -29,6 +29,15 @@ describe.skipIf(NO_BUBBLEWRAP !== undefined)(`the isolation of a sandbox (${NO_B
     expect(readFileSync(join(outside, "file"), "utf8")).toBe("untouched\n");
   };
 
+  it("shows an empty directory where a denied file may appear, so that what is beside that is only missing", async () => {
+    const denied = [entry(inside, "write"), entry(join(inside, ".config/git/credentials"), "deny")];
+    const script = "cat .config/git/ignore; cat .config/git/credentials; mkdir .config/git; ls -A .config";
+    const { output } = await run(script, denied);
+    expect(output.match(/No such file or directory/g)).toHaveLength(2);
+    expect(output).toContain("Read-only file system");
+    expect(output).not.toContain("Permission denied");
+  });
+
   it("makes no system call that reaches further", async () => {
     const results = async (network: "restricted" | "enabled") => {
       const process = await sandbox.start([globalThis.process.execPath, CALLS], {

@@ -174,7 +174,7 @@ function renderEntry(
     if (kind === "file") return ["--ro-bind", "/dev/null", path];
     // Entries inside that allow access must be reachable.
     const hasInner = mounted.some((inner) => inner.path !== path && isWithin(inner.path, path));
-    return ["--perms", hasInner ? "0111" : "0000", "--tmpfs", path];
+    return ["--perms", entry.empty ? "0555" : hasInner ? "0111" : "0000", "--tmpfs", path];
   }
   if (entry.mirrored) return ["--ro-bind-try", path, path];
   if (!isEmptyDirectory(entry)) return bind("--ro-bind");

@@ -24,6 +24,8 @@ export interface ProfileEntry {
   kind: "directory" | "file";
   /** Does not exist and must not be created. The path ends at its first missing part. */
   missing?: true;
+  /** Missing, and what is denied is below it: it looks empty to the command, which finds nothing beside the denied path, either. */
+  empty?: true;
   /** Exists only so that a directory above a protected path cannot be renamed. */
   pin?: true;
   /** An empty directory takes its place, with `mirrored` entries and these symbolic links: later additions are not visible. */

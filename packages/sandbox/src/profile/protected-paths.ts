@@ -25,12 +25,24 @@ export function listProtected(
     if (entry === undefined || entries.has(entry.path)) return;
     if (roots.some((root) => isWithin(entry.path, root.path))) found.push(entry);
   };
+  // A worktree whose main git directory was opened: its own part of it is opened as well, and closed where that one is.
+  const openWorktree = (directory: string) => {
+    const real = files.real(directory);
+    if (real !== directory || entries.has(real) || files.kind(real) !== "directory") return;
+    found.push({ path: real, access: "write", kind: "directory" });
+    for (const name of CLOSED_IN_GIT_DIRECTORY) add(join(real, name));
+  };
   for (const { path, kind } of roots) {
     if (kind !== "directory" || isInsideProtected(path, roots)) continue;
     for (const name of PROTECTED_NAMES) {
       const inner = join(path, name);
       add(inner);
-      if (name === ".git") for (const directory of listGitDirectories(inner, files)) add(directory);
+      if (name !== ".git") continue;
+      const directories = listGitDirectories(inner, files);
+      const [own, ...shared] = directories;
+      const main = shared.find((directory) => entries.get(directory)?.access === "write");
+      if (own !== undefined && main !== undefined && dirname(own) === join(main, "worktrees")) openWorktree(own);
+      else for (const directory of directories) add(directory);
     }
     for (const dotGit of listSubmoduleLinks(path, files)) add(dotGit);
     if (isGitDirectory(path, files)) for (const name of CLOSED_IN_GIT_DIRECTORY) add(join(path, name));

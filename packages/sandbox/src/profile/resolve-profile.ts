@@ -200,7 +200,9 @@ function settle(wanted: readonly WantedPath[], files: HostFiles): Omit<Restricte
   const entries = new Map<string, ProfileEntry>();
   const add = (entry: ProfileEntry) => {
     const former = entries.get(entry.path);
-    if (former === undefined || RANK[entry.access] > RANK[former.access]) entries.set(entry.path, entry);
+    const isStricter =
+      former !== undefined && (RANK[entry.access] > RANK[former.access] || (former.empty && !entry.empty));
+    if (former === undefined || isStricter) entries.set(entry.path, entry);
   };
   // Writable paths come first, as they determine which links the command could replace.
   const writable = wanted.filter(({ access }) => access === "write");
@@ -261,7 +263,9 @@ function toEntry(
   const { found, missing } = follow(path, writable, files);
   if (missing === undefined) return { path: found, access, kind: realKind(found, files) };
   if (!writable.some((root) => isWithin(found, root))) return undefined;
-  return { path: missing, access, kind: isGitCommonFile(missing) ? "file" : "directory", missing: true };
+  const kind = isGitCommonFile(missing) ? "file" : "directory";
+  const isOnTheWay = access === "deny" && missing.length < path.length;
+  return { path: missing, access, kind, missing: true, ...(isOnTheWay ? { empty: true } : {}) };
 }
 
 const realKind = (path: string, files: HostFiles) => (files.kind(path) === "directory" ? "directory" : "file");

@@ -52,6 +52,28 @@ describe.skipIf(NO_BUBBLEWRAP !== undefined)(
       expect(outside("diff", "--cached")).toBe("");
     });
 
+    it("takes a commit in a worktree of a main checkout whose git directory was opened, and no more", async () => {
+      const tree = join(sandbox.base, "tree");
+      outside("worktree", "add", "-q", tree, "-b", "feat");
+      const opened = [entry(git, "write")];
+      const { outcome, output } = await run("echo 1 > g; git add g; git commit -qm one", tree, opened);
+      expect(outcome, output).toEqual({ kind: "exited", code: 0 });
+      expect(outside("log", "--format=%s", "-1", "feat")).toBe("one\n");
+      const inner = join(git, "worktrees/tree");
+      const closed = await run(
+        `for n in config.worktree hooks/x gitdir; do echo x 2>/dev/null >> ${inner}/$n && echo $n; done; true`,
+        tree,
+        opened,
+      );
+      expect(closed.output).toBe("");
+      // A file that names another directory opens nothing.
+      writeFileSync(join(tree, ".git"), `gitdir: ${sandbox.base}/other\n`);
+      mkdirSync(join(sandbox.base, "other"));
+      writeFileSync(join(sandbox.base, "other/commondir"), git);
+      const other = await run(`echo x > ${sandbox.base}/other/HEAD`, tree, opened);
+      expect(other.output).toContain("Read-only file system");
+    });
+
     it("takes a merge that stopped, and one on a detached HEAD", async () => {
       const script = `set -e; echo a > f; T=$(git stash create); B=$(git commit-tree $T^{tree} -p HEAD -m side); git checkout -q -- f
       echo b > f; git commit -qam one; git merge -q $B || true; echo ab > f; git commit -qam merged`;
