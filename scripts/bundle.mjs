@@ -82,6 +82,21 @@ const shared = {
   logLevel: "warning",
 };
 
+/** Leaves imports of parts to Node: they are files beside the importing one. Other imports of the commands it does not have are never run. */
+const besideParts = {
+  name: "beside-parts",
+  setup({ onResolve }) {
+    onResolve({ filter: /^\.\/parts\/[\w-]+\.js$/ }, ({ path: name }) => ({
+      path: `./${name.slice("./parts/".length, -".js".length)}.cjs`,
+      external: true,
+    }));
+    onResolve({ filter: /^(?:\.\.\/commands\/|@codex\/servers\/(?:attach|exec-server)$)/ }, ({ path: name }) => ({
+      path: name,
+      external: true,
+    }));
+  },
+};
+
 // Entry points that share modules: the tree of all commands, and the commands whose start-up time matters most.
 const CHUNKED = ["run", "tools-list", "exec", "mcp-server"];
 const chunks = await buildChunks(
@@ -114,6 +129,13 @@ await build({
   supported: { "dynamic-import": false },
   banner: { js: WRAPPER.banner },
   footer: { js: WRAPPER.footer },
+});
+// The tree of commands of the copies on other hosts, beside those parts.
+await build({
+  ...commonJs,
+  entryPoints: { "parts/server-program": path("packages/cli/src/server-program.ts") },
+  supported: { "dynamic-import": false },
+  plugins: [...shared.plugins, besideParts],
 });
 for (const part of ["attach", "executor", "exec-server"]) requireAscii(`${parts}/${part}.cjs`);
 

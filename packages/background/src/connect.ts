@@ -1,10 +1,11 @@
 import { statSync, unlinkSync } from "node:fs";
 import { connect, type Socket } from "node:net";
-import { withFileLock } from "@codex/file-lock";
+import { dirname } from "node:path";
+import { FileLockError, withFileLock } from "@codex/file-lock";
 import { BackgroundError } from "./errors.js";
 import { type Greeting, readGreeting, type Want, writeWant } from "./greeting.js";
 import { LOCK_MS, MAX_JOINS } from "./limits.js";
-import type { SocketPlace } from "./socket-place.js";
+import { notWritten, type SocketPlace } from "./socket-place.js";
 
 /** A connection to a background server, after its greeting. The socket is paused; the caller owns it. */
 export interface Joined {
@@ -41,9 +42,13 @@ export async function joinServer(place: SocketPlace, start: () => Promise<void>)
   for (let attempt = 0; attempt < MAX_JOINS; attempt += 1) {
     const joined = await connectToServer(place, "serve");
     if (joined !== undefined) return joined;
+    let isLocked = false;
     await withFileLock(place.lock, { timeoutMs: LOCK_MS }, async () => {
+      isLocked = true;
       if (await isListening(place.path)) return;
       await start();
+    }).catch((cause: unknown) => {
+      throw isLocked || cause instanceof FileLockError ? cause : notWritten(dirname(place.lock), cause);
     });
   }
   throw new BackgroundError(

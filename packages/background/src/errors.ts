@@ -12,7 +12,7 @@ export class BackgroundError extends Error {
 
 /** Why a background server cannot be joined, or cannot listen. */
 export type BackgroundErrorCode =
-  /** The directory of the socket belongs to another user, or other users have access to it. */
+  /** The directory of the socket belongs to another user, other users have access to it, or it cannot be created. */
   | "unsafe_directory"
   /** The path of the socket is longer than the system allows. */
   | "path_too_long"

@@ -52,7 +52,7 @@ function ensurePrivate(directory: string, uid: number): string {
   try {
     mkdirSync(directory, { mode: 0o700 });
   } catch (error) {
-    if (!hasCode(error, "EEXIST")) throw error;
+    if (!hasCode(error, "EEXIST")) throw notCreated(directory, error);
   }
   const status = lstatSync(directory);
   const refuse = (why: string) => {
@@ -65,6 +65,28 @@ function ensurePrivate(directory: string, uid: number): string {
   if ((mode & 0o077) !== 0) throw refuse(`has mode ${mode.toString(8)}, and 700 is needed`);
   return directory;
 }
+
+const notCreated = (directory: string, cause: unknown): BackgroundError =>
+  notWritten(directory, cause, "cannot be created");
+
+/** The error for a directory in which nothing can be written, with what to set. */
+export function notWritten(directory: string, cause: unknown, what = "cannot be written"): BackgroundError {
+  const code = cause instanceof Error && "code" in cause ? String(cause.code) : String(cause);
+  const why = WHY[code] ?? code;
+  const advice =
+    "set XDG_RUNTIME_DIR to a directory that exists and that only you may enter, or TMPDIR to one that you may write";
+  return new BackgroundError("unsafe_directory", `${directory} ${what}: ${why}; ${advice}`, { cause });
+}
+
+const WHY: Readonly<Record<string, string>> = {
+  ENOENT: "a directory of its path does not exist",
+  ENOTDIR: "what is above is not a directory",
+  EROFS: "its file system is read-only",
+  EACCES: "you may not write there",
+  EPERM: "you may not write there",
+  ENOSPC: "its file system is full",
+  EDQUOT: "its disk quota is exceeded",
+};
 
 const getStatus = (path: string): Stats | undefined => lstatSync(path, { throwIfNoEntry: false });
 

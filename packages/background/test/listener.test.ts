@@ -158,6 +158,13 @@ it("starts one server for concurrent joins, also where a dead one left its socke
   for (const { socket } of joined) socket.destroy();
 });
 
+it("says what to set where no server can be started in its directory", async () => {
+  const place = { ...placeIn(makeDirectory()), lock: "/nonexistent/codex-ts/server.lock" };
+  await expect(joinServer(place, never)).rejects.toThrow(
+    /^\/nonexistent\/codex-ts cannot be written: a directory of its path does not exist; set XDG_RUNTIME_DIR to /,
+  );
+});
+
 it("joins the next server when one is shutting down", async () => {
   const place = placeIn(makeDirectory());
   const ending = createServer((socket) => {

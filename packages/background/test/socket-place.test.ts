@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, rmSync, statSync, symlinkSync } from "node:fs";
+import { chmodSync, mkdirSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it } from "vitest";
@@ -34,6 +34,24 @@ it("does not use the runtime directory of another user", () => {
     );
   } finally {
     rmSync(directory, { recursive: true });
+  }
+});
+
+it.each([
+  ["does not exist", "missing", "a directory of its path does not exist"],
+  ["is a file", "file", "what is above is not a directory"],
+])("says what to set where the directory for temporary files %s", (_name, name, why) => {
+  const directory = join(makeDirectory(), name);
+  if (name === "file") writeFileSync(directory, "");
+  const before = process.env.TMPDIR;
+  process.env.TMPDIR = directory;
+  try {
+    expect(() => openSocketPlace("server", { env: {} })).toThrow(
+      new RegExp(`cannot be created: ${why}; set XDG_RUNTIME_DIR to .*, or TMPDIR to one that you may write$`),
+    );
+  } finally {
+    if (before === undefined) delete process.env.TMPDIR;
+    else process.env.TMPDIR = before;
   }
 });
 

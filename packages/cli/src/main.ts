@@ -52,7 +52,8 @@ function runCommand(): void {
 
   const quick = findQuickCommand(QUICK_COMMANDS, line);
   const parsed = quick === undefined ? undefined : parseQuickly(quick.command, line.slice(quick.count));
-  if (quick === undefined || parsed === undefined) {
+  // A copy on another host has some of the commands.
+  if (quick === undefined || parsed === undefined || !existsSync(fileOf(`${quick.command.part}.cjs`))) {
     keepCompiledCode();
     const { runProgram } = require(fileOf("program.cjs")) as Program;
     void runProgram(process.argv);

@@ -7,8 +7,15 @@ import type { BundleFile, BundleTarget, ServerBundle } from "@codex/environments
 import { VERSION } from "@codex/servers";
 import { WITHOUT_NATIVE } from "@codex/servers/local-exec-server";
 
-/** What `codex exec-server --attach` needs of this command. */
-const OWN_FILES = ["codex.js", "package.json", "parts/attach.cjs", "parts/exec-server.cjs", "parts/file-helper.cjs"];
+/** What `codex exec-server` needs of this command: paths there, and here where they differ. */
+const OWN_FILES: readonly (readonly [path: string, from?: string])[] = [
+  ["codex.js"],
+  ["package.json"],
+  ["parts/attach.cjs"],
+  ["parts/exec-server.cjs"],
+  ["parts/file-helper.cjs"],
+  ["parts/program.cjs", "parts/server-program.cjs"],
+];
 
 /**
  * The exec-server of this very command, for hosts that lack it. Native code is added for platforms whose native code is installed here.
@@ -17,7 +24,7 @@ const OWN_FILES = ["codex.js", "package.json", "parts/attach.cjs", "parts/exec-s
 export function createServerBundle(command = process.argv[1]!): ServerBundle {
   const file = realpathSync(command);
   const home = dirname(file);
-  const own: BundleFile[] = OWN_FILES.map((path) => ({ path, bytes: readFileSync(join(home, path)) }));
+  const own: BundleFile[] = OWN_FILES.map(([path, from = path]) => ({ path, bytes: readFileSync(join(home, from)) }));
   const koffi = findPackage(file, "koffi");
   const pty = findPackage(file, "node-pty");
   const hash = createHash("sha256");

@@ -71,6 +71,25 @@ export function addServing(program: Command): void {
     else await (await import("../commands/executor.js")).runExecutor(options);
   });
 
+  const execServer = addRemoteOptions(addExecServer(program)).action(async (options) => {
+    if (options.remote !== undefined) await (await import("../commands/remote.js")).runRemoteExecServer(options);
+    else if (options.attach) await (await import("@codex/servers/attach")).runAttach("exec-server", options);
+    else await (await import("@codex/servers/exec-server")).runExecServer(options);
+  });
+
+  const forward = execServer
+    .enablePositionalOptions()
+    .command("forward")
+    .description("Register with a registry, and forward each stream to an exec-server on a websocket of its own")
+    .requiredOption("--connect <url>", "Where streams go: ws://HOST:PORT or wss://HOST:PORT");
+  addLogOptions(addRemoteOptions(forward)).action(async (options) => {
+    if (options.remote === undefined) forward.error("error: forward needs --remote <url>");
+    await (await import("../commands/remote.js")).runForward(options);
+  });
+}
+
+/** `codex exec-server` without a registry, and without an action. */
+export function addExecServer(program: Command): Command {
   const execServer = program
     .command("exec-server")
     .description("Serve processes, files and HTTP of this host to Codex clients (the exec-server protocol)")
@@ -103,7 +122,7 @@ export function addServing(program: Command): void {
       "How long a session with processes is kept after a connection was lost (default: 80, with --attach 600)",
       parseSeconds,
     );
-  addNotes(addRemoteOptions(addServingOptions(addBackgroundOptions(execServer))), {
+  return addNotes(addServingOptions(addBackgroundOptions(execServer)), {
     text: ["With ws:// the bound address is the one line on stdout; on stdio only protocol messages are."],
     exitCodes: [
       ["0", "after SIGTERM, SIGINT or the end of stdin in stdio mode"],
@@ -114,19 +133,5 @@ export function addServing(program: Command): void {
       "codex exec-server --listen ws://127.0.0.1:7000",
       "export CODEX_EXEC_SERVER_URL=ws://127.0.0.1:7000    # for a Codex client",
     ],
-  }).action(async (options) => {
-    if (options.remote !== undefined) await (await import("../commands/remote.js")).runRemoteExecServer(options);
-    else if (options.attach) await (await import("@codex/servers/attach")).runAttach("exec-server", options);
-    else await (await import("@codex/servers/exec-server")).runExecServer(options);
-  });
-
-  const forward = execServer
-    .enablePositionalOptions()
-    .command("forward")
-    .description("Register with a registry, and forward each stream to an exec-server on a websocket of its own")
-    .requiredOption("--connect <url>", "Where streams go: ws://HOST:PORT or wss://HOST:PORT");
-  addLogOptions(addRemoteOptions(forward)).action(async (options) => {
-    if (options.remote === undefined) forward.error("error: forward needs --remote <url>");
-    await (await import("../commands/remote.js")).runForward(options);
   });
 }
