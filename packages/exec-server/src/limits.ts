@@ -69,6 +69,18 @@ export const LIVENESS_MS = 3_000;
 /** Milliseconds to flush queued messages to a client that violated the protocol. */
 export const VIOLATION_CLOSE_MS = 1_000;
 
+/** Milliseconds between SIGTERM and SIGKILL for the processes of a server that is asked to end. */
+export const DRAIN_GRACE_MS = 2_000;
+
+/** Most milliseconds for delivering the last events of these processes, and then for the client to have received them. */
+export const DRAIN_DELIVERY_MS = 5_000;
+
+/** Milliseconds without a request after which a server that ends assumes that a client has read the last output. */
+export const DRAIN_QUIET_MS = 100;
+
+/** Milliseconds between two looks at whether it has. */
+export const DRAIN_POLL_MS = 20;
+
 /** Milliseconds to flush queued messages when the server closes. */
 export const SERVER_CLOSE_MS = 200;
 

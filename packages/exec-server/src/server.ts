@@ -1,5 +1,6 @@
+import { setTimeout as pause } from "node:timers/promises";
 import type { Channel } from "@codex/channel";
-import type { ExecBackend } from "@codex/exec-backend";
+import { type ExecBackend, KILL_DEADLINE_MS } from "@codex/exec-backend";
 import { createFileSystem, createSandboxedFiles, type FileSystem } from "@codex/host-files";
 import { createRemoteMounts } from "@codex/native";
 import { createShellSnapshots } from "@codex/shell-snapshot";
@@ -8,7 +9,7 @@ import { ByteBudget } from "./connection/byte-budget.js";
 import { Connection, type ConnectionContext } from "./connection/connection.js";
 import type { HostEnvironment } from "./environment/methods.js";
 import { createHttpClient, type HttpClient } from "./http/http-client.js";
-import { MAX_TOTAL_RESPONSE_BYTES, SERVER_CLOSE_MS } from "./limits.js";
+import { DRAIN_DELIVERY_MS, DRAIN_GRACE_MS, MAX_TOTAL_RESPONSE_BYTES, SERVER_CLOSE_MS } from "./limits.js";
 import { createServerTelemetry } from "./server-telemetry.js";
 import { SessionTable, type SessionTableOptions } from "./session/session-table.js";
 import type { Transport } from "./transport.js";
@@ -32,6 +33,12 @@ export interface ExecServer {
   serve(channel: Channel, options: { transport: Transport }): Promise<void>;
   /** Number of sessions, including those without a connection. */
   readonly sessionCount: number;
+  /**
+   * Ends the server as one that is asked to: serves no other client and starts nothing more, ends the processes (SIGTERM, after 2 s
+   * SIGKILL), delivers their last output and how they ended, then closes the connections. Idempotent; never rejects. `close` meanwhile
+   * ends everything immediately.
+   */
+  drain(): Promise<void>;
   /** Ends every connection, session and process. Idempotent; never rejects. */
   close(): Promise<void>;
   /** `close`, for `await using`. */
@@ -63,17 +70,28 @@ export function createExecServer(options: ExecServerOptions): ExecServer {
   const connections = new Set<Connection>();
   let closing: Promise<void> | undefined;
 
-  const close = async () => {
+  let draining: Promise<void> | undefined;
+
+  const drain = async () => {
+    const work = sessions
+      .drain(DRAIN_GRACE_MS)
+      .then(() => Promise.all([...connections].map((each) => each.untilQuiet())));
+    const longest = DRAIN_GRACE_MS + KILL_DEADLINE_MS + DRAIN_DELIVERY_MS;
+    await Promise.race([work, pause(longest, undefined, { ref: false })]);
+    closing ??= close(DRAIN_DELIVERY_MS);
+    await closing;
+  };
+  const close = async (flushMs: number) => {
     // Concurrently: this process may be killed if it takes long to exit, and its processes must not outlive it.
     await Promise.all([
       sessions.close(),
       snapshots.close(),
-      ...Array.from(connections, (connection) => connection.close(SERVER_CLOSE_MS)),
+      ...Array.from(connections, (connection) => connection.close(flushMs)),
     ]);
   };
   return {
     async serve(channel, { transport }) {
-      if (closing !== undefined) return channel.close({ deadlineMs: 0 });
+      if (closing !== undefined || draining !== undefined) return channel.close({ deadlineMs: 0 });
       const connection = new Connection(channel, transport, context);
       connections.add(connection);
       telemetry.opened(transport);
@@ -85,8 +103,12 @@ export function createExecServer(options: ExecServerOptions): ExecServer {
     get sessionCount() {
       return sessions.count;
     },
+    drain() {
+      draining ??= drain();
+      return draining;
+    },
     close() {
-      closing ??= close();
+      closing ??= close(SERVER_CLOSE_MS);
       return closing;
     },
     [Symbol.asyncDispose]() {

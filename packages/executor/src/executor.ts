@@ -66,6 +66,12 @@ export interface Executor extends AsyncDisposable {
   serve(channel: Channel, options?: ServeOptions): Promise<void>;
   /** Number of connected orchestrators, including those that may still resume. */
   readonly orchestratorCount: number;
+  /**
+   * Ends the executor as one that is asked to: serves no other orchestrator and starts nothing more, ends the programs (SIGTERM, after
+   * 2 s SIGKILL), sends their last output and how they ended, then closes the channels. Idempotent; never rejects. `close` meanwhile ends
+   * everything immediately.
+   */
+  drain(): Promise<void>;
   /** Ends the calls and sessions of all orchestrators immediately, also of those that may resume. Idempotent; never rejects. `await using` calls it. */
   close(): Promise<void>;
 }
@@ -112,6 +118,7 @@ export function createExecutor(options: ExecutorOptions): Executor {
   };
   telemetry.observeSessions(() => countRunning(shared.all));
   let isClosed = false;
+  let draining: Promise<void> | undefined;
   const open = (channel: Channel, isResumable: boolean) => {
     const connection = new Connection(channel, { ...shared, graceMs: isResumable ? graceMs : 0 });
     connections.add(connection);
@@ -132,6 +139,11 @@ export function createExecutor(options: ExecutorOptions): Executor {
     },
     serve: (channel, { resumable = true } = {}) =>
       isClosed ? channel.close() : serveChannel(channel, resumable, context),
+    drain() {
+      isClosed = true;
+      draining ??= connections.drainAll();
+      return draining;
+    },
     close() {
       isClosed = true;
       return connections.endAll();

@@ -4,6 +4,7 @@ import type { Duplex } from "node:stream";
 import { type WebSocket, WebSocketServer } from "ws";
 import type { Channel } from "../channel.js";
 import { ChannelError } from "../errors.js";
+import { boundUnadmitted, type Unadmitted, type UnadmittedLimits } from "../http/unadmitted.js";
 import { type ChannelLimits, resolveLimits } from "../limits.js";
 import { Turns } from "../queue/turns.js";
 import { bindAddress, createHttpServer, describeAddress, type ListenAddress } from "./listen-address.js";
@@ -35,6 +36,8 @@ export interface ListenOptions extends ListenAddress {
   ping?: PingOptions | false;
   /** Open channels; one more is refused with 503. Default 1024. */
   maxChannels?: number;
+  /** Bounds of connections that are no channel yet. */
+  unadmitted?: UnadmittedLimits;
 }
 
 /** Whether a request may upgrade; `status` and `message` are the HTTP response to one that may not. */
@@ -46,6 +49,8 @@ export interface WebSocketListener extends AsyncDisposable {
   readonly url: string;
   /** 0 for a unix socket. */
   readonly port: number;
+  /** Stops listening; channels stay open. `close` is to follow. Idempotent. */
+  stopAccepting(): void;
   /** Stops listening and closes every channel. Idempotent; never rejects. */
   close(options?: { deadlineMs?: number }): Promise<void>;
 }
@@ -69,8 +74,11 @@ class Listener implements WebSocketListener {
   readonly #upgrader: WebSocketServer;
   readonly #channels = new Set<WebSocketChannel>();
   readonly #turns = new Turns();
+  readonly #unadmitted: Unadmitted;
   /** Connections between the upgrade request and its response. */
   readonly #pending = new Set<Duplex>();
+  /** Resolves when it no longer listens and no connection is left; undefined while it accepts. */
+  #stopped: Promise<void> | undefined;
   #closing: Promise<void> | undefined;
 
   constructor(options: ListenOptions) {
@@ -86,6 +94,7 @@ class Listener implements WebSocketListener {
       handleProtocols: (offered) => options.subprotocols?.find((name) => offered.has(name)) ?? false,
     });
     this.#http = createHttpServer(options, (request, response) => this.#answer(request, response));
+    this.#unadmitted = boundUnadmitted(this.#http, options.unadmitted);
     this.#http.on("upgrade", (request, socket, head) => void this.#upgrade(request, socket, head));
   }
 
@@ -108,6 +117,11 @@ class Listener implements WebSocketListener {
       throw new ChannelError("listen_failed", message);
     }
     await bindAddress(this.#http, this.#options);
+  }
+
+  stopAccepting(): void {
+    this.#stopped ??= new Promise<void>((resolve) => this.#http.close(() => resolve()));
+    for (const wire of this.#pending) wire.destroy();
   }
 
   close(options?: { deadlineMs?: number }): Promise<void> {
@@ -152,6 +166,7 @@ class Listener implements WebSocketListener {
       refuse(wire, refused.status, refused.message);
       return;
     }
+    this.#unadmitted.admit(wire);
     this.#upgrader.handleUpgrade(request, wire, head, (socket) => this.#accept(socket, wire, request));
     wire.off("error", ignore);
   }
@@ -162,7 +177,7 @@ class Listener implements WebSocketListener {
     const refused = await this.#authorize(request);
     if (refused !== undefined) return refused;
     const most = this.#options.maxChannels ?? DEFAULT_MAX_CHANNELS;
-    if (this.#closing !== undefined) return { status: 503, message: "the listener is closing" };
+    if (this.#stopped !== undefined) return { status: 503, message: "the listener is closing" };
     if (this.#channels.size >= most) return { status: 503, message: `the limit of ${most} connections is reached` };
     return undefined;
   }
@@ -205,11 +220,10 @@ class Listener implements WebSocketListener {
   }
 
   async #close(options?: { deadlineMs?: number }): Promise<void> {
-    const stopped = new Promise<void>((resolve) => this.#http.close(() => resolve()));
-    for (const wire of this.#pending) wire.destroy();
+    this.stopAccepting();
     await Promise.all(Array.from(this.#channels, (channel) => channel.close(options)));
     this.#http.closeAllConnections();
-    await stopped;
+    await this.#stopped;
   }
 }
 

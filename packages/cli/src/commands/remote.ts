@@ -47,7 +47,7 @@ export const runRemoteExecServer = (options: RemoteArguments): Promise<void> =>
     // The last harness to resume a session gets it: the rendezvous may not have noticed a closed socket.
     const transport = (peer: string) => ({ kind: "socket", peer }) as const;
     const serve = (channel: Channel, peer: string) => void server.serve(channel, { transport: transport(peer) });
-    await serveRemotely(options, telemetry, serve).finally(close);
+    await serveRemotely(options, telemetry, { serve, drain: () => server.drain() }).finally(close);
     await telemetry.close();
   });
 
@@ -63,7 +63,8 @@ export const runForward = (options: RemoteArguments & { connect: string }): Prom
     }
     const telemetry = await openTelemetry("exec-server", options, false);
     const { log } = telemetry;
-    await serveRemotely(options, telemetry, (channel) => void forwardStream(channel, { destination, log }), true);
+    const serve = (channel: Channel) => void forwardStream(channel, { destination, log });
+    await serveRemotely(options, telemetry, { serve, drain: async () => {} }, true);
     await telemetry.close();
   });
 
@@ -71,16 +72,25 @@ export const runForward = (options: RemoteArguments & { connect: string }): Prom
 export function runRemoteExecutor(options: RemoteArguments & Omit<ExecutorCommandOptions, "serveOver">): Promise<void> {
   return runExecutor({
     ...options,
-    serveOver: (executor, telemetry) =>
-      serveRemotely(options, telemetry, (channel) => void executor.serve(channel)).finally(() => executor.close()),
+    serveOver: (executor, telemetry) => {
+      const served = { serve: (channel: Channel) => void executor.serve(channel), drain: () => executor.drain() };
+      return serveRemotely(options, telemetry, served).finally(() => executor.close());
+    },
   });
+}
+
+/** What harnesses are served. */
+interface RemotelyServed {
+  serve: (channel: Channel, peer: string) => void;
+  /** Ends it while harnesses still get the last output. Never rejects. */
+  drain: () => Promise<void>;
 }
 
 /** Registers this host, and serves the harnesses admitted by the registry until a signal. @throws CommandError */
 async function serveRemotely(
   options: RemoteArguments,
   telemetry: OpenedTelemetry,
-  serve: (channel: Channel, peer: string) => void,
+  { serve, drain }: RemotelyServed,
   isEager = false,
 ): Promise<void> {
   checkRegistryUrl("--remote", options.remote);
@@ -112,6 +122,7 @@ async function serveRemotely(
       });
   say(`environment ${environmentId} at ${options.remote}${"fingerprint" in relay ? `, key ${relay.fingerprint}` : ""}`);
   const reason = await stopped;
+  await drain();
   await relay.close();
   // A credential may have been read from stdin, which would keep this process alive.
   process.stdin.destroy();

@@ -1,4 +1,5 @@
 import { setMaxListeners } from "node:events";
+import { setTimeout as pause } from "node:timers/promises";
 import { type Channel, Peer, type RequestHandler, RpcError } from "@codex/channel";
 import { ProcessError, StartError, WriteError } from "@codex/exec-backend";
 import {
@@ -17,7 +18,10 @@ import type { HostEnvironment } from "../environment/methods.js";
 import type { HttpClient } from "../http/http-client.js";
 import {
   BUDGET_WAIT_MS,
+  DRAIN_DELIVERY_MS,
   DRAIN_MS,
+  DRAIN_POLL_MS,
+  DRAIN_QUIET_MS,
   LIVENESS_MS,
   MAX_FILE_CALLS,
   MAX_HANDLED_REQUESTS,
@@ -130,6 +134,18 @@ export class Connection implements Holder {
 
   drop(reason: string): void {
     void this.#peer.close({ reason, deadlineMs: 0 });
+  }
+
+  /** Resolves when the client has sent nothing for a while, such as a request for the rest of the output, or has gone. Never rejects. */
+  async untilQuiet(): Promise<void> {
+    const deadline = performance.now() + DRAIN_DELIVERY_MS;
+    let { received } = this.#channel;
+    for (let quiet = 0; quiet < DRAIN_QUIET_MS && performance.now() < deadline; quiet += DRAIN_POLL_MS) {
+      if (this.#ended.signal.aborted) return;
+      await pause(DRAIN_POLL_MS);
+      if (this.#channel.received !== received) quiet = 0;
+      received = this.#channel.received;
+    }
   }
 
   /** Stops answering requests. Resolves when all resources are freed; never rejects. */

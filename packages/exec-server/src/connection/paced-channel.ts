@@ -6,6 +6,7 @@ export class PacedChannel implements Channel {
   readonly #channel: Channel;
   readonly isPeerAlive?: (deadlineMs: number) => Promise<boolean>;
   #lastSend: Promise<void> = Promise.resolve();
+  #received = 0;
 
   constructor(channel: Channel) {
     this.#channel = channel;
@@ -24,7 +25,13 @@ export class PacedChannel implements Channel {
     return this.#track(this.#channel.sendEncoded(json, onWritten));
   }
 
+  /** The number of messages received. */
+  get received(): number {
+    return this.#received;
+  }
+
   receive(): Promise<Received | undefined> {
+    this.#received += 1;
     return this.#channel.receive();
   }
 

@@ -1,4 +1,3 @@
-import type { IncomingMessage, ServerResponse } from "node:http";
 import { isIP } from "node:net";
 import type { Readable, Writable } from "node:stream";
 import { createStdioChannel } from "@codex/channel";
@@ -47,6 +46,8 @@ export interface ListenWebSocketOptions extends ListenAddress {
 export interface ExecServerListener {
   /** `ws://IP:PORT` or `wss://IP:PORT` as bound, or `unix:///PATH`. */
   readonly url: string;
+  /** Stops listening; connections stay open. `close` is to follow. Idempotent. */
+  stopAccepting(): void;
   /** Stops listening and closes the connections. Idempotent; never rejects. */
   close(): Promise<void>;
   /** `close`, for `await using`. */
@@ -67,7 +68,7 @@ export async function listenWebSocket(
     );
   }
   // Loaded here, so that a server on stdio starts without the websocket library.
-  const { createWebSocketListener } = await import("@codex/channel/websocket");
+  const { answerProbe, createWebSocketListener } = await import("@codex/channel/websocket");
   const limitUnsent = createUnsentLimit();
   const listener = await createWebSocketListener({
     ...address,
@@ -89,7 +90,7 @@ export async function listenWebSocket(
     ...(auth === undefined ? {} : { authorize: authorizeBearer(auth) }),
   });
   const close = () => listener.close({ deadlineMs: SERVER_CLOSE_MS });
-  return { url: listener.url, close, [Symbol.asyncDispose]: close };
+  return { url: listener.url, stopAccepting: () => listener.stopAccepting(), close, [Symbol.asyncDispose]: close };
 }
 
 /**
@@ -103,15 +104,6 @@ export function serveStdio(
 ): Promise<void> {
   const limits = { maxMessageBytes: MAX_REQUEST_BYTES, maxSentMessageBytes: MAX_SENT_MESSAGE_BYTES };
   return server.serve(createStdioChannel({ ...streams, limits }), { transport });
-}
-
-const PROBES: ReadonlySet<string> = new Set(["/readyz", "/healthz"]);
-
-/** Responds to health probes, which need no token. */
-function answerProbe({ method, url = "" }: IncomingMessage, response: ServerResponse): boolean {
-  if ((method !== "GET" && method !== "HEAD") || !PROBES.has(url.split("?", 1)[0]!)) return false;
-  response.writeHead(200).end();
-  return true;
 }
 
 const isLoopback = (ip: string): boolean => (isIP(ip) === 4 ? ip.startsWith("127.") : ip === "::1");

@@ -80,6 +80,8 @@ export class ManagedProcess {
   /** Results of the latest writes by write id; a repeated id gets the first result. One in progress is never forgotten. */
   #writes: Map<string, RememberedWrite> | undefined;
   #detach: (() => void) | undefined;
+  /** Settles with the delivery to the current connection; undefined while there is none. */
+  #delivery: Promise<void> | undefined;
   /** Limits the process until a resumed client has read the output it missed. */
   #catchUp: { end(): void } | undefined;
   /** Offset up to which output was handed to a connection. */
@@ -172,7 +174,7 @@ export class ManagedProcess {
     const former = this.#detach;
     const stop = () => abort.abort();
     this.#detach = stop;
-    void this.#deliver(events, abort.signal).then(
+    this.#delivery = this.#deliver(events, abort.signal).then(
       () => {
         if (this.#detach === stop) this.#detach = undefined;
       },
@@ -192,6 +194,11 @@ export class ManagedProcess {
     this.#detach = hold && (() => hold.release());
     former?.();
     this.#catchUp?.end();
+  }
+
+  /** Resolves when every event was handed to the current connection, or that has ended. Never rejects. */
+  async delivered(): Promise<void> {
+    await this.#delivery;
   }
 
   async read({ afterSeq, maxBytes }: ReadParams): Promise<ReadResult> {

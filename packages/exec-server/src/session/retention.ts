@@ -3,8 +3,8 @@ import { MAX_RETAINED_BYTES, MAX_TOTAL_RETAINED_BYTES, MIN_RETAINED_BYTES, RETEN
 /** The part of a session that the retention bounds. */
 export interface RetainingSession {
   list(): { readonly heldBytes: number; shrink(bytes: number): void }[];
-  /** Evicts the first closed process with output whose events are all delivered; returns its bytes, 0 for none. */
-  evictOldest(): number;
+  /** Evicts closed processes with output whose events are all delivered, the first ones first, until this many bytes are freed. Returns what was. */
+  evict(bytes: number): number;
 }
 
 /** Limits of retained output, bytes. */
@@ -60,8 +60,8 @@ export class Retention {
 
 /** Evicts and shrinks until a session retains at most `most` bytes; returns what it retains. */
 function shrinkTo(session: RetainingSession, most: number): number {
-  let held = sum(session);
-  for (let freed = 1; held > most && freed > 0; held -= freed) freed = session.evictOldest();
+  const before = sum(session);
+  const held = before > most ? before - session.evict(before - most) : before;
   if (held <= most) return held;
   const processes = session.list();
   const share = Math.max(MIN_RETAINED_BYTES, Math.floor(most / processes.length));

@@ -47,6 +47,7 @@ export class Session implements RetainingSession {
   readonly #unannounced = new Set<ManagedProcess>();
   #events: ProcessEvents | undefined;
   #closed = false;
+  #draining = false;
 
   constructor(options: SessionOptions) {
     const { id, backend, endedRetentionMs = ENDED_RETENTION_MS, maxEnded = MAX_ENDED_PROCESSES } = options;
@@ -166,6 +167,20 @@ export class Session implements RetainingSession {
     return running ? "killed" : "over";
   }
 
+  /**
+   * Ends every process with its group while its events are delivered; nothing more is started. Resolves when the connection has got all
+   * events, or has ended. Never rejects.
+   */
+  async drain(graceMs: number): Promise<void> {
+    this.#draining = true;
+    for (const process of this.#processes.values()) if (!(process instanceof ManagedProcess)) process.cancelled = true;
+    const end = async (process: ManagedProcess) => {
+      await process.terminate({ by: "shutdown", graceMs }).catch(() => {}); // its end is unknown, and so told by nothing
+      await process.delivered();
+    };
+    await Promise.all(this.list().map(end));
+  }
+
   /** Ends every process with its group. Idempotent. */
   async close(): Promise<void> {
     if (this.#closed) return;
@@ -184,6 +199,10 @@ export class Session implements RetainingSession {
 
   #checkRoom(processId: string): void {
     if (this.#closed) throw new RpcError(RPC_INVALID_REQUEST, `session ${this.id} has ended`);
+    if (this.#draining) {
+      const text = `process ${processId} was not started: the exec-server is shutting down`;
+      throw new RpcError(RPC_INVALID_REQUEST, text);
+    }
     if (this.#processes.has(processId) || this.#evicted.has(processId)) {
       throw new RpcError(RPC_INVALID_REQUEST, `process ${processId} already exists`);
     }
@@ -203,20 +222,24 @@ export class Session implements RetainingSession {
     onClosed: (process) => this.#retire(process),
   };
 
-  evictOldest(): number {
-    const oldest = this.#findDelivered(({ heldBytes }) => heldBytes > 0);
-    const freed = oldest?.heldBytes ?? 0;
-    if (oldest !== undefined) this.#evictEarly(oldest.id);
+  evict(bytes: number): number {
+    let freed = 0;
+    for (const process of this.#delivered()) {
+      if (freed >= bytes) break;
+      const { heldBytes } = process;
+      if (heldBytes === 0) continue;
+      freed += heldBytes;
+      this.#evictEarly(process.id);
+    }
     return freed;
   }
 
-  /** The oldest closed process whose events are all delivered: only such a process may be evicted early. */
-  #findDelivered(fits: (process: ManagedProcess) => boolean = () => true): ManagedProcess | undefined {
+  /** Closed processes whose events are all delivered, the oldest first: only these may be evicted early. */
+  *#delivered(): Generator<ManagedProcess> {
     for (const processId of this.#ended.keys()) {
       const process = this.#processes.get(processId);
-      if (process instanceof ManagedProcess && process.isDelivered && fits(process)) return process;
+      if (process instanceof ManagedProcess && process.isDelivered) yield process;
     }
-    return undefined;
   }
 
   /** Called when the output of a process is complete: it stays readable for `endedRetentionMs`. */
@@ -225,7 +248,7 @@ export class Session implements RetainingSession {
     this.#ended.set(process.id, performance.now() + this.#endedRetentionMs);
     this.#evictionTimer ??= this.#evictIn(this.#endedRetentionMs);
     if (this.#ended.size > this.#maxEnded) {
-      const oldest = this.#findDelivered();
+      const [oldest] = this.#delivered();
       if (oldest !== undefined) this.#evictEarly(oldest.id);
     }
   }

@@ -60,6 +60,9 @@ export class Calls {
   readonly #toolOutputs = new Map<number, ToolOutput>();
   /** The largest `sequence` of a call that has arrived. */
   #lastSequence = 0;
+  /** Counts calls that have arrived. */
+  #arrived = 0;
+  #isDraining = false;
 
   constructor(options: CallsOptions) {
     this.#options = options;
@@ -74,6 +77,16 @@ export class Calls {
   /** Whether there is a result that may not have been received. */
   get hasUnreceivedResults(): boolean {
     return this.#records.size > 0;
+  }
+
+  /** The number of calls that have arrived, and whether the response to one is still to be sent. */
+  get traffic(): { arrived: number; isIdle: boolean } {
+    return { arrived: this.#arrived, isIdle: this.#running.size === 0 };
+  }
+
+  /** From now on only the tools for sessions can be called. */
+  drain(): void {
+    this.#isDraining = true;
   }
 
   has(requestId: string): boolean {
@@ -91,6 +104,7 @@ export class Calls {
   async start(message: CallMessage): Promise<void> {
     if (this.isRepeat(message)) return this.#resendResult(message);
     this.#lastSequence = message.sequence ?? this.#lastSequence;
+    this.#arrived += 1;
     const { inFlightCalls } = this.#options.limits;
     const record = this.#open(message);
     if (this.#running.size >= inFlightCalls) {
@@ -274,6 +288,7 @@ export class Calls {
     const { unifiedExec, sessionTools, registry } = this.#options;
     const own = sessionTools.get(toolName);
     if (own !== undefined) return await own.call(args, unifiedExec, { ...scope, sessions: sessionScope ?? "own" });
+    if (this.#isDraining) throw new ToolError("the executor is shutting down; the tool was not called");
     const tool = registry.get(toolName);
     if (tool === undefined) return { status: "error", message: `unknown executor tool \`${quote(toolName)}\`` };
     const { context, finish } = this.#createContext(scope);

@@ -11,7 +11,15 @@ import { deleteOldest } from "../delete-oldest.js";
 import type { ExecutorTelemetry } from "../executor-telemetry.js";
 import { Ledger } from "../idempotency/ledger.js";
 import type { Ids } from "../ids.js";
-import { type ExecutorLimits, LAST_CALLS_MS, LAST_SESSIONS_MS } from "../limits.js";
+import {
+  DRAIN_GRACE_MS,
+  DRAIN_POLL_MS,
+  DRAIN_QUIET_MS,
+  type ExecutorLimits,
+  LAST_CALLS_MS,
+  LAST_REPORTS_MS,
+  LAST_SESSIONS_MS,
+} from "../limits.js";
 import { Outbox, sendOn } from "../output/outbox.js";
 import { getAckBytes } from "../output/retention.js";
 import { type EndedSession, UnifiedExec } from "../sessions/unified-exec.js";
@@ -175,6 +183,39 @@ export class Connection {
 
   acknowledge(answers: readonly string[] = [], output: readonly OutputPosition[] = []): void {
     this.calls.acknowledge(answers, output);
+  }
+
+  /**
+   * Ends its sessions while their last output, and how they ended, are still sent; nothing more is started. `end` is to follow.
+   * Resolves when the orchestrator seems to have everything, has gone, or after some seconds. Never rejects.
+   */
+  async drain(): Promise<void> {
+    const { clock } = this.#options;
+    this.calls.drain();
+    const tunnels = waitAtMost(clock, LAST_SESSIONS_MS, this.tunnels.drain());
+    const ending = this.#unifiedExec.endSessions(undefined, DRAIN_GRACE_MS);
+    const ended = (await waitAtMost(clock, LAST_SESSIONS_MS, ending)) ?? [];
+    await tunnels;
+    await waitAtMost(clock, LAST_CALLS_MS, this.calls.settle());
+    this.calls.cancelAll();
+    const reportsUntil = clock.now() + LAST_REPORTS_MS;
+    const isReported = () => ended.every(({ session }) => session.outcomeReported) || clock.now() >= reportsUntil;
+    await this.#untilQuiet(isReported);
+  }
+
+  /** An orchestrator may follow a result with another call, such as one for the rest of the output. */
+  async #untilQuiet(isReported: () => boolean): Promise<void> {
+    const { clock } = this.#options;
+    const deadline = clock.now() + LAST_SESSIONS_MS;
+    let { arrived } = this.calls.traffic;
+    let quietSince = clock.now();
+    while (this.#ending === undefined && this.outbox.hasChannel && clock.now() < deadline) {
+      await new Promise<void>((resolve) => clock.after(DRAIN_POLL_MS, resolve));
+      const now = this.calls.traffic;
+      if (now.arrived !== arrived || !now.isIdle || !isReported()) quietSince = clock.now();
+      arrived = now.arrived;
+      if (clock.now() - quietSince >= DRAIN_QUIET_MS) return;
+    }
   }
 
   /** Ends its calls and sessions; resolves with how the running sessions ended. Idempotent; never rejects. */

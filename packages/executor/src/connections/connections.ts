@@ -121,6 +121,15 @@ export class Connections {
     });
   }
 
+  /** Ends all connections; those with a channel get the last output of their sessions, and how these ended. */
+  async drainAll(): Promise<void> {
+    const drain = async (connection: Connection) => {
+      if (!this.#lost.has(connection)) await connection.drain();
+      await this.end(connection);
+    };
+    await Promise.all([...this.#all].map(drain));
+  }
+
   /** Ends all connections. */
   async endAll(): Promise<void> {
     await Promise.all([...this.#all].map((connection) => this.end(connection)));

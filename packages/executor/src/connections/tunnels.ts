@@ -14,6 +14,8 @@ import type { ExecutorLimits } from "../limits.js";
 export interface HostedExecServer {
   /** Serves one client over a channel, which it owns. Resolves when the channel has ended. Never rejects. */
   serve(channel: Channel): Promise<void>;
+  /** Ends the processes that clients have started, while their events are still delivered. Never rejects. */
+  drain?(): Promise<void>;
   /** Ends the processes that clients have started. Never rejects. */
   close(): Promise<void>;
 }
@@ -96,6 +98,12 @@ export class Tunnels {
     this.#open.clear();
     // Over the next channel a request to open a tunnel may be repeated.
     this.#last = 0;
+  }
+
+  /** Ends the processes of the exec-server while clients still learn how. Never rejects. */
+  async drain(): Promise<void> {
+    const server = await this.#server?.catch(() => undefined);
+    await server?.drain?.();
   }
 
   /** Ends the tunnels and the exec-server with its processes. Never rejects. */

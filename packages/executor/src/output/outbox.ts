@@ -35,6 +35,10 @@ export class Outbox implements LiveReceiver {
     return this.#epoch;
   }
 
+  get hasChannel(): boolean {
+    return this.#channel !== undefined;
+  }
+
   /** Whether no other channel has taken the place of this one. */
   isLatest(channel: Channel): boolean {
     return this.#latest === channel;

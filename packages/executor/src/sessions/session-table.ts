@@ -187,7 +187,7 @@ export class SessionTable {
     const available = [...idle, ...busy]
       .slice(0, Math.max(0, this.#live.size - this.#limits.newestSessions))
       .filter(({ established }) => established);
-    const largest = this.#findLargestShare(client);
+    const largest = this.#findLargestShare(sessions, client);
     const share = available.filter((session) => session.client === largest);
     const candidates = share.length > 0 ? share : available;
     const picked = candidates.find(({ state }) => state.outcome.kind !== "running") ?? candidates[0];
@@ -197,11 +197,13 @@ export class SessionTable {
     );
   }
 
-  /** The client with the most sessions; this one if no other has more. */
-  #findLargestShare(client: string | undefined): string | undefined {
-    const sessions = this.list();
-    const count = (one: string | undefined) => sessions.filter((session) => session.client === one).length;
-    return sessions.reduce((largest, { client: one }) => (count(one) > count(largest) ? one : largest), client);
+  /** The client with the most of these sessions; this one if no other has more. */
+  #findLargestShare(sessions: readonly Session[], client: string | undefined): string | undefined {
+    const counts = new Map<string | undefined, number>();
+    for (const { client: one } of sessions) counts.set(one, (counts.get(one) ?? 0) + 1);
+    let largest = client;
+    for (const [one, count] of counts) if (count > (counts.get(largest) ?? 0)) largest = one;
+    return largest;
   }
 
   #remember(session: Session, unreported: boolean): void {

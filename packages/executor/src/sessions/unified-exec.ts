@@ -153,7 +153,15 @@ export class UnifiedExec {
   }
 
   /** Ends every session, and waits for those being started. Resolves with how the running ones ended. Idempotent. */
-  async close(note = "the executor is shutting down"): Promise<EndedSession[]> {
+  async close(note = SHUTTING_DOWN): Promise<EndedSession[]> {
+    const ended = await this.endSessions(note);
+    for (const session of this.#table.listAll()) session.dispose();
+    this.#options.all.delete(this);
+    return ended;
+  }
+
+  /** Like `close`, but calls can still return how sessions ended, and their last output. Nothing more is started. */
+  async endSessions(note = SHUTTING_DOWN, graceMs = SHUTDOWN_GRACE_MS): Promise<EndedSession[]> {
     this.#closing = true;
     void this.#track(this.#starter.close());
     const ended = new Map<Session, EndedSession>();
@@ -162,13 +170,11 @@ export class UnifiedExec {
         session.endNote ??= note;
         const wasRunning = session.process.outcome.kind === "running";
         if (wasRunning) ended.set(session, { session, receipt: undefined });
-        const receipt = await this.#terminate(session, { by: "shutdown", graceMs: SHUTDOWN_GRACE_MS });
+        const receipt = await this.#terminate(session, { by: "shutdown", graceMs });
         if (wasRunning) ended.set(session, { session, receipt });
       });
     await Promise.allSettled([...end(), ...this.#pending]);
     await Promise.allSettled(end());
-    for (const session of this.#table.listAll()) session.dispose();
-    this.#options.all.delete(this);
     return [...ended.values()];
   }
 
@@ -360,6 +366,8 @@ export class UnifiedExec {
     }
   }
 }
+
+const SHUTTING_DOWN = "the executor is shutting down";
 
 /** Name of the writes to a session, whose keys are its own. */
 const writesTo = (processId: number): string => `write_stdin ${processId}`;

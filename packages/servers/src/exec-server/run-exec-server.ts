@@ -73,7 +73,7 @@ const toBackground = (server: ExecServer): BackgroundServer => ({
   countSessions: () => server.sessionCount,
   serve: (socket) =>
     serveStdio(server, { input: socket, output: socket }, { kind: "socket", peer: "the background socket" }),
-  close: () => server.close(),
+  close: () => server.drain(),
 });
 
 const isListener = (kind: string): boolean => kind === "websocket" || kind === "unix";
@@ -84,7 +84,7 @@ function readGrace(options: ExecServerCommandOptions) {
 }
 
 async function serveStreams(server: ExecServer): Promise<void> {
-  const off = onStopSignal(() => void server.close());
+  const off = onStopSignal(() => void server.drain());
   await serveStdio(server, { input: process.stdin, output: openStdout() });
   off();
 }
@@ -102,5 +102,7 @@ async function serveWebSocket(
   log.info?.("listening", { url: listener.url });
   await stopped;
   log.info?.("stopping");
-  await Promise.all([server.close(), listener.close()]);
+  listener.stopAccepting();
+  await server.drain();
+  await listener.close();
 }

@@ -142,18 +142,22 @@ async function startExecServer(
   // Sessions survive as long as those of the executor, if that is longer than the default.
   const sessions = graceMs > GRACE_S * 1000 ? { busyDetachedMs: graceMs } : {};
   const { server, close } = await createLocalExecServer(telemetry, sessions, { mounts });
-  return { serve: (channel) => server.serve(channel, { transport: { kind: "socket", peer: "a tunnel" } }), close };
+  return {
+    serve: (channel) => server.serve(channel, { transport: { kind: "socket", peer: "a tunnel" } }),
+    drain: () => server.drain(),
+    close,
+  };
 }
 
 const toBackground = (executor: Executor): BackgroundServer => ({
   countSessions: () => executor.orchestratorCount,
   serve: (socket) => executor.serve(createStdioChannel({ input: socket, output: socket })),
-  close: () => executor.close(),
+  close: () => executor.drain(),
 });
 
 async function serveStdio(executor: Executor): Promise<void> {
   const channel = createStdioChannel({ input: process.stdin, output: openStdout() });
-  const stop = onStopSignal(() => void channel.close());
+  const stop = onStopSignal(() => void executor.drain());
   // Over stdio no reconnection is possible: the end of the channel ends everything.
   await executor.serve(channel, { resumable: false });
   stop();
@@ -177,7 +181,7 @@ async function serveWebSocket(
       SERVER_EXIT.usage,
     );
   }
-  const { createWebSocketListener } = await import("@codex/channel/websocket");
+  const { answerProbe, createWebSocketListener } = await import("@codex/channel/websocket");
   // Before the address is printed, since a signal may follow immediately.
   const stopped = new Promise<void>((resolve) => void onStopSignal(resolve));
   const serving = new Set<Promise<void>>();
@@ -185,6 +189,7 @@ async function serveWebSocket(
   const listener = await createWebSocketListener({
     ...place,
     subprotocols: [EXECUTOR_SUBPROTOCOL],
+    onHttp: answerProbe,
     ...(tls === undefined ? {} : { tls }),
     ...(token === undefined ? {} : { authorize: bearer(token) }),
     ...(pages === undefined ? {} : { pages }),
@@ -199,7 +204,9 @@ async function serveWebSocket(
   log.info?.("listening", { url: listener.url });
   await stopped;
   log.info?.("stopping");
-  await Promise.all([listener.close(), executor.close()]);
+  listener.stopAccepting();
+  await executor.drain();
+  await listener.close();
   await Promise.all(serving);
 }
 
