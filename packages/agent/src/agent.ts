@@ -175,7 +175,13 @@ class AgentThread implements Thread {
     this.#limits = { ...DEFAULT_TURN_LIMITS, ...settings.limits };
     const { shownOutputChars, trackedSessions } = this.#limits;
     const emit = (event: AgentEvent) => this.#emit(event);
-    this.#commands = new CommandTracker({ emit, nextItemId: this.#nextItemId, shownOutputChars, trackedSessions });
+    this.#commands = new CommandTracker({
+      emit,
+      nextItemId: this.#nextItemId,
+      shownOutputChars,
+      trackedSessions,
+      findEnd: (sessionId) => this.#place.findEnd(sessionId),
+    });
   }
 
   get id(): string {

@@ -142,3 +142,38 @@ it("an environment without a skill that its configuration requires is used for n
   expect(endpoint.requests).toHaveLength(0);
   expect(await run()).toEqual([0, undefined]);
 });
+
+it("a session whose exec-server was killed is lost, with its environment and the reason, and not reported as running", async () => {
+  const root = mkdtempSync(join(realpathSync(tmpdir()), "codex environments-"));
+  const [home, repository] = [join(root, "home"), join(root, "repository")];
+  for (const directory of [home, repository]) mkdirSync(directory);
+  execFileSync("git", ["init", "-q", repository]);
+  const server = command.start(["exec-server", "--listen", "ws://127.0.0.1:0"]);
+  const [url] = (await once(createInterface({ input: server.stdout }), "line")) as [string];
+  const run = (id: string, cmd: string) => functionCall(id, "exec_command", { cmd, login: false, yield_time_ms: 300 });
+  const killed = once(server, "exit");
+  const endpoint = await startScriptedEndpoint(async (_request, index) => {
+    if (index === 0) return respond(run("c1", "echo started; sleep 60"));
+    server.kill("SIGKILL");
+    await killed;
+    return index === 1 ? respond(run("c2", "echo never")) : say("done");
+  });
+  onTestFinished(async () => {
+    await endpoint.close();
+    rmSync(root, { recursive: true, force: true });
+  });
+  writeFileSync(
+    join(home, "config.toml"),
+    `model_provider = "mine"\nmodel = "test-model"\nsandbox_mode = "danger-full-access"\n[model_providers.mine]\nname = "Mine"\nbase_url = "${endpoint.url}"\n`,
+  );
+  writeFileSync(join(home, "environments.toml"), `default = "gpu"\n[[environments]]\nid = "gpu"\nurl = "${url}"\n`);
+  const child = command.startIn(repository, ["exec", "--skip-git-repo-check", "go"], {
+    CODEX_HOME: home,
+    OPENAI_API_KEY: "",
+  });
+  child.stdin.end();
+  const { stderr } = await finish(child);
+  expect(stderr).not.toMatch(/still r/);
+  expect(stderr).toMatch(/lost: environment `gpu` cannot be reached: the connection was lost/);
+  expect(String(endpoint.requests.at(-1)?.body.input.at(-1)?.output)).toContain("environment `gpu`");
+});

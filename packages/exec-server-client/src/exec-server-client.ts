@@ -111,6 +111,11 @@ export class ExecServerClient {
     return this.#link.attached?.connection.serverInfo;
   }
 
+  /** The server in errors. */
+  get serverName(): string {
+    return this.#link.serverName;
+  }
+
   /** The clock of its timeouts. */
   get clock(): Clock {
     return this.#link.clock;

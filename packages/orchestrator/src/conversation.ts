@@ -5,6 +5,7 @@ import type { ToolCall } from "./calls/tool-call.js";
 import type { ModelTool } from "./catalog/catalog.js";
 import type { EnvironmentSelection } from "./catalog/selection.js";
 import type { EnvironmentDescription } from "./environments/environment.js";
+import type { SessionDescription } from "./executors/describe-session.js";
 import type { StructuredOf, ToolCallResult } from "./result.js";
 
 /** Options of a conversation. */
@@ -30,6 +31,8 @@ export interface Conversation {
   listTools(): ModelTool[];
   /** The selected environments, the default first. */
   listEnvironments(): EnvironmentDescription[];
+  /** What is known of a session by its id for the model; undefined for an unknown one. Asks nobody. */
+  describeSession(id: number): SessionDescription | undefined;
   /** As `Orchestrator.callTool`, in these environments. */
   callTool<Name extends string>(
     name: Name,
@@ -53,6 +56,7 @@ export type ConversationCallOptions = Omit<CallToolOptions, "environments" | "cl
 interface Caller {
   listTools(options: { environments?: readonly EnvironmentSelection[] }): ModelTool[];
   listEnvironments(selection?: readonly EnvironmentSelection[]): EnvironmentDescription[];
+  describeSession(id: number, client: string | undefined): SessionDescription | undefined;
   callTool<Name extends string>(
     name: Name,
     args: unknown,
@@ -89,6 +93,7 @@ export function createConversation(
     startTurn: ({ environments: next } = {}) => select(next),
     listTools: () => caller.listTools(own()),
     listEnvironments: () => caller.listEnvironments(selection),
+    describeSession: (id) => caller.describeSession(id, client),
     callTool: (name, args, options) => caller.callTool(name, args, complete(options)),
     judge: (name, args, options) => caller.judge(name, args, complete(options)),
     startCall: (name, args, options) => caller.startCall(name, args, complete(options)),

@@ -43,6 +43,7 @@ export type {
 } from "./environments/environment.js";
 export { OrchestratorError, type OrchestratorErrorCode } from "./errors.js";
 export type { AttachedExecutor, AttachOptions, ExecutorEnd } from "./executors/attached-executor.js";
+export type { SessionDescription } from "./executors/describe-session.js";
 export type { ExecutorEvents } from "./executors/executor-events.js";
 export { AskedCalls } from "./faces/asked-calls.js";
 export { endSessions } from "./faces/end-sessions.js";

@@ -33,6 +33,7 @@ import type { AttachableEnvironment, EnvironmentDescription, EnvironmentOptions 
 import { EnvironmentTable } from "./environments/environment-table.js";
 import { closedError, OrchestratorError, toOrchestratorError } from "./errors.js";
 import { type AttachedExecutor, type AttachOptions, describeExecutor } from "./executors/attached-executor.js";
+import { describeSession } from "./executors/describe-session.js";
 import { SessionTable } from "./executors/sessions.js";
 import type { OrchestratorFiles } from "./files/orchestrator-files.js";
 import { Observers } from "./observe/observers.js";
@@ -190,7 +191,21 @@ export class OrchestratorCore implements Orchestrator {
     connectEnvironment(id, { catalog: this.#catalog, environments: this.#environments }, signal);
 
   createConversation(options: ConversationOptions = {}): Conversation {
-    return createConversation(this, options, (selection) => checkSelection(selection, this.#catalog.names()));
+    const caller = {
+      listTools: this.listTools.bind(this),
+      listEnvironments: this.listEnvironments.bind(this),
+      callTool: this.callTool.bind(this),
+      judge: this.judge.bind(this),
+      startCall: this.startCall.bind(this),
+      describeSession: this.#describeSession.bind(this),
+    };
+    return createConversation(caller, options, (selection) => checkSelection(selection, this.#catalog.names()));
+  }
+
+  #describeSession(id: number, client: string | undefined) {
+    const session = this.#sessions.get(id);
+    const isKnown = session !== undefined && (client === undefined || session.client === client);
+    return isKnown ? describeSession(session, this.#catalog) : undefined;
   }
 
   listTools({ environments }: { environments?: readonly EnvironmentSelection[] } = {}): ModelTool[] {

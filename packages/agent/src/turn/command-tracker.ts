@@ -11,6 +11,8 @@ export interface CommandTrackerOptions {
   readonly nextItemId: () => string;
   readonly shownOutputChars: number;
   readonly trackedSessions: number;
+  /** How a session has ended, or was lost, without the model having been told; undefined while it runs. */
+  readonly findEnd: (sessionId: number) => CommandDetails["outcome"];
 }
 
 /** A command as requested by a call. */
@@ -84,13 +86,13 @@ export class CommandTracker {
   /** Completes all items that are still in progress, at the end of a turn. */
   async settle(): Promise<void> {
     for (const tracked of [...this.#shown]) {
-      const running = tracked.sessionId !== undefined;
-      await this.#complete(tracked, running ? "in_progress" : "failed", {
-        exitCode: undefined,
-        outcome: running
-          ? { kind: "running" }
-          : { kind: "lost", reason: "the turn ended before its response", lastSeq: 0 },
-      });
+      const { sessionId } = tracked;
+      const end =
+        sessionId === undefined
+          ? { kind: "lost" as const, reason: "the turn ended before its response", lastSeq: 0 }
+          : this.#options.findEnd(sessionId);
+      const status = end === undefined ? "in_progress" : codeOf(end) === 0 ? "completed" : "failed";
+      await this.#complete(tracked, status, { exitCode: codeOf(end), outcome: end ?? { kind: "running" } });
     }
   }
 

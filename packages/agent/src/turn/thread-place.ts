@@ -1,3 +1,4 @@
+import type { ProcessOutcome } from "@codex/executor-protocol";
 import type { Conversation, EnvironmentSelection, ModelTool, Orchestrator } from "@codex/orchestrator";
 
 /** What decides where the calls of a thread run. */
@@ -60,6 +61,12 @@ export class ThreadPlace {
   /** Host of an environment; undefined before it is connected. */
   hostOf(environment: string | undefined) {
     return this.#options.orchestrator.executors.find(({ name }) => name === environment)?.host;
+  }
+
+  /** How a session has ended or was lost, as far as is known without asking; undefined while it runs. */
+  findEnd(sessionId: number): ProcessOutcome | undefined {
+    const outcome = this.#conversation.describeSession(sessionId)?.outcome;
+    return outcome?.kind === "running" ? undefined : outcome;
   }
 
   readonly callTool: Conversation["callTool"] = (name, args, options) => {

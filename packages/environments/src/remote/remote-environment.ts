@@ -135,7 +135,8 @@ class RemoteEnvironment implements Environment {
       host: await this.#getHost(remote),
       resolvePath: (path) => resolveRemotePath(this.files, path),
     });
-    return orchestrator.attach({ name: this.id, channel, signal });
+    // Its executor is in this process, and says nothing about the connection.
+    return orchestrator.attach({ name: this.id, channel, signal, getState: () => this.#box.state });
   }
 
   async #getHost(remote: RemoteSide): Promise<HostInfo> {
@@ -174,6 +175,7 @@ class RemoteEnvironment implements Environment {
       link,
       {
         initializeTimeoutMs,
+        serverName: `environment \`${this.id}\``,
         clock,
         telemetry,
         ...(recoveryWindowMs === undefined ? {} : { recoveryWindowMs }),
@@ -220,7 +222,12 @@ class RemoteEnvironment implements Environment {
   #sideOf(channel: Channel): ExecutorSide {
     if (this.#executor?.channel !== channel) {
       const { id, link, telemetry, clock = systemClock, random } = this.#options;
-      const client = { telemetry, clock, ...(random === undefined ? {} : { random }) };
+      const client = {
+        serverName: `environment \`${id}\``,
+        telemetry,
+        clock,
+        ...(random === undefined ? {} : { random }),
+      };
       this.#executor = {
         channel,
         side: new ExecutorSide({

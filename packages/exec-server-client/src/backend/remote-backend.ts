@@ -1,6 +1,5 @@
 import { randomUUID } from "node:crypto";
 import { RpcError } from "@codex/channel";
-import type { Clock } from "@codex/clock";
 import type { ExecBackend, ProcessSpec } from "@codex/exec-backend";
 import { checkStrings, StartError, UnknownStartError } from "@codex/exec-backend";
 import { METHODS, toFileUrl, toWireSandbox } from "@codex/exec-server-protocol";
@@ -104,7 +103,7 @@ export function createRemoteBackend(client: ExecServerClient, options: RemoteBac
     appliesEnvPolicy: true,
     getSandboxSupport: async () => getSupport(await fetchEnvironmentInfo(client), client.serverInfo?.sandboxedProcess),
     start(spec, signal) {
-      const wait = limitWait(client.clock, signal);
+      const wait = limitWait(client, signal);
       const started = start(spec, wait.unsent).finally(wait.end);
       starting.add(started);
       return started.finally(() => starting.delete(started));
@@ -120,9 +119,9 @@ export function createRemoteBackend(client: ExecServerClient, options: RemoteBac
 }
 
 /** Limits how long a start waits for the connection: a late one could no longer be reported. */
-function limitWait(clock: Clock, signal: AbortSignal | undefined) {
+function limitWait({ clock, serverName }: ExecServerClient, signal: AbortSignal | undefined) {
   const waiting = new AbortController();
-  const giveUp = (why: string) => waiting.abort(new StartError("unreachable", `the exec-server did not answer ${why}`));
+  const giveUp = (why: string) => waiting.abort(new StartError("unreachable", `${serverName} did not answer ${why}`));
   let parts = START_WAIT_PARTS;
   const onPart = () => {
     parts -= 1;

@@ -16,6 +16,8 @@ import { watchServer } from "./watch-server.js";
 
 export interface ConnectionOptions {
   clientName: string;
+  /** The server in errors. */
+  serverName: string;
   clock: Clock;
   initializeTimeoutMs?: number | undefined;
   livenessMs?: number | undefined;
@@ -70,7 +72,7 @@ export class Connection {
       await peer.notify(NOTIFICATIONS.initialized, {});
       const unwatch = watchServer(channel, options.clock, options.livenessMs ?? LIVENESS_MS);
       void peer.ended.then(unwatch);
-      return new Connection(peer, listeners, sessionId, {
+      return new Connection(peer, listeners, options.serverName, sessionId, {
         environmentInfo,
         sandboxedProcess: sandboxedProcess ?? false,
         httpCancel: httpCancel ?? false,
@@ -81,13 +83,19 @@ export class Connection {
     }
   }
 
-  private constructor(peer: Peer, listeners: Set<ConnectionListener>, sessionId: string, serverInfo: ServerInfo) {
+  private constructor(
+    peer: Peer,
+    listeners: Set<ConnectionListener>,
+    serverName: string,
+    sessionId: string,
+    serverInfo: ServerInfo,
+  ) {
     this.#peer = peer;
     this.#listeners = listeners;
     this.sessionId = sessionId;
     this.serverInfo = serverInfo;
     this.ended = peer.ended.then((end) => {
-      const error = new ClientError("connection_lost", `the connection to the exec-server was lost: ${describe(end)}`);
+      const error = new ClientError("connection_lost", `the connection to ${serverName} was lost: ${describe(end)}`);
       for (const listener of [...listeners]) listener.onEnd(error);
       listeners.clear();
       return end;

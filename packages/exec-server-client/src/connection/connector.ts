@@ -3,7 +3,10 @@ import { CONNECT_TIMEOUT_MS, MAX_SENT_FRAME_BYTES } from "../limits.js";
 
 /** Opens channels to an exec-server. */
 export interface Connector {
-  /** Opens a channel, which the caller owns. Called again after a disconnect only if `canReopen` is true. */
+  /**
+   * Opens a channel, which the caller owns. Called again after a disconnect only if `canReopen` is true. An error with `isFinal: true`, of
+   * this or of the channel, also as a cause, says that another attempt is of no use.
+   */
   open(signal: AbortSignal): Promise<Channel>;
   readonly canReopen: boolean;
   /** `open` may also be called while another channel is open, for a separate session. Default false. */

@@ -57,7 +57,7 @@ export class Calls {
         if (!isConnectionEnd(error)) throw error;
         this.link.lose(attached.connection);
         if (options.idempotent === true && sends < MAX_SENDS) continue;
-        const text = `the connection was lost before ${method} was answered: ${messageOf(error)}`;
+        const text = `the connection to ${this.link.serverName} was lost before ${method} was answered: ${messageOf(error)}`;
         throw new ClientError("connection_lost", text, { cause: error });
       }
     }

@@ -24,6 +24,8 @@ import { createLinkTelemetry, type LinkTelemetry } from "./link-telemetry.js";
 export interface LinkOptions {
   /** Name of this client in the handshake; default `codex-ts`. */
   clientName?: string;
+  /** The server in errors, such as "environment `gpu`". Default: "the exec-server". */
+  serverName?: string | undefined;
   initializeTimeoutMs?: number;
   /** Milliseconds between two pings of the server, and until a connection counts as lost without a sign of life. Default 15000. */
   livenessMs?: number;
@@ -79,6 +81,11 @@ export class SessionLink {
     return this.#clock;
   }
 
+  /** The server in errors. */
+  get serverName(): string {
+    return this.#options.serverName ?? "the exec-server";
+  }
+
   /** The current connection; undefined while there is none. */
   get attached(): Attached | undefined {
     return this.#state.kind === "open" ? this.#state : undefined;
@@ -117,7 +124,7 @@ export class SessionLink {
     const { session } = state;
     this.#telemetry.disconnected(session.id);
     if (!this.#connector.canReopen) {
-      const error = new ClientError("closed", "the connection to the exec-server has ended");
+      const error = new ClientError("closed", `the connection to ${this.serverName} has ended`);
       this.#state = { kind: "closed", error };
       this.#telemetry.lost(session.id, "the connection cannot be opened again");
       const loss = new ClientError("session_lost", `${error.message}, and it cannot be opened again`);
@@ -173,6 +180,7 @@ export class SessionLink {
     const { clientName = "codex-ts", initializeTimeoutMs, livenessMs } = this.#options;
     return Connection.open(this.#connector, {
       clientName,
+      serverName: this.serverName,
       initializeTimeoutMs,
       livenessMs,
       clock: this.#clock,
@@ -198,8 +206,12 @@ export class SessionLink {
   /** Resolves when the session is attached again or lost. Never rejects. */
   async #recover(session: ClientSession): Promise<void> {
     const windowMs = this.#options.recoveryWindowMs ?? RECOVERY_WINDOW_MS;
+    const { serverName } = this;
     const createError = () =>
-      new ClientError("session_lost", `session was not resumed: no success within ${windowMs} ms`);
+      new ClientError(
+        "session_lost",
+        `the session with ${serverName} was not resumed: no success within ${windowMs} ms`,
+      );
     try {
       await withDeadline({ clock: this.#clock, ms: windowMs, createError, signal: this.#abort.signal }, (signal) =>
         this.#retryResume(session, signal),
@@ -210,7 +222,7 @@ export class SessionLink {
       // Before callers that wait for this promise continue: the next call opens a new session.
       const isOurs = this.#state.kind === "closed";
       if (!isOurs) this.#state = { kind: "idle" };
-      const loss = toLoss(error);
+      const loss = toLoss(error, serverName);
       this.#telemetry.lost(session.id, loss.message);
       session.lose(loss);
       if (!isOurs) notify(() => this.#options.onLost?.(loss));
@@ -242,7 +254,7 @@ export class SessionLink {
     signal.addEventListener("abort", drop);
     try {
       if (connection.sessionId !== session.id) {
-        const detail = `the exec-server responded with session \`${connection.sessionId}\``;
+        const detail = `${this.serverName} responded with session \`${connection.sessionId}\``;
         throw new ClientError("session_lost", `session \`${session.id}\` was not resumed: ${detail}`);
       }
       // At once: while the session had no connection, the output of its processes may have been evicted, and still is.
@@ -302,16 +314,26 @@ async function forEachOf<T>(items: readonly T[], run: (item: T) => Promise<void>
 
 /** Whether the server refused the resume permanently. A busy session is not refused: its previous connection is still closing. */
 function isPermanent(error: unknown): boolean {
+  if (findFinal(error) !== undefined) return true;
   if (error instanceof ClientError) return error.code === "session_lost";
   if (!(error instanceof RpcError) || error.message.includes(BUSY_TEXT)) return false;
   return error.code === ERROR_CODES.invalidRequest;
 }
 
+/** The error in the chain of causes that says that another attempt is of no use. */
+function findFinal(error: unknown): Error | undefined {
+  for (let each = error; each instanceof Error; each = each.cause) {
+    if ("isFinal" in each && each.isFinal === true) return each;
+  }
+  return undefined;
+}
+
 /** Message of servers that do not use the code -32010. */
 const BUSY_TEXT = "is already attached to another connection";
 
-function toLoss(error: unknown): ClientError {
+function toLoss(error: unknown, serverName: string): ClientError {
   if (error instanceof ClientError) return error;
-  const reason = isConnectionEnd(error) ? "the connection was lost" : messageOf(error);
-  return new ClientError("session_lost", `session was not resumed: ${reason}`, { cause: error });
+  const final = findFinal(error);
+  const reason = final?.message ?? (isConnectionEnd(error) ? "the connection was lost" : messageOf(error));
+  return new ClientError("session_lost", `the session with ${serverName} was not resumed: ${reason}`, { cause: error });
 }

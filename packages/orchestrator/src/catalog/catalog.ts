@@ -17,6 +17,14 @@ export interface ModelTool {
 /** The argument that selects an environment if there are several. */
 export const ENVIRONMENT_ID = "environment_id";
 
+type GetState = () => { readonly status: string; readonly reason?: string | undefined };
+
+/** Why the host of an executor cannot be reached. */
+export interface Outage {
+  status: "reconnecting" | "failed";
+  reason: string;
+}
+
 /**
  * The environments in order: attached executors, and those that are attached when they are first used. The first that offers
  * a tool is its default, also while it is offline.
@@ -26,6 +34,8 @@ export class Catalog {
   readonly #executors = new Map<string, ExecutorConnection | undefined>();
   /** Names that are assumed to have the standard tools while no executor is attached. */
   readonly #expected = new Set<string>();
+  /** States of the connections behind executors. */
+  readonly #states = new WeakMap<ExecutorConnection, GetState>();
   /** For executors that add tools to an environment: the name of that environment. */
   readonly #additions = new Map<string, string>();
 
@@ -58,8 +68,19 @@ export class Catalog {
   }
 
   /** A known name keeps its place in the order. */
-  set(executor: ExecutorConnection): void {
+  set(executor: ExecutorConnection, getState?: GetState): void {
     this.#executors.set(executor.name, executor);
+    if (getState !== undefined) this.#states.set(executor, getState);
+  }
+
+  /** Why the host of an executor cannot be reached now; undefined while it can. */
+  findOutage(executor: ExecutorConnection): Outage | undefined {
+    const { offlineReason, lostReason } = executor;
+    if (offlineReason !== undefined) return { status: "failed", reason: offlineReason };
+    if (lostReason !== undefined) return { status: "reconnecting", reason: lostReason };
+    const state = this.#states.get(executor)?.();
+    if (state === undefined || (state.status !== "reconnecting" && state.status !== "failed")) return undefined;
+    return { status: state.status, reason: state.reason ?? "the connection was lost" };
   }
 
   delete(name: string): void {
@@ -71,7 +92,9 @@ export class Catalog {
   /** Names that calls may use, the default first. */
   names(selection?: Selection): string[] {
     const known = [...this.#executors.keys()].filter((name) => this.#isUsable(name) && !this.isAddition(name));
-    return selection === undefined ? known : selection.map(({ id }) => id).filter((id) => known.includes(id));
+    if (selection === undefined) return known;
+    const isKnown = new Set(known);
+    return selection.map(({ id }) => id).filter((id) => isKnown.has(id));
   }
 
   /** Whether it only adds tools to an environment: calls cannot name it. */
@@ -130,10 +153,11 @@ export class Catalog {
   /** Executors that add tools to an environment are selected with it; if that environment is unknown, always. */
   #additionsOf(selection: Selection): string[] {
     const usable = [...this.#additions.keys()].filter((name) => this.#executors.get(name) !== undefined);
-    if (selection === undefined) return usable;
+    if (selection === undefined || usable.length === 0) return usable;
+    const selected = new Set(selection.map(({ id }) => id));
     return usable.filter((name) => {
       const environment = this.environmentOf(name);
-      return !this.#executors.has(environment) || selection.some(({ id }) => id === environment);
+      return !this.#executors.has(environment) || selected.has(environment);
     });
   }
 

@@ -15,8 +15,9 @@ export type Selection = readonly EnvironmentSelection[] | undefined;
 /** @throws OrchestratorError `unknown_environment`, `bad_option` for one that is named twice */
 export function checkSelection(selection: readonly EnvironmentSelection[], known: readonly string[]): void {
   const seen = new Set<string>();
+  const isKnown = new Set(known);
   for (const { id } of selection) {
-    if (!known.includes(id)) {
+    if (!isKnown.has(id)) {
       const names = known.map((name) => `\`${name}\``).join(", ") || "none";
       throw new OrchestratorError("unknown_environment", `there is no environment \`${id}\`; known: ${names}`);
     }

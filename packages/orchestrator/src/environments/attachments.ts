@@ -191,7 +191,7 @@ export class Attachments {
       await executor.close();
       throw this.#givenUp(name);
     }
-    catalog.set(executor);
+    catalog.set(executor, options.getState);
     sessions.restore(owner);
     void executor.ended.then((reason) => {
       sessions.lose(executor.owner, reason);

@@ -1,5 +1,4 @@
-import type { ExecutorConnection } from "@codex/executor-client";
-import type { Catalog } from "../catalog/catalog.js";
+import type { Catalog, Outage } from "../catalog/catalog.js";
 import type { Selection } from "../catalog/selection.js";
 import type { Config } from "../config.js";
 import { withoutUrlSecrets } from "../text.js";
@@ -13,21 +12,20 @@ export function describeEnvironments(
   config: Pick<Config, "cwd">,
   selection: Selection,
 ): EnvironmentDescription[] {
+  const selected = new Map(selection?.map((one) => [one.id, one]));
   return catalog.names(selection).map((id, at) => {
     const executor = catalog.get(id);
-    const cwd = selection?.find((one) => one.id === id)?.cwd ?? config.cwd ?? executor?.host?.cwd;
+    const cwd = selected.get(id)?.cwd ?? config.cwd ?? executor?.host?.cwd;
     return {
       id,
       primary: at === 0,
-      ...(executor === undefined ? environments.describe(id) : describeState(executor)),
+      ...(executor === undefined ? environments.describe(id) : describeState(catalog.findOutage(executor))),
       ...(cwd === undefined ? {} : { cwd }),
       ...(executor?.host === undefined ? {} : { shell: executor.host.shell.name, os: executor.host.os }),
     };
   });
 }
 
-function describeState({ offlineReason, lostReason }: ExecutorConnection): { status: string; reason?: string } {
-  if (offlineReason !== undefined) return { status: "failed", reason: withoutUrlSecrets(offlineReason) };
-  if (lostReason !== undefined) return { status: "reconnecting", reason: withoutUrlSecrets(lostReason) };
-  return { status: "ready" };
+function describeState(outage: Outage | undefined): { status: string; reason?: string } {
+  return outage === undefined ? { status: "ready" } : { ...outage, reason: withoutUrlSecrets(outage.reason) };
 }

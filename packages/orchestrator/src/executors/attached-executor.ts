@@ -22,6 +22,11 @@ export interface AttachOptions {
    * options and decisions for the environment apply to it. Selected with the environment; always, if no environment has this name.
    */
   toolsFor?: string;
+  /**
+   * State of the connection to its host, for an executor that reaches that over a connection of its own. While it is not `ready`, sessions
+   * are reported as lost.
+   */
+  getState?: () => { readonly status: string; readonly reason?: string | undefined };
   /** `false`: speak the base messages only. */
   initialize?: InitializeOptions | false;
   /** Aborts attaching, and closes the channel; has no effect once the executor is attached. */

@@ -102,10 +102,17 @@ export class SessionTable {
     return id;
   }
 
+  /** An ended one, else a lost one, else the oldest. */
   #leastWanted(newest: Session): Session {
-    const others = [...this.#byId.values()].filter((session) => session !== newest);
-    const ofKind = (kind: SessionState["kind"]) => others.find((session) => session.state.kind === kind);
-    return ofKind("ended") ?? ofKind("lost") ?? ofKind("live") ?? newest;
+    let lost: Session | undefined;
+    let oldest: Session | undefined;
+    for (const session of this.#byId.values()) {
+      if (session === newest) continue;
+      if (session.state.kind === "ended") return session;
+      if (session.state.kind === "lost") lost ??= session;
+      oldest ??= session;
+    }
+    return lost ?? oldest ?? newest;
   }
 
   #forget(session: Session): void {

@@ -392,3 +392,24 @@ describe("an attempt to attach whose name is detached", () => {
     expect(late.executor.received).toEqual([]);
   });
 });
+
+it("describing selected environments takes work that grows as their number does", () => {
+  const readsAt = (count: number) => {
+    const limits = { environments: 1000 };
+    const environments = Array.from({ length: count }, (_, index) => new ScriptedEnvironment(`e${index}`));
+    const { orchestrator } = withEnvironments(
+      environments.map((environment) => [environment]),
+      { defaults: { limits } },
+    );
+    let reads = 0;
+    const selection = environments.map(({ id }) => ({
+      get id() {
+        reads += 1;
+        return id;
+      },
+    }));
+    expect(orchestrator.listEnvironments(selection)).toHaveLength(count);
+    return reads;
+  };
+  expect(readsAt(800) / readsAt(100)).toBeLessThan(10);
+});
