@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { connectWebSocketChannel } from "@codex/channel/websocket";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { codexWords, finish, useCommand } from "./support.js";
 
 const seedArguments = {
@@ -129,6 +129,16 @@ describe("codex executor on stdio", () => {
 
 describe("codex executor on a websocket", () => {
   const command = useCommand();
+
+  it("answers health probes without a token", async () => {
+    const directory = mkdtempSync(join(tmpdir(), "codex-probe-"));
+    onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+    const file = join(directory, "token");
+    writeFileSync(file, "a-token");
+    const { url } = await command.listen(["--token-file", file]);
+    const ask = async (path: string) => (await fetch(new URL(path, url.replace("ws:", "http:")))).status;
+    expect([await ask("/readyz"), await ask("/healthz"), await ask("/metrics")]).toEqual([200, 200, 404]);
+  });
 
   it("lets in who has the token", async () => {
     const directory = mkdtempSync(join(tmpdir(), "codex-token-"));

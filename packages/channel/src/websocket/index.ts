@@ -3,3 +3,4 @@ export { type Authorization, createWebSocketListener, type ListenOptions, type W
 export type { ListenAddress, TlsIdentity } from "./listen-address.js";
 export type { Page } from "./page.js";
 export type { PingOptions } from "./ping-options.js";
+export { answerProbe } from "./probe.js";

@@ -18,6 +18,8 @@ export interface McpHttpOptions {
   path?: string;
   /** Called with errors that no client is informed of. */
   onError?: (error: Error) => void;
+  /** Called with each request that may be served, before that. */
+  onAdmitted?: (request: IncomingMessage) => void;
   clock?: Clock;
 }
 
@@ -42,7 +44,7 @@ const ANYBODY = "http";
  * ```
  */
 export function createMcpHttpServer(servers: McpServers, options: McpHttpOptions = {}): McpHttpServer {
-  const { tokens, allowedHosts = [], path = "/mcp", onError = () => {}, clock = systemClock } = options;
+  const { tokens, allowedHosts = [], path = "/mcp", onError = () => {}, onAdmitted, clock = systemClock } = options;
   const legacy = new LegacySessions(servers, clock);
   /** One for each client: the events of a client must not reach others. */
   const modern = new Map<string, McpHttpHandler>();
@@ -99,6 +101,7 @@ export function createMcpHttpServer(servers: McpServers, options: McpHttpOptions
         return refuse(400, "Bad Request");
       });
       if (admitted instanceof Response) return send(admitted, response);
+      onAdmitted?.(request);
       // A request that a server has received has a method and a URL, unlike the type of Node, which also describes responses.
       const received = request as IncomingMessage & { method: string; url: string };
       await serve(Object.assign(received, admitted === undefined ? {} : { auth: admitted }), response);

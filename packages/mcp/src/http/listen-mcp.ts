@@ -1,6 +1,7 @@
 import { createServer, type RequestListener } from "node:http";
 import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo } from "node:net";
+import { boundUnadmitted } from "@codex/channel";
 import type { McpServers } from "../mcp-servers.js";
 import { createMcpHttpServer, type McpHttpOptions } from "./create-mcp-http-server.js";
 import { toHostname } from "./guard.js";
@@ -30,9 +31,18 @@ export interface McpListener {
 export async function listenMcp(servers: McpServers, options: McpListenOptions = {}): Promise<McpListener> {
   const { host = "127.0.0.1", port = 0, tls, path = "/mcp", allowedHosts = [], ...rest } = options;
   const names = [...allowedHosts, toHostname(host)];
-  const http = createMcpHttpServer(servers, { ...rest, path, allowedHosts: names });
+  const http = createMcpHttpServer(servers, {
+    ...rest,
+    path,
+    allowedHosts: names,
+    onAdmitted(request) {
+      unadmitted.admit(request.socket);
+      rest.onAdmitted?.(request);
+    },
+  });
   const answer: RequestListener = (request, response) => void http.handle(request, response);
   const server = tls === undefined ? createServer(answer) : createTlsServer({ ...tls, minVersion: "TLSv1.2" }, answer);
+  const unadmitted = boundUnadmitted(server);
   await new Promise<void>((resolve, reject) => {
     server.once("error", (cause: Error) => {
       reject(new Error(`cannot listen on ${host} port ${port}: ${cause.message}`, { cause }));
