@@ -79,7 +79,7 @@ export class ChildChannel implements Channel {
 }
 
 /** An error with the program, how it ended, and the end of its stderr. */
-export function toProgramError(program: string, how: string, stderrTail: string): LinkError {
+export function toProgramError(program: string, how: string, stderrTail: string, isFinal = false): LinkError {
   const words = stderrTail === "" ? "" : `; last on its stderr: ${stderrTail}`;
-  return new LinkError("program_failed", `\`${program}\` ${how}${words}`);
+  return new LinkError("program_failed", `\`${program}\` ${how}${words}`, isFinal);
 }

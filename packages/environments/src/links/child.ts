@@ -57,7 +57,9 @@ export class Child {
       started.on("error", () => {}); // such as a signal that could not be sent; the exit is what counts
       return new Child(started, command);
     } catch (cause) {
-      throw new LinkError("program_failed", `\`${program}\` could not be started: ${explain(cause, cwd)}`);
+      const text = `\`${program}\` could not be started: ${explain(cause, cwd)}`;
+      // Without free descriptors or memory, another attempt may succeed.
+      throw new LinkError("program_failed", text, FINAL_CODES.has(String(errorCodeOf(cause))));
     }
   }
 
@@ -151,10 +153,14 @@ export class Child {
   }
 }
 
+/** There is no such program or directory, or it may not be run. */
+const FINAL_CODES: ReadonlySet<string> = new Set(["ENOENT", "EACCES", "ENOTDIR"]);
+
+const errorCodeOf = (cause: unknown): unknown => (cause instanceof Error && "code" in cause ? cause.code : undefined);
+
 /** Node's error names the program even if it is the directory that is missing. */
 function explain(cause: unknown, cwd: string | undefined): string {
-  const code = cause instanceof Error && "code" in cause ? cause.code : undefined;
-  if (code !== "ENOENT") return messageOf(cause);
+  if (errorCodeOf(cause) !== "ENOENT") return messageOf(cause);
   if (cwd !== undefined && statSync(cwd, { throwIfNoEntry: false })?.isDirectory() !== true) {
     return `there is no directory ${cwd}`;
   }

@@ -61,7 +61,9 @@ export function createCommandLink(command: LinkedCommand): EnvironmentLink {
         signal,
       );
       if (child.pid !== undefined) void child.exited.then(guardGroup(child.pid, env));
-      const channel = new ChildChannel(child, (how) => toProgramError(program, how, child.stderrTail));
+      const channel = new ChildChannel(child, (how) =>
+        toProgramError(program, how, child.stderrTail, saysGone(child.exitCode)),
+      );
       channels.add(channel);
       void child.exited.then(() => channels.delete(channel));
       return { channel };
@@ -71,6 +73,13 @@ export function createCommandLink(command: LinkedCommand): EnvironmentLink {
     },
   };
 }
+
+/**
+ * Whether a program that exits with this code says that its target is gone, such as a container that was removed. ssh exits with 255 when
+ * it cannot connect, which may pass; after 0 and a signal the target may be there as well.
+ */
+const saysGone = (exitCode: number | undefined): boolean =>
+  exitCode !== undefined && exitCode !== 0 && exitCode !== 255;
 
 /** The variables of the program: the core variables of the host, the named ones, and `env`. */
 function createProgramEnvironment({ program, env, inherit = [], hostEnv = process.env }: LinkedCommand) {

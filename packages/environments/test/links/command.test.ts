@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -51,6 +51,35 @@ async function askProgram(text: string, command: Partial<LinkedCommand>): Promis
   expect(error).toMatchObject({ name: "EnvironmentError", code: "program_failed" });
   return environment.state.reason ?? "";
 }
+
+describe("a program whose target is gone for good", () => {
+  const gone = (marker: string, exitCode: number, served: string) => {
+    const line = `if [ -e ${marker} ]; then echo no such container >&2; exit ${exitCode}; fi; exec "$0" "$1" ${served}`;
+    return { program: "/bin/sh", args: ["-c", line, process.execPath, codex] };
+  };
+
+  it.each(["exec-server --listen stdio", "executor"])(
+    "ends its sessions at once, and says why (%s)",
+    async (served) => {
+      const marker = join(makeDirectory(), "gone");
+      const environment = open(gone(marker, 1, served));
+      const policy = { approvalPolicy: "never", sandbox: "danger-full-access" } as const;
+      const orchestrator = createOrchestrator({ policy, defaults: { login: false, shell: "sh" } });
+      onTestFinished(() => orchestrator.close());
+      await environment.attach(orchestrator);
+      const { text } = await orchestrator.callTool("exec_command", { cmd: "echo $PPID; sleep 60", yield_time_ms: 400 });
+      const session = /session ID (\d+)/.exec(text)?.[1];
+      const server = Number(/^\d+$/m.exec(text.split("Output:")[1] ?? "")?.[0]);
+      writeFileSync(marker, "");
+      const began = performance.now();
+      const polled = orchestrator.callTool("write_stdin", { session_id: Number(session), yield_time_ms: 60_000 });
+      process.kill(server, "SIGKILL");
+      const result = await polled;
+      expect(performance.now() - began).toBeLessThan(15_000);
+      expect(result.text).toMatch(/exited with code 1; last on its stderr: no such container/);
+    },
+  );
+});
 
 describe("a program", () => {
   it("may be an executor", async () => {

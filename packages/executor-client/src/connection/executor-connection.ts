@@ -294,7 +294,8 @@ export class ExecutorConnection {
     if (loss.signal.aborted && tried.kind === "done") await tried.value.channel.close();
     if (loss.signal.aborted) return { kind: "ended", reason: loss.reason };
     if (tried.kind === "failed") {
-      const reason = `${loss.reason}; it was not reached again within ${withinMs} ms: ${tried.reason}`;
+      const when = tried.isFinal ? "" : ` within ${withinMs} ms`;
+      const reason = `${loss.reason}; it was not reached again${when}: ${tried.reason}`;
       return { kind: "ended", reason };
     }
     const lost = tried.value.kind === "renewed" ? { owner: this.owner, reason: tried.value.reason } : undefined;

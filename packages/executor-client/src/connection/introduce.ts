@@ -41,5 +41,8 @@ async function exchange(channel: Channel, request: InitializeMessage): Promise<I
       return { kind: "refused", message: message.message };
     }
   }
-  throw new Error("the channel ended before `initialize` was answered");
+  const end = await channel.closed;
+  const cause = end.kind === "failed" ? end.error : undefined;
+  const why = cause === undefined ? "" : `: ${cause.message}`;
+  throw new Error(`the channel ended before \`initialize\` was answered${why}`, { cause });
 }

@@ -16,11 +16,11 @@ export interface RetryOptions {
   signal: AbortSignal;
 }
 
-/** Tries until an attempt succeeds or the time limit is reached. Never rejects; the `signal` of an attempt aborts when its result is no longer needed. */
+/** Tries until an attempt succeeds, the time limit is reached or an error is final. Never rejects; the `signal` of an attempt aborts when its result is no longer needed. */
 export async function retry<T>(
   attempt: (signal: AbortSignal) => Promise<T>,
   options: RetryOptions,
-): Promise<{ kind: "done"; value: T } | { kind: "failed"; reason: string }> {
+): Promise<{ kind: "done"; value: T } | { kind: "failed"; reason: string; isFinal: boolean }> {
   const { clock, withinMs, signal } = options;
   const over = new AbortController();
   const stop = () => over.abort();
@@ -31,17 +31,25 @@ export async function retry<T>(
   try {
     for (let count = 0; ; count++) {
       await pause(count, options, over.signal);
-      if (over.signal.aborted) return { kind: "failed", reason };
+      if (over.signal.aborted) return { kind: "failed", reason, isFinal: false };
       try {
         return { kind: "done", value: await tryOnce(attempt, options, over.signal) };
       } catch (error) {
         if (!over.signal.aborted) reason = messageOf(error);
+        if (isFinal(error)) return { kind: "failed", reason, isFinal: true };
       }
     }
   } finally {
     stopClock();
     signal.removeEventListener("abort", stop);
   }
+}
+
+/** Whether an error, or a cause of it, says by `isFinal: true` that another attempt is of no use. */
+function isFinal(error: unknown): boolean {
+  for (let each = error; each instanceof Error; each = each.cause)
+    if ("isFinal" in each && each.isFinal === true) return true;
+  return false;
 }
 
 /** Full jitter. */
