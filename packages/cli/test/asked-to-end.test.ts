@@ -80,6 +80,16 @@ describe.each(["executor", "exec-server"] as const)("an %s that is asked to end"
     expect(await finished).toMatchObject({ code: 137, stdout: Buffer.from("ready\nno\n") });
   });
 
+  it("ends before a client has said anything", async () => {
+    const child = start([command, "--listen", "stdio", "--log-level", "debug"]);
+    const ended = finish(child);
+    // The handlers of signals are there once something was read.
+    child.stdin.write("{}\n");
+    await once(child.stdout, "data");
+    child.kill("SIGTERM");
+    expect(await ended).toMatchObject({ code: 0, signal: null });
+  });
+
   it("ends immediately at a second signal", async () => {
     const served = await KINDS.websocket!(command);
     await follow(served, "trap 'echo no' TERM; echo ready; while :; do sleep 0.02; done");

@@ -123,7 +123,7 @@ describe("a remote process", () => {
     await process.closed;
     expect(await process.exited).toEqual({
       kind: "lost",
-      reason: "session was not resumed: unknown session id session",
+      reason: "the session with the exec-server was not resumed: unknown session id session",
       lastSeq: 1,
     });
     expect(process.missing).toEqual([{ offset: 4, chunks: undefined }]);

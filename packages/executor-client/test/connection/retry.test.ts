@@ -30,7 +30,7 @@ describe("retry", () => {
     const { attempts, advance, begin, clock } = open(() => 0.999_999, 5_000);
     const result = begin(() => Promise.reject(new Error("no route")));
     for (let ms = 0; ms < 5_001; ms++) await advance(1);
-    expect(await result).toEqual({ kind: "failed", reason: "no route" });
+    expect(await result).toEqual({ kind: "failed", reason: "no route", isFinal: false });
     expect(attempts).toEqual([99, 298, 697, 1_496, 2_495, 3_494, 4_493]);
     expect(clock.pending).toBe(0);
   });

@@ -157,7 +157,8 @@ const toBackground = (executor: Executor): BackgroundServer => ({
 
 async function serveStdio(executor: Executor): Promise<void> {
   const channel = createStdioChannel({ input: process.stdin, output: openStdout() });
-  const stop = onStopSignal(() => void executor.drain());
+  // A channel without a message so far belongs to no orchestrator yet.
+  const stop = onStopSignal(() => void executor.drain().then(() => channel.close()));
   // Over stdio no reconnection is possible: the end of the channel ends everything.
   await executor.serve(channel, { resumable: false });
   stop();
