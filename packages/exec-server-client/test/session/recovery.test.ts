@@ -179,7 +179,10 @@ describe("a connection that was cut", () => {
     clock.pass(45_000);
     await recorder.until("failed");
     expect(recorder.events).toMatchObject([
-      { kind: "failed", error: { message: "the session with the exec-server was not resumed: no success within 45000 ms" } },
+      {
+        kind: "failed",
+        error: { message: "the session with the exec-server was not resumed: no success within 45000 ms" },
+      },
     ]);
   });
 
