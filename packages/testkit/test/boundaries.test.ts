@@ -67,7 +67,7 @@ const FLOORS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     local: "audit channel environments exec-server executor orchestrator policy process-host",
     "openai-agents": "orchestrator",
     acp: "orchestrator",
-    mcp: "clock executor-protocol orchestrator policy recording text",
+    mcp: "channel clock executor-protocol orchestrator policy recording text",
     view: "agent audit executor-protocol orchestrator plain-file recording telemetry",
     "ai-sdk": "clock orchestrator",
     "mcp-client": "channel clock environments exec-backend executor executor-protocol orchestrator telemetry text",
