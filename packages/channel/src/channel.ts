@@ -41,6 +41,8 @@ export interface Channel extends AsyncDisposable {
    * what is sent until `close`.
    */
   readonly closed: Promise<ChannelEnd>;
+  /** Bytes of text that came before the first message and were ignored. Absent where there is none. */
+  readonly leadingTextBytes?: number;
 }
 
 /** Options of `Channel.close`. */

@@ -24,6 +24,7 @@ test("pins the exported names", () => {
     "createMemoryChannelPair",
     "createStdioChannel",
     "encodeId",
+    "findMessage",
     "parseEnvelope",
     "resolveLimits",
   ]);

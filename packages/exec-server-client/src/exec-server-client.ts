@@ -70,7 +70,7 @@ export class ExecServerClient {
 
   /** Owns both streams. Such a server ends with its input: when that is cut, everything is lost. */
   static connectStdio(streams: StdioStreams, options: LinkOptions = {}): Promise<ExecServerClient> {
-    return ExecServerClient.connectInProcess(createStdioChannel(streams), options);
+    return ExecServerClient.connectInProcess(createStdioChannel({ skipsLeadingText: true, ...streams }), options);
   }
 
   /** Owns the channel. */
@@ -81,7 +81,7 @@ export class ExecServerClient {
   /** Starts a server that communicates over its stdin and stdout, and owns it: `close` ends it. */
   static async spawnLocal(command: ServerCommand, options: LinkOptions = {}): Promise<ExecServerClient> {
     const child = await spawnServer(command);
-    const channel = createStdioChannel({ input: child.stdout, output: child.stdin });
+    const channel = createStdioChannel({ input: child.stdout, output: child.stdin, skipsLeadingText: true });
     return ExecServerClient.connect(
       createFixedConnector(channel, () => endChild(child)),
       options,

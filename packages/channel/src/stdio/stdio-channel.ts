@@ -8,6 +8,7 @@ import { closedError, Ending } from "../queue/ending.js";
 import { Inbox } from "../queue/inbox.js";
 import { rejected, SendGate } from "../queue/send-gate.js";
 import { enlargeReads } from "../reads/enlarge-reads.js";
+import { LeadingText } from "./leading-text.js";
 import { LineSplitter } from "./line-splitter.js";
 import { LineWriter } from "./line-writer.js";
 
@@ -17,6 +18,8 @@ export interface StdioStreams {
   input: Readable;
   output: Writable;
   limits?: Partial<ChannelLimits>;
+  /** Ignores text before the first message, which a program may print; its default, false, is right for a server. */
+  skipsLeadingText?: boolean;
 }
 
 /**
@@ -25,7 +28,7 @@ export interface StdioStreams {
  * drops values that were not received. The end of `input` is the end of receiving only: later values are still sent.
  */
 export function createStdioChannel(streams: StdioStreams): Channel {
-  return new StdioChannel(streams.input, streams.output, resolveLimits(streams.limits));
+  return new StdioChannel(streams, resolveLimits(streams.limits));
 }
 
 class StdioChannel implements Channel {
@@ -37,13 +40,18 @@ class StdioChannel implements Channel {
   readonly #splitter: LineSplitter;
   readonly #writer: LineWriter;
   readonly #gate: SendGate;
+  readonly #leading: LeadingText | undefined;
+  /** The first message was received. */
+  #hasBegun: boolean;
   #paused = false;
   /** Set once nothing can be sent any more. */
   #sendError: ChannelError | undefined;
   #closing: Promise<void> | undefined;
   readonly binary: BinaryFrames;
 
-  constructor(input: Readable, output: Writable, limits: ChannelLimits) {
+  constructor({ input, output, skipsLeadingText = false }: StdioStreams, limits: ChannelLimits) {
+    this.#leading = skipsLeadingText ? new LeadingText(limits) : undefined;
+    this.#hasBegun = !skipsLeadingText;
     this.#input = input;
     enlargeReads(input);
     this.#output = output;
@@ -60,6 +68,10 @@ class StdioChannel implements Channel {
       hasRoom: () => this.#writer.backlog <= limits.highWaterBytes / 2,
     });
     this.#listen();
+  }
+
+  get leadingTextBytes(): number {
+    return this.#leading?.bytes ?? 0;
   }
 
   get closed(): Promise<ChannelEnd> {
@@ -125,14 +137,23 @@ class StdioChannel implements Channel {
   };
 
   #take(): Received | undefined {
-    const next = this.#splitter.next();
-    if (this.#paused) this.#resumeWithRoom();
-    if (next === undefined) return undefined;
-    if (Buffer.isBuffer(next)) return decodeFrame(next, this.#limits);
-    if (next === "too_long") return tooLarge(this.#limits);
-    if (next.kind === "bytes") return next;
-    this.#failReading(next.problem);
-    return { kind: "malformed", problem: next.problem };
+    for (;;) {
+      const next = this.#splitter.next();
+      if (this.#paused) this.#resumeWithRoom();
+      if (next === undefined) return undefined;
+      if (!this.#hasBegun && (Buffer.isBuffer(next) || next === "too_long")) {
+        const first = this.#leading?.take(next);
+        if (first === undefined) continue;
+        this.#hasBegun = true;
+        if (first.kind === "malformed") this.#failReading(first.problem);
+        return first;
+      }
+      if (Buffer.isBuffer(next)) return decodeFrame(next, this.#limits);
+      if (next === "too_long") return tooLarge(this.#limits);
+      if (next.kind === "bytes") return next;
+      this.#failReading(next.problem);
+      return { kind: "malformed", problem: next.problem };
+    }
   }
 
   /** Frame boundaries are lost: nothing more can be read. */

@@ -23,7 +23,7 @@ export class ChildChannel implements Channel {
   constructor(child: Child, explain: (how: string) => Error) {
     this.#child = child;
     this.#explain = explain;
-    this.#inner = createStdioChannel({ input: child.stdout, output: child.stdin });
+    this.#inner = createStdioChannel({ input: child.stdout, output: child.stdin, skipsLeadingText: true });
     this.closed = this.#inner.closed.then((end) => this.#describeEnd(end));
     // Another process may keep its stdout open after it has exited, but cannot respond.
     void child.exited.then(() => {
@@ -35,6 +35,10 @@ export class ChildChannel implements Channel {
 
   get binary(): BinaryFrames | undefined {
     return this.#inner.binary;
+  }
+
+  get leadingTextBytes(): number {
+    return this.#inner.leadingTextBytes ?? 0;
   }
 
   send(value: unknown): Promise<void> {

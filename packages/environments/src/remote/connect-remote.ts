@@ -25,9 +25,12 @@ export async function connectRemote(
   } catch (error) {
     if (probe.isExecutor === true) return { serves: "executor", channel };
     signal.throwIfAborted();
-    if (probe.problem === undefined) throw error;
-    const what = "the peer is neither an exec-server nor an executor";
-    throw new LinkError("handshake_failed", `${what}: ${probe.problem}`);
+    const { leadingTextBytes = 0 } = channel;
+    const isSilent = !probe.hasAnswered && leadingTextBytes > 0;
+    const problem =
+      probe.problem ?? (isSilent ? `it printed ${leadingTextBytes} bytes of text, and no message` : undefined);
+    if (problem === undefined) throw error;
+    throw new LinkError("handshake_failed", `the peer is neither an exec-server nor an executor: ${problem}`);
   } finally {
     signal.removeEventListener("abort", onAbort);
   }

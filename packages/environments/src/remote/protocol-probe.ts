@@ -11,6 +11,7 @@ export class ProtocolProbe implements Channel {
   readonly #inner: Channel;
   #isExecutor: boolean | undefined;
   #problem: string | undefined;
+  #hasAnswered = false;
   #end!: (end: ChannelEnd) => void;
 
   constructor(inner: Channel) {
@@ -25,6 +26,10 @@ export class ProtocolProbe implements Channel {
   /** Undefined before the first response. */
   get isExecutor(): boolean | undefined {
     return this.#isExecutor;
+  }
+
+  get hasAnswered(): boolean {
+    return this.#hasAnswered;
   }
 
   /** Why the first response is malformed; undefined if it is not, and before it. */
@@ -51,6 +56,7 @@ export class ProtocolProbe implements Channel {
   async #receiveFirst(): Promise<Received | undefined> {
     if (this.#isExecutor === true) return undefined;
     const received = await this.#inner.receive();
+    this.#hasAnswered = received !== undefined;
     if (received?.kind !== "value" || !isExecutorMessage(received.value)) {
       this.#isExecutor = false;
       if (received?.kind === "malformed") this.#problem = received.problem;

@@ -18,13 +18,14 @@ const codex = fileURLToPath(new URL("../../../cli/dist/codex.js", import.meta.ur
 const serverCommand = { program: process.execPath, args: [codex, "exec-server", "--listen", "stdio"] };
 const PIPE = { kind: "pipe", stdin: "null" } as const;
 
-function open(command: LinkedCommand): Environment {
+function open(command: LinkedCommand, initializeTimeoutMs?: number): Environment {
   const environment = createRemoteEnvironment({
     id: "remote",
     kind: "command",
     link: createCommandLink(command),
     hostTools,
     random: () => 0,
+    initializeTimeoutMs,
   });
   onTestFinished(() => environment.close());
   return environment;
@@ -208,13 +209,11 @@ describe("a program", () => {
 });
 
 it("reports output that is not a server's message, such as a shell greeting", async () => {
-  const environment = open({
-    ...script("console.log('Welcome to box'); setInterval(() => {}, 1000)"),
-    ...HURRIED,
-  });
+  const greeting = script("console.log('Welcome to box'); setInterval(() => {}, 1000)");
+  const environment = open({ ...greeting, ...HURRIED }, 1000);
   await expect(environment.connect()).rejects.toMatchObject({
     code: "handshake_failed",
-    reason: expect.stringMatching(/^the peer is neither an exec-server nor an executor: .*not valid JSON/),
+    reason: "the peer is neither an exec-server nor an executor: it printed 14 bytes of text, and no message",
   });
 });
 

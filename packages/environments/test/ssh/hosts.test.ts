@@ -145,7 +145,7 @@ describe("the remote side of an ssh", () => {
       "is no exec-server",
       `printf '\\n%s ready\\n<html>\\n' "$mark"; sleep 1`,
       "handshake_failed",
-      /neither an exec-server nor an executor: message of 6 bytes is not valid JSON/,
+      /neither an exec-server nor an executor: it printed 6 bytes of text, and no message/,
     ],
     [
       "closes its output at once",

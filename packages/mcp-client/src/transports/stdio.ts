@@ -1,4 +1,5 @@
 import { setImmediate } from "node:timers/promises";
+import { findMessage } from "@codex/channel";
 import { type Clock, systemClock, waitAtMost } from "@codex/clock";
 import {
   CORE_NAMES,
@@ -70,6 +71,8 @@ export class StdioTransport implements Transport {
   #drained: Promise<void> = Promise.resolve();
   #closing: Promise<void> | undefined;
   #isOver = false;
+  /** The first message was received. */
+  #hasBegun = false;
 
   constructor(server: StdioServer, options: StdioTransportOptions) {
     this.#server = server;
@@ -181,15 +184,26 @@ export class StdioTransport implements Transport {
 
   #takeLine(line: string): void {
     if (line.trim() === "" || this.#isOver) return;
-    let message: unknown;
-    try {
-      message = JSON.parse(line);
-    } catch {
+    const message = this.#parse(line);
+    if (message === undefined) {
       this.onerror?.(new Error("the MCP server wrote a line to stdout that is not a JSON message"));
       return;
     }
     if (isMessage(message)) this.onmessage?.(message);
     else this.onerror?.(new Error("the MCP server wrote a line to stdout that is not a JSON-RPC message"));
+  }
+
+  /** The first message may follow text in its line, such as the title of a terminal or a prompt. */
+  #parse(line: string): unknown {
+    try {
+      const message: unknown = JSON.parse(line);
+      this.#hasBegun = true;
+      return message;
+    } catch {
+      const found = this.#hasBegun ? undefined : findMessage(Buffer.from(line));
+      this.#hasBegun ||= found !== undefined;
+      return found?.value;
+    }
   }
 
   #describeEnd({ outcome }: StdioProcess): string {

@@ -154,6 +154,20 @@ it("rejects lines that are not messages, and ends a server whose message is too 
   expect(transport.outcome).toMatchObject({ kind: "signaled" });
 });
 
+it("takes a first message that follows text in its line", async () => {
+  const backend = openLocal();
+  const script = `printf '\\033]0;box\\007$ {"jsonrpc":"2.0","method":"first"}\\n$ {"jsonrpc":"2.0","method":"second"}\\n'; cat`;
+  const transport = new StdioTransport({ command: "/bin/sh", args: ["-c", script], cwd: "/" }, { backend });
+  const events: string[] = [];
+  transport.onmessage = (message) => events.push("method" in message ? message.method : "");
+  transport.onerror = ({ message }) => events.push(message);
+  await transport.start();
+  await expect
+    .poll(() => events)
+    .toEqual(["first", "the MCP server wrote a line to stdout that is not a JSON message"]);
+  await transport.close();
+});
+
 it("keeps the end of stderr, and rejects sending a message that is too long", async () => {
   const backend = openLocal();
   const seen: number[] = [];

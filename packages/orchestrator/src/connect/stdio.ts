@@ -25,7 +25,7 @@ class ChildChannel implements Channel {
   constructor(child: ExecutorChild) {
     const { input, output } = child.streams;
     this.#child = child;
-    this.#inner = createStdioChannel({ input, output });
+    this.#inner = createStdioChannel({ input, output, skipsLeadingText: true });
     this.closed = this.#inner.closed.then((end) => this.#explain(end));
     // A grandchild may have stdout open after the executor has exited, but cannot respond.
     void child.exited.then(() => {
