@@ -3,6 +3,7 @@ import { messageOf } from "@codex/telemetry";
 import { cutEnd } from "@codex/text";
 import type { IModes, Terminal } from "@xterm/headless";
 import { readStyledRows } from "./styled-rows.js";
+import { createWidths } from "./widths.js";
 
 /** A terminal without a display. It never responds to a program, and has no effect on the host. */
 export interface HeadlessTerminal {
@@ -44,11 +45,12 @@ export async function loadTerminal(): Promise<(size: TerminalSize) => HeadlessTe
     import("@xterm/headless"),
     import("@xterm/addon-unicode11"),
   ]);
+  const widths = createWidths(new unicode.Unicode11Addon());
   return (size) => {
     const terminal = new xterm.Terminal({ ...size, ...OPTIONS });
     // By default, an emoji has one column in xterm.js, but two in programs and their libraries.
-    terminal.loadAddon(new unicode.Unicode11Addon());
-    terminal.unicode.activeVersion = "11";
+    terminal.unicode.register(widths);
+    terminal.unicode.activeVersion = widths.version;
     return createTerminal(terminal);
   };
 }

@@ -42,6 +42,7 @@ export async function sendInput(session: Session, request: WriteStdinRequest, ma
     await sendSignal(session, "SIGINT", notices);
   } else if (bytes.length > 0) {
     written = writeInput(session, bytes, maxWaiting);
+    if (session.stdio.kind === "pty") notices.push(...describeLongLine(bytes));
   }
   const isOnlyAction = bytes.length === 0 && request.resize === undefined && request.signal === undefined;
   let closed = NO_INPUT;
@@ -61,6 +62,27 @@ export async function sendInput(session: Session, request: WriteStdinRequest, ma
     getNotices: () => [...notices, ...written.getNotices(), ...closed.getNotices()],
   };
 }
+
+/** A program that reads lines gets no more of a line than its terminal keeps; one that reads keys gets everything. */
+function describeLongLine(bytes: Uint8Array): string[] {
+  let longest = 0;
+  let start = 0;
+  for (let at = 0; at <= bytes.length; at += 1) {
+    if (at < bytes.length && !LINE_ENDS.has(bytes[at]!)) continue;
+    longest = Math.max(longest, at - start);
+    start = at + 1;
+  }
+  if (longest <= MAX_TERMINAL_LINE_BYTES) return [];
+  return [
+    `a line of ${longest} bytes was written to a terminal: of a line, a program that reads lines (\`read\`, \`cat\`) gets ` +
+      `${MAX_TERMINAL_LINE_BYTES} bytes, and the rest was not delivered; a pipe (tty: false) or shorter lines have no such limit`,
+  ];
+}
+
+/** Bytes of a line that a terminal in line mode keeps, without the line's end; as in Linux. */
+const MAX_TERMINAL_LINE_BYTES = 4095;
+/** Carriage return, line feed, and Ctrl-D, which ends the line for the program. */
+const LINE_ENDS: ReadonlySet<number> = new Set([0x0d, 0x0a, 0x04]);
 
 const NO_INPUT: SentInput = {
   failures: [],

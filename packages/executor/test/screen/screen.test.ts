@@ -42,6 +42,24 @@ describe("a screen", () => {
     });
   });
 
+  it.each([
+    ["an emoji of Unicode 6", "\u2705", 2],
+    ["an emoji of Unicode 12", "\u{1fa70}", 2],
+    ["an emoji of Unicode 15", "\u{1fae8}", 2],
+    ["a letter of Khitan", "\u{18b00}", 2],
+    ["a Hiragana letter of Unicode 14", "\u{1b132}", 2],
+    ["a symbol that is no emoji", "\u{1f5f9}", 1],
+    ["a Latin letter", "ä", 1],
+    ["a combining mark of Unicode 14", "x\u0898", 1],
+    ["a mark of variation", "x\u{e0100}", 1],
+  ])("has %s as wide as programs do", async (_name, character, columns) => {
+    const { print, read } = await open();
+    print(`${character}\x1b[${columns + 1}GB`);
+    expect(shown(await read())).toBe(`${character}B`);
+    print(`\r\n${character}`);
+    expect((await read()).cursor.col).toBe(columns + 1);
+  });
+
   it("goes on from where it was", async () => {
     const { print, read } = await open();
     print("one\r\n");

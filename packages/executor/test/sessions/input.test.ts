@@ -20,6 +20,21 @@ describe("input", () => {
     }
   });
 
+  it.each([
+    [{ tty: true }, `${"x".repeat(4095)}\n${"x".repeat(4095)}`, undefined],
+    [{ tty: true }, `a\r${"ä".repeat(2048)}\r`, 4096],
+    [{ stdin: "open" as const }, "x".repeat(10_000), undefined],
+  ])("tells that a program which reads lines does not get all of a long one (%j)", async (request, input, longest) => {
+    const host = open();
+    const { id } = await startSession(host, request);
+    const answer = host.client.write({ processId: id, input, ...POLL });
+    await host.clock.untilWaiting();
+    host.clock.advance(10);
+    const { notices } = (await answer).result;
+    if (longest === undefined) expect(notices).toBeUndefined();
+    else expect(notices?.[0]).toMatch(new RegExp(`^a line of ${longest} bytes .*gets 4095 bytes`));
+  });
+
   it("may be bytes that are no text", async () => {
     const host = open();
     const { id, process } = await startSession(host, { stdin: "open" });
