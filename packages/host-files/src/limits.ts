@@ -49,6 +49,15 @@ export const SORT_SLACK = 1024;
 /** Size of one read while a file is loaded into memory, bytes. */
 export const READ_STEP_BYTES = 16 * 1024 * 1024;
 
+/** Milliseconds between two looks at whether another writer of a file has ended. */
+export const SIBLING_POLL_MS = 5;
+
+/** Milliseconds without a change after which the copy that a writer keeps counts as left behind by a killed one. */
+export const ABANDONED_SIBLING_MS = 2_000;
+
+/** Longest wait for other writers of a file, milliseconds. */
+export const MAX_SIBLING_WAIT_MS = 10_000;
+
 /** Size of one step while the content of a file is copied, bytes. */
 export const COPY_STEP_BYTES = 1024 * 1024;
 

@@ -144,8 +144,9 @@ function evaluateApprovalPolicy(command: readonly string[], context: Requirement
 
 function evaluateOverride(context: RequirementContext): Restriction | undefined {
   if (!asksForOverride(context)) return undefined;
-  const asked = context.sandboxPermissions === "require_escalated" ? "to run outside the sandbox" : "extra permissions";
-  return { decision: "prompt", reason: `the command asks for ${asked}`, cause: { kind: "override" } };
+  const asked =
+    context.sandboxPermissions === "require_escalated" ? "to run outside the sandbox" : "for extra permissions";
+  return { decision: "prompt", reason: `the command asks ${asked}`, cause: { kind: "override" } };
 }
 
 /** `on-request` and `granular` ask whenever an override is requested; the others only where a sandbox applies. */

@@ -6,7 +6,7 @@ import type { HostPath, WriteFileParams } from "@codex/exec-server-protocol";
 import { changedError, tornError } from "../errors.js";
 import { openExisting, openForReading, writeAll } from "../paths/open-file.js";
 import { contentOfBytes, contentOfFile, copyRange, overwrite } from "../paths/overwrite.js";
-import { ANYBODY, createSibling, OWNER_ALONE, type Sibling, tryCreateSibling } from "../paths/sibling.js";
+import { ANYBODY, claimSibling, createSibling, type Sibling } from "../paths/sibling.js";
 
 type WriteOptions = Pick<WriteFileParams, "mode" | "expected">;
 
@@ -19,10 +19,15 @@ export async function writeRecoverably(target: HostPath, bytes: Uint8Array, opti
   const file = await openExisting(target);
   if (file === undefined) return create(target, bytes, options);
   try {
-    const before = await file.stat({ bigint: true });
-    if (!before.isFile()) return await writeAll(file, bytes, 0);
+    if (!(await file.stat()).isFile()) return await writeAll(file, bytes, 0);
     if (options.expected === "missing") throw changedError(target);
-    await replaceContent({ file, target, before }, bytes, options);
+    const kept = await claimSibling(target);
+    try {
+      const before = await file.stat({ bigint: true });
+      await replaceContent({ file, target, before, kept }, bytes, options);
+    } finally {
+      await kept?.discard();
+    }
   } finally {
     await file.close();
   }
@@ -45,16 +50,14 @@ interface OpenTarget {
   file: FileHandle;
   target: HostPath;
   before: BigIntStats;
+  /** Where the old content is kept; undefined where there can be none. */
+  kept: Sibling | undefined;
 }
 
 async function replaceContent(open: OpenTarget, bytes: Uint8Array, { mode, expected }: WriteOptions): Promise<void> {
-  const { file, target, before } = open;
-  const kept = await keepContent(open, expected);
-  try {
-    await overwrite(file, contentOfBytes(bytes), (error) => restore(file, target, kept, error));
-  } finally {
-    await kept?.discard();
-  }
+  const { file, target, before, kept } = open;
+  const isKept = await keepContent(open, expected);
+  await overwrite(file, contentOfBytes(bytes), (error) => restore(file, target, isKept ? kept : undefined, error));
   if (mode === undefined) await keepPermissions(file, Number(before.mode & PERMISSION_BITS));
   else await file.chmod(mode);
   const after = await stat(target, { bigint: true }).catch(() => undefined);
@@ -64,33 +67,24 @@ async function replaceContent(open: OpenTarget, bytes: Uint8Array, { mode, expec
 const PERMISSION_BITS = 0o7777n;
 
 /**
- * Copies the content of a file to a sibling; undefined where there can be none. A file that may be written and not read has
- * none either.
+ * Copies the content of a file to its sibling, if there is one. False for a file that may be written and not read.
  * @throws RpcError for another content than expected
  */
-async function keepContent(
-  { target, before }: OpenTarget,
-  expected: WriteOptions["expected"],
-): Promise<Sibling | undefined> {
+async function keepContent({ target, before, kept }: OpenTarget, expected: WriteOptions["expected"]): Promise<boolean> {
   const source = await openForReading(target, true).catch((error: unknown) => {
     if (errnoOf(error) === "EACCES") return undefined;
     throw error;
   });
-  if (source === undefined) return undefined;
-  let sibling: Sibling | undefined;
+  if (source === undefined) return false;
   try {
     if (!isSameVersion(await source.stat({ bigint: true }), before)) throw changedError(target);
-    sibling = await tryCreateSibling(target, OWNER_ALONE);
     const hash = createHash("sha256");
     const range = { from: 0, to: Number(before.size), onBytes: (bytes: Uint8Array) => void hash.update(bytes) };
-    await copyRange(source, sibling?.file, range);
+    await copyRange(source, kept?.file, range);
     const isExpected = expected === undefined || expected === `sha256:${hash.digest("hex")}`;
     // Whoever is writing it right now would be overwritten.
     if (!isExpected || !isSameVersion(await source.stat({ bigint: true }), before)) throw changedError(target);
-    return sibling;
-  } catch (error) {
-    await sibling?.discard();
-    throw error;
+    return true;
   } finally {
     await source.close();
   }

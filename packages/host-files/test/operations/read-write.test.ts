@@ -205,6 +205,39 @@ describe("writeFile", () => {
     expect(leftovers()).toEqual([]);
   });
 
+  it("lets no writer overwrite what another one has written since it looked, nor mix with it", async () => {
+    const path = files.path("f.txt");
+    writeFileSync(path, "");
+    const append = async (connection: typeof files.connection, name: string) => {
+      let count = 0;
+      for (let turn = 0; turn < 100; turn += 1) {
+        const old = readFileSync(path);
+        const expected = `sha256:${createHash("sha256").update(old).digest("hex")}`;
+        const dataBase64 = Buffer.concat([old, Buffer.from(`${name}${turn}\n`)]).toString("base64");
+        const params = { path: files.url("f.txt"), dataBase64, atomic: true, expected };
+        const refused = (await callFiles(connection, "writeFile", params)) as { code?: number };
+        if (refused.code === undefined) count += 1;
+        else expect(refused.code).toBe(-32011);
+      }
+      return count;
+    };
+    const counts = await Promise.all([append(files.connection, "a"), append(files.connect(), "b")]);
+    const lines = readFileSync(path, "utf8").split("\n").slice(0, -1);
+    expect(lines.filter((line) => !/^[ab]\d+$/.test(line))).toEqual([]);
+    expect(new Set(lines).size).toBe(counts[0]! + counts[1]!);
+    expect(leftovers()).toEqual([]);
+  });
+
+  it("keeps what a killed writer has left, and goes on without it", async () => {
+    const name = `.codex-replace-${createHash("sha256").update("f.txt").digest("hex").slice(0, 16)}`;
+    writeFileSync(files.path(name), "old content");
+    expect(await write("f.txt", "new", { atomic: true })).toEqual({});
+    expect(readFileSync(files.path("f.txt"), "utf8")).toBe("new");
+    const left = leftovers();
+    expect(left).not.toContain(name);
+    expect(left.map((one) => readFileSync(files.path(one), "utf8"))).toEqual(["old content"]);
+  });
+
   it("loses neither content when the process is killed", async () => {
     const [old, next] = ["a".repeat(3_000_000), "b".repeat(2_000_000)];
     for (let kill = 0; kill < 8; kill += 1) {
