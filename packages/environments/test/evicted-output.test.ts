@@ -35,14 +35,14 @@ async function readAll(output: AsyncIterable<LiveOutput>): Promise<string> {
 
 describe.each([{ after: "after" }, { after: "" }])("output that an exec-server evicted before $after", ({ after }) => {
   // The server can count what it lost only where more follows.
-  const to = after === "" ? 6 + 2 * 8192 : 5006;
+  const to = after === "" ? 6 + 2 * "before".length : 5006;
 
   it("is named in the text and the structured result of a call, and in its live output", async () => {
     const orchestrator = await open(after);
     const pieces: string[] = [];
     const onOutput = (piece: LiveOutput) => void pieces.push(describePiece(piece));
     const result = await orchestrator.callTool("exec_command", { cmd: "x", yield_time_ms: 20_000 }, { onOutput });
-    const range = { from: 6, to, reason: "evicted", ...(after === "" ? { atMost: true } : {}) };
+    const range = { from: 6, to, reason: "evicted", ...(after === "" ? { estimated: true } : {}) };
     expect(result.structured).toMatchObject({ exitCode: 0, omitted: [range] });
     expect(result.text).toContain(`Bytes 6-${to} are gone: they were not retained; the exec-server had evicted it`);
     expect(pieces.join("")).toBe(`before<6-${to}>${after}`);

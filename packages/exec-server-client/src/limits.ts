@@ -61,7 +61,10 @@ export const MAX_HELD_EVENTS = 1024;
 /** The same for their bytes. */
 export const MAX_HELD_BYTES = 1024 * 1024;
 
-/** Most bytes in one chunk of Codex 0.169.0, as measured: on pipes, and on a terminal. */
+/**
+ * Most bytes in one chunk of Codex 0.169.0, as measured: on pipes, and on a terminal. It does not report the size of evicted chunks: they
+ * count as those that are read after them usually have, and as this where nothing was received.
+ */
 export const PEER_PIPE_CHUNK_BYTES = 8192;
 export const PEER_TERMINAL_CHUNK_BYTES = 4095;
 

@@ -8,12 +8,12 @@ export const byteRangeSchema = z.object({ from: countSchema, to: countSchema });
 export type ByteRange = z.infer<typeof byteRangeSchema>;
 
 /**
- * A range the result does not carry: cut by the `budget` (still readable), or `evicted` from the log. `atMost`: how much is missing is
- * not known; the range is the most that it can be, and later offsets count it as such.
+ * A range the result does not carry: cut by the `budget` (still readable), or `evicted` from the log. `estimated`: how much is missing is
+ * not known exactly; later offsets count the range as it is here.
  */
 export const omittedRangeSchema = z.extend(byteRangeSchema, {
   reason: z.enum(["budget", "evicted"]),
-  atMost: z.optional(z.literal(true)),
+  estimated: z.optional(z.literal(true)),
 });
 /** A range of output that a result does not carry, and why. */
 export type OmittedRange = z.infer<typeof omittedRangeSchema>;

@@ -58,7 +58,7 @@ export async function followProgram(
   passing.release(outcome.kind === "lost" || (outcome.kind === "ended" && outcome.outcome.kind === "lost"));
   await recording?.end(outcome.kind === "ended" ? outcome.exitCode : undefined);
   await output.flush();
-  if (outcome.kind === "ended") for (const range of outcome.atMost ?? []) say(describeAtMost(range));
+  if (outcome.kind === "ended") for (const range of outcome.estimated ?? []) say(describeEstimated(range));
   const code = exitCodeOf(outcome, say);
   const signal = isLeft ? end.signal : endingSignal(outcome);
   const isTyped = !isLeft && signal === "SIGINT" && passing.isInterruptTyped;
@@ -66,8 +66,8 @@ export async function followProgram(
   return { outcome, code: isIncomplete && code === EXIT.ok ? EXIT.lost : code, signal, isTyped, isLeft };
 }
 
-const describeAtMost = ({ from, to }: ByteRange): string =>
-  `bytes ${from}-${to} of the output: that many are missing at most, as the server does not report how many`;
+const describeEstimated = ({ from, to }: ByteRange): string =>
+  `bytes ${from}-${to} of the output: the server does not report how many are missing, so that this is an estimate`;
 
 /** After a program that was ended by SIGINT this command ends by SIGINT too, so that shell loops stop. */
 const endingSignal = (outcome: RunOutcome): NodeJS.Signals | undefined =>

@@ -84,8 +84,8 @@ export interface LogSlice {
 export interface MissingRange {
   from: number;
   to: number;
-  /** Its size is not known; this is the most that it can be, and later offsets count it as such. */
-  atMost?: true;
+  /** Its size is not known but estimated; later offsets count it as such. */
+  estimated?: true;
 }
 
 /** Output that a log never had. */
@@ -99,10 +99,10 @@ export interface SkippedOutput {
 export interface WritableOutputLog extends OutputLog {
   append(stream: OutputStream, bytes: Buffer): OutputChunk;
   /**
-   * Counts bytes that were lost before they came here: the next output comes after them, and they are reported as evicted. `atMost`:
-   * their number is an upper bound.
+   * Counts bytes that were lost before they came here: the next output comes after them, and they are reported as evicted. `estimated`:
+   * their number is not known exactly.
    */
-  skip(skipped: SkippedOutput, options?: { atMost: boolean }): void;
+  skip(skipped: SkippedOutput, options?: { estimated: boolean }): void;
   /** No more output will follow. Idempotent. */
   finish(): void;
   /** Frees the spill file. Output in memory stays readable. Idempotent. */
@@ -143,7 +143,7 @@ export class RetainedLog implements WritableOutputLog {
   /** Skipped ranges, in order; those within the evicted range are removed from time to time. */
   #gaps: MissingRange[] | undefined;
   /** Whether the size of a gap that was removed is an upper bound. */
-  #isEvictedAtMost = false;
+  #isEvictedEstimated = false;
   #skipped: SkippedOutput | undefined;
 
   constructor(limits: OutputLogLimits, host: LogHost) {
@@ -201,7 +201,7 @@ export class RetainedLog implements WritableOutputLog {
     return this.#skipped;
   }
 
-  skip({ bytes, reason }: SkippedOutput, { atMost } = { atMost: false }): void {
+  skip({ bytes, reason }: SkippedOutput, { estimated } = { estimated: false }): void {
     if (bytes <= 0) return;
     // The head has no gaps.
     this.#headSealed = true;
@@ -210,7 +210,7 @@ export class RetainedLog implements WritableOutputLog {
     const last = gaps.at(-1);
     if (last?.to === this.#end) last.to += bytes;
     else gaps.push({ from: this.#end, to: this.#end + bytes });
-    if (atMost) gaps.at(-1)!.atMost = true;
+    if (estimated) gaps.at(-1)!.estimated = true;
     if (gaps.length % GAPS_PER_CLEANUP === 0) this.#forgetGaps(gaps);
     this.#skipped = { bytes: (this.#skipped?.bytes ?? 0) + bytes, reason };
     this.#end += bytes;
@@ -267,8 +267,8 @@ export class RetainedLog implements WritableOutputLog {
     const evicted = this.#evicted;
     const gaps = this.#gaps;
     if (gaps === undefined) return [evicted];
-    const isAtMost = this.#isEvictedAtMost || gaps.some((gap) => gap.atMost && this.#isInEvicted(gap));
-    const main = isAtMost ? { ...evicted, atMost: true as const } : evicted;
+    const isEstimated = this.#isEvictedEstimated || gaps.some((gap) => gap.estimated && this.#isInEvicted(gap));
+    const main = isEstimated ? { ...evicted, estimated: true as const } : evicted;
     return [...gaps.filter(({ to }) => to <= main.from), main, ...gaps.filter((gap) => gap.from >= main.to)];
   }
 
@@ -278,7 +278,7 @@ export class RetainedLog implements WritableOutputLog {
 
   /** Those within the evicted range, which covers them. */
   #forgetGaps(gaps: readonly MissingRange[]): void {
-    this.#isEvictedAtMost ||= gaps.some((gap) => gap.atMost && this.#isInEvicted(gap));
+    this.#isEvictedEstimated ||= gaps.some((gap) => gap.estimated && this.#isInEvicted(gap));
     this.#gaps = gaps.filter((gap) => !this.#isInEvicted(gap));
   }
 

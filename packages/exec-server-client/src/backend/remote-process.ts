@@ -35,7 +35,7 @@ export interface MissingOutput {
   offset: number;
   /** Number of chunks. Undefined at the end of the log of a lost process. */
   chunks: number | undefined;
-  /** Bytes that the log counts for them: an upper bound where the server does not report their size, as Codex 0.169.0. */
+  /** Bytes that the log counts for them: an estimate where the server does not report their size, as Codex 0.169.0. */
   bytes?: number;
 }
 
@@ -54,8 +54,9 @@ export class RemoteProcess implements ExecProcess {
   readonly #clock: Clock;
   readonly #restricted: boolean;
   readonly #missing: MissingOutput[] = [];
-  /** Most bytes in one chunk, as far as is known. */
-  #largestChunk: number;
+  /** Bytes of the last chunk that was received, and of one where none was. */
+  #lastChunk = 0;
+  readonly #usualChunk: number;
   #running!: RunningProcess;
   #outcome: ProcessOutcome = { kind: "running" };
   #denial: SandboxDenial | undefined;
@@ -72,7 +73,7 @@ export class RemoteProcess implements ExecProcess {
     this.#stdio = spec.stdio;
     this.#restricted = spec.sandbox !== undefined && spec.sandbox.permissions.type !== "disabled";
     this.#clock = clock;
-    this.#largestChunk = spec.stdio.kind === "pty" ? PEER_TERMINAL_CHUNK_BYTES : PEER_PIPE_CHUNK_BYTES;
+    this.#usualChunk = spec.stdio.kind === "pty" ? PEER_TERMINAL_CHUNK_BYTES : PEER_PIPE_CHUNK_BYTES;
     this.#stdinClosed = spec.stdio.kind === "pipe" && spec.stdio.stdin === "null";
     this.#log = createOutputLog({ ...DEFAULT_LOG_LIMITS, ...spec.log }, (pause) => this.#press(pause));
     this.exited = new Promise((resolve) => {
@@ -121,7 +122,7 @@ export class RemoteProcess implements ExecProcess {
   readonly take = (event: ProcessEvent): Promise<void> | undefined => {
     switch (event.kind) {
       case "output":
-        this.#largestChunk = Math.max(this.#largestChunk, event.bytes.length);
+        this.#lastChunk = event.bytes.length;
         this.#log.append(event.stream, event.bytes);
         return this.#pressure?.lifted;
       case "gap":
@@ -264,17 +265,14 @@ export class RemoteProcess implements ExecProcess {
     return done;
   }
 
-  #skip({ chunks, endsAt }: Extract<ProcessEvent, { kind: "gap" }>): void {
+  #skip({ chunks, chunkBytes, endsAt }: Extract<ProcessEvent, { kind: "gap" }>): void {
     const offset = this.#log.end;
     const isKnown = endsAt !== undefined && endsAt >= offset;
-    const bytes = isKnown ? endsAt - offset : chunks * this.#largestChunk;
-    const size = isKnown
-      ? ""
-      : `, and does not report its size: ${chunks} chunks count as ${this.#largestChunk} bytes each, the most they can have`;
-    this.#log.skip(
-      { bytes, reason: `the exec-server had evicted it before it could be read${size}` },
-      { atMost: !isKnown },
-    );
+    const each = chunkBytes || this.#lastChunk || this.#usualChunk;
+    const bytes = isKnown ? endsAt - offset : chunks * each;
+    const size = isKnown ? "" : `, and does not report its size: estimated as ${chunks} chunks of ${each} bytes`;
+    const reason = `the exec-server had evicted it before it could be read${size}`;
+    this.#log.skip({ bytes, reason }, { estimated: !isKnown });
     this.#missing.push({ offset, chunks, bytes });
   }
 

@@ -57,12 +57,13 @@ export class EventOrder {
   #takeAll(events: NumberedEvent[], last: number, exit: Exit | undefined): ProcessEvent[] {
     const passed: ProcessEvent[] = [];
     const exitSeq = exit === undefined ? undefined : findLastMissing(events, this.#position, last);
+    const chunkBytes = findUsualSize(events);
     const skipTo = (seq: number, endsAt?: number) => {
       const missing = seq - this.#position - 1;
       if (missing <= 0) return;
       const hasExit = exit !== undefined && exitSeq !== undefined && exitSeq > this.#position && exitSeq < seq;
       const chunks = missing - (hasExit ? 1 : 0);
-      if (chunks > 0) passed.push({ kind: "gap", chunks, ...(endsAt === undefined ? {} : { endsAt }) });
+      if (chunks > 0) passed.push({ kind: "gap", chunks, chunkBytes, ...(endsAt === undefined ? {} : { endsAt }) });
       if (hasExit) passed.push(...this.#take({ kind: "exited", seq: exitSeq, ...exit }));
       this.#position = seq - 1;
     };
@@ -125,6 +126,15 @@ export class EventOrder {
 }
 
 const sizeOf = (event: NumberedEvent): number => (event.kind === "output" ? event.bytes.length : 0);
+
+/** The usual size of a chunk, bytes: the largest where most have it, as of a program that fills its pipe, else the mean. 0 without any. */
+function findUsualSize(events: readonly NumberedEvent[]): number {
+  const sizes = events.filter(({ kind }) => kind === "output").map(sizeOf);
+  if (sizes.length === 0) return 0;
+  const most = sizes.reduce((a, b) => Math.max(a, b));
+  const full = sizes.filter((size) => size === most).length;
+  return 2 * full > sizes.length ? most : Math.round(sizes.reduce((a, b) => a + b) / sizes.length);
+}
 
 /** The highest number in `(position, last]` without an event. */
 function findLastMissing(events: readonly NumberedEvent[], position: number, last: number): number | undefined {

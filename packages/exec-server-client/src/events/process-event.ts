@@ -27,11 +27,11 @@ export type NumberedEvent =
  * Events of a process as a consumer receives them: in the order of `seq`, each once. `closed` or `failed` is the last.
  *
  * `gap`: the server evicted `chunks` chunks of output before they were received. `endsAt`: the bytes of output up to its end, where
- * the server reports them.
+ * the server reports them. `chunkBytes`: usual size of the chunks that were read with it, 0 for none.
  */
 export type ProcessEvent =
   | NumberedEvent
-  | { kind: "gap"; chunks: number; endsAt?: number }
+  | { kind: "gap"; chunks: number; chunkBytes: number; endsAt?: number }
   /** The state of the process can no longer be determined; it may still be running. */
   | { kind: "failed"; error: ClientError };
 

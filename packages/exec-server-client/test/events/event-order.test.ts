@@ -70,7 +70,12 @@ describe("the order of events", () => {
 
   it("puts the exit after what was dropped", () => {
     const passed = new EventOrder().catchUp({ chunks: [output(8)], nextSeq: 10, ...ended });
-    expect(passed).toEqual([{ kind: "gap", chunks: 6 }, exited(7), output(8), { kind: "closed", seq: 9 }]);
+    expect(passed).toEqual([
+      { kind: "gap", chunks: 6, chunkBytes: 3 },
+      exited(7),
+      output(8),
+      { kind: "closed", seq: 9 },
+    ]);
   });
 
   it("passes nothing after the end", () => {

@@ -67,7 +67,7 @@ export function describeCuts(
         expect(delivered + missing).toBe(blocks * 8192);
         expect(process.log.end).toBe(blocks * 8192);
         if (!evicts) expect(missing).toBe(0);
-        else expect(process.log.getEvicted(0).every(({ atMost }) => atMost)).toBe(true);
+        else expect(process.log.getEvicted(0).every(({ estimated }) => estimated)).toBe(true);
       }
     });
 

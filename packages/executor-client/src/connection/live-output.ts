@@ -11,7 +11,7 @@ export interface LiveOutput {
   sessionId: number;
   /**
    * Missing bytes of the session before these, which may be none: more was written than is retained, or a peer lost it. Where its size
-   * is not known, it is the most that can be missing, which the result of the call marks as `atMost`.
+   * is not known it is estimated, which the result of the call marks as `estimated`.
    */
   dropped?: ByteRange;
 }

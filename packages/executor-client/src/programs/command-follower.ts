@@ -71,7 +71,7 @@ export class CommandFollower implements RunningCommand {
   readonly #hooks: RunHooks;
   readonly #tracker = new OutputTracker();
   readonly #queue: QueuedStep[] = [];
-  readonly #atMost: ByteRange[] = [];
+  readonly #estimated: ByteRange[] = [];
   #end!: (outcome: RunOutcome) => void;
   #over: RunOutcome | undefined;
   /** Ends the current wait early; undefined while there is none. */
@@ -231,15 +231,22 @@ export class CommandFollower implements RunningCommand {
       const reply = await this.#call(this.#tools.stdin, body, 0);
       // A session whose end was reported with all of its output no longer exists.
       const next: UnifiedExecResult | undefined = failureOf(reply) === undefined ? parseResult(reply) : undefined;
-      if (next !== undefined) this.#noteAtMost(next);
+      if (next !== undefined) this.#noteEstimated(next);
       rest = next !== undefined && next.range.to > next.range.from ? next : undefined;
     }
     this.#hooks.onResult?.(last);
     const { outcome, exitCode, timedOut: told, sandboxDenial: denial } = last;
     const timedOut: boolean = told ?? (outcome.kind === "signaled" && outcome.by === "timeout");
     const late = timedOut ? { timedOut: true as const } : {};
-    const atMost = this.#atMost.length === 0 ? {} : { atMost: this.#atMost };
-    this.#finish({ kind: "ended", outcome, exitCode, ...late, ...(denial === undefined ? {} : { denial }), ...atMost });
+    const estimated = this.#estimated.length === 0 ? {} : { estimated: this.#estimated };
+    this.#finish({
+      kind: "ended",
+      outcome,
+      exitCode,
+      ...late,
+      ...(denial === undefined ? {} : { denial }),
+      ...estimated,
+    });
   }
 
   /** Has an idempotency key if it has an effect. */
@@ -283,12 +290,12 @@ export class CommandFollower implements RunningCommand {
     const result = parseResult(reply);
     if (result === undefined)
       this.#finish({ kind: "lost", reason: "the executor answered without a structured result" });
-    else this.#noteAtMost(result);
+    else this.#noteEstimated(result);
     return result;
   }
 
-  #noteAtMost({ omitted }: UnifiedExecResult): void {
-    for (const { from, to, atMost } of omitted) if (atMost) this.#atMost.push({ from, to });
+  #noteEstimated({ omitted }: UnifiedExecResult): void {
+    for (const { from, to, estimated } of omitted) if (estimated) this.#estimated.push({ from, to });
   }
 
   #finish(outcome: RunOutcome): void {

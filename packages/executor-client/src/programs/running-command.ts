@@ -55,8 +55,8 @@ export type RunOutcome =
       exitCode: number | undefined;
       timedOut?: true;
       denial?: SandboxDenial;
-      /** Ranges of `dropped` whose size is not known: each is the most that can be missing. */
-      atMost?: readonly ByteRange[];
+      /** Ranges of `dropped` whose size is not known but estimated. */
+      estimated?: readonly ByteRange[];
     }
   | { kind: "refused"; reason: string; code?: string }
   | { kind: "lost"; reason: string };

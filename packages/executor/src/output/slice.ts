@@ -95,10 +95,10 @@ function classify(log: OutputLog, gap: ByteRange): OmittedRange[] {
   return parts;
 }
 
-/** `atMost`, where that applies to a range in it. */
+/** `estimated`, where that applies to a range in it. */
 function toEvicted({ from, to }: ByteRange, evicted: readonly MissingRange[]): OmittedRange {
-  const isAtMost = evicted.some((gap) => gap.atMost === true && gap.from < to && gap.to > from);
-  return { from, to, reason: "evicted", ...(isAtMost ? { atMost: true } : {}) };
+  const isEstimated = evicted.some((gap) => gap.estimated === true && gap.from < to && gap.to > from);
+  return { from, to, reason: "evicted", ...(isEstimated ? { estimated: true } : {}) };
 }
 
 /** The end of the head: after a line if one ends nearby, else before a character that would be split. */
