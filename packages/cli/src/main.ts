@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { constants, Script } from "node:vm";
 import { findRuntimeProblem, refuseInspector } from "@codex/native";
 import { takeNodeOptions } from "@codex/servers";
+import { reportChangedVariables } from "./changed-variables.js";
 import { type Chunk, type Chunks, createChunkLoader } from "./chunks.js";
 import { concealEnvironment, looksSecret } from "./conceal.js";
 import { findQuickCommand, parseQuickly, type QuickCommand } from "./quick-arguments.js";
@@ -47,6 +48,7 @@ function refuseRuntime(why: string): void {
 }
 
 function runCommand(): void {
+  reportChangedVariables();
   // Before anything is started that could read it.
   concealEnvironment(looksSecret);
 

@@ -38,6 +38,12 @@ describe("codex run ends", () => {
     expect([code, signal]).toEqual([expected, null]);
   });
 
+  it.runIf(process.platform === "linux")("tells of a variable that is not UTF-8, and of no other one", () => {
+    const script = `export X="$(printf 'a\\377')" Y="$(printf '\\357\\277\\275')"; exec "$0" "$1" run -- true`;
+    const { status, stderr } = spawnSync("bash", ["-c", script, process.execPath, codex], { encoding: "utf8" });
+    expect([status, stderr]).toEqual([0, 'codex: variable "X" is not UTF-8: programs get it with U+FFFD in it\n']);
+  });
+
   it
     .runIf(process.platform === "linux")
     .each([
