@@ -61,6 +61,8 @@ const SECRETS = [
   ".claude/.credentials.json",
   ".claude.json",
   ".codex/auth.json",
+  ".codex/history.jsonl",
+  ".codex/sessions/2026/thread.jsonl",
   ".gemini/oauth_creds.json",
   ".cache/huggingface/token",
   ".cache/huggingface/stored_tokens",
@@ -199,6 +201,9 @@ const OPEN = [
   ".aws/config",
   ".local/share/mkcert/rootCA.pem",
   ".docker/daemon.json",
+  ".codex/AGENTS.md",
+  ".codex/skills/x/SKILL.md",
+  ".codex/prompts/p.md",
   ".cargo/config.toml",
 ];
 

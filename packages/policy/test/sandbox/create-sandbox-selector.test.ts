@@ -238,10 +238,11 @@ describe("denied reads", () => {
     });
     expect(denied).toContainEqual(at("/home/user/.aws/credentials", "deny"));
     expect(denied).toHaveLength(DEFAULT_DENY_READ.length);
-    expect(denied.filter(({ access }) => access !== "deny")).toEqual([
-      at("/home/user/.ssh/known_hosts", "read"),
-      at("/home/user/.ssh/config", "read"),
-    ]);
+    const codex = ["AGENTS.md", "AGENTS.override.md", "bin", "packages", "plugins", "prompts", "rules"];
+    const needed = [...codex, "shell-snapshots", "skills", "worktrees"].map((name) => `.codex/${name}`);
+    expect(denied.filter(({ access }) => access !== "deny")).toEqual(
+      [".ssh/known_hosts", ".ssh/config", ...needed].map((path) => at(`/home/user/${path}`, "read")),
+    );
   });
 
   it.each<[string[], [string, "read" | "deny"][]]>([
