@@ -56,8 +56,9 @@ export interface LocalContext {
 
 /** Starts a process in a session of its own. @throws StartError */
 export async function startLocalProcess(spec: ProcessSpec, file: string, context: LocalContext): Promise<LocalProcess> {
-  const wrapped = guardPlaceholders(await wrapSpec(spec, file, context.sandbox), context.guard);
+  let wrapped = await wrapSpec(spec, file, context.sandbox);
   try {
+    wrapped = guardPlaceholders(wrapped, context.guard);
     return await startWrapped(spec, file, wrapped, context);
   } catch (error) {
     if (wrapped !== undefined) context.onRelease(wrapped.release());

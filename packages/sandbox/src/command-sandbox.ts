@@ -3,6 +3,7 @@ import type { Sandbox } from "@codex/executor-protocol";
 import { createNative, createRemoteMounts, type Native, type RemoteMounts } from "@codex/native";
 import { mirrorClosed, withoutHanging } from "./bubblewrap/mirror.js";
 import { PathsChangedError } from "./bubblewrap/open-sources.js";
+import { createPlaceholders } from "./bubblewrap/placeholder.js";
 import { checkBubblewrap, isProbablyUsable, type Preflight } from "./bubblewrap/preflight.js";
 import { wrapWithBubblewrap } from "./bubblewrap/wrap-command.js";
 import { MAX_RESOLVE_TRIES } from "./limits.js";
@@ -59,6 +60,8 @@ export function createCommandSandbox({
     });
     return checked;
   };
+  const placeholders = createPlaceholders(native);
+  const takeTurn = createTurns();
   const findPatterns = createPatternSearch(files);
   const search = async (sandbox: Sandbox) => {
     // What resolves the paths is synchronous.
@@ -91,12 +94,26 @@ export function createCommandSandbox({
         try {
           const current = tries === 1 ? profile : resolveProfile(sandbox, files, await search(sandbox));
           const held = command.rechecked ? current : await withoutHanging(mirrorClosed(current, files), mounts);
-          return await wrapWithBubblewrap(command, held, { native, files, mounts, ...found });
+          return await wrapWithBubblewrap(command, held, { native, files, mounts, placeholders, takeTurn, ...found });
         } catch (error) {
           if (!(error instanceof PathsChangedError) || tries >= MAX_RESOLVE_TRIES) throw error;
         }
       }
     },
+  };
+}
+
+/** One holder at a time, in the order of the calls; each resolves with an idempotent function that ends its turn. */
+function createTurns(): () => Promise<() => void> {
+  let last: Promise<void> = Promise.resolve();
+  return async () => {
+    const before = last;
+    let end = () => {};
+    last = new Promise((resolve) => {
+      end = resolve;
+    });
+    await before;
+    return end;
   };
 }
 

@@ -4,6 +4,9 @@ export const MAX_PATTERN_MATCHES = 8_192;
 /** Directory entries that are searched for matches of the patterns of one sandbox. */
 export const MAX_PATTERN_ENTRIES = 200_000;
 
+/** Names of one denied directory that are searched for links. */
+export const MAX_LINK_NAMES = 1_000;
+
 /** Mounts of one sandbox: each takes time at every start, and bubblewrap takes 9,000 arguments. */
 export const MAX_MOUNTS = 2_000;
 
@@ -31,6 +34,10 @@ export const MAX_PARSED_FILES = 512;
 /** Submodules of one repository whose `.git` is protected, each by a mount or two; and directories that are searched for them. */
 export const MAX_SUBMODULES = 256;
 export const MAX_SUBMODULE_DIRECTORIES = 4_096;
+
+/** Files of git's configuration that are included for one sandbox, and words of one command in them. */
+export const MAX_GIT_INCLUDES = 64;
+export const MAX_GIT_WORDS = 256;
 
 /** Milliseconds within which bubblewrap should have made its mounts, where they are verified before the start. */
 export const MOUNTS_DEADLINE_MS = 10_000;

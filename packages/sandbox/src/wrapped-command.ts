@@ -39,7 +39,7 @@ export interface WrappedCommand {
   onBroken?: ((end: () => void) => void) | undefined;
   /** Placeholders on the host, at paths that must not be created until it is released. */
   reservedPaths: readonly string[];
-  /** Closes the descriptors here. Called after the spawn, successful or not. Idempotent. */
+  /** Closes the descriptors here. Called after the spawn, successful or not: no other command is wrapped before that. Idempotent. */
   detach(): void;
   /** Frees what the sandbox needs, after its end; resolves when every process in it is gone. Idempotent. */
   release(): Promise<void>;

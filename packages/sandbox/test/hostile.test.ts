@@ -111,19 +111,22 @@ describe.skipIf(NO_BUBBLEWRAP !== undefined)(`a hostile workspace (${NO_BUBBLEWR
     expect(denied.output).toBe("reached\n");
   });
 
-  it("ends with its program although somebody outside stopped its first process", async () => {
-    const process = await sandbox.start(["sh", "-c", "echo ready; read line"], {
-      cwd: inside,
-      sandbox: restrict([READ_ALL, entry(inside, "write")]),
-      stdio: { kind: "pipe", stdin: "open" },
-    });
-    await untilOutput(process, "ready");
-    const [init] = readFileSync(`/proc/${process.pid}/task/${process.pid}/children`, "latin1").split(" ").map(Number);
-    kill(init!, "SIGSTOP");
-    await process.write(Buffer.from("\n"));
-    expect(await process.exited).toMatchObject({ kind: "signaled", signal: "SIGKILL" });
-    expect(process.denial?.reason).toContain("was stopped from outside");
-  });
+  it.each(["first process", "wrapper"])(
+    "ends with its program although somebody outside stopped its %s",
+    async (which) => {
+      const process = await sandbox.start(["sh", "-c", "echo ready; read line"], {
+        cwd: inside,
+        sandbox: restrict([READ_ALL, entry(inside, "write")]),
+        stdio: { kind: "pipe", stdin: "open" },
+      });
+      await untilOutput(process, "ready");
+      const [init] = readFileSync(`/proc/${process.pid}/task/${process.pid}/children`, "latin1").split(" ").map(Number);
+      kill(which === "wrapper" ? process.pid! : init!, "SIGSTOP");
+      await process.write(Buffer.from("\n"));
+      expect(await process.exited).toMatchObject({ kind: "signaled", signal: "SIGKILL" });
+      expect(process.denial?.reason).toContain("was stopped from outside");
+    },
+  );
 
   it("opens nothing by names that another command exchanges all the time", async () => {
     const outside = join(sandbox.base, "outside");

@@ -26,8 +26,8 @@ export class Helper {
   readonly closed: Promise<void>;
 
   constructor(wrapped: WrappedCommand, limits: FileSystemLimits) {
-    this.#held = wrapped.reservedPaths.map((path) => ({ path, identity: identify(path) }));
     try {
+      this.#held = wrapped.reservedPaths.map((path) => ({ path, identity: identify(path) }));
       // Not in our process group: a Ctrl-C at our terminal is for the server.
       this.#child = spawn(wrapped.file, wrapped.args, {
         cwd: wrapped.cwd,

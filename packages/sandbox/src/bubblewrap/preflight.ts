@@ -1,5 +1,6 @@
 import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
+import { errnoOf } from "@codex/exec-backend";
 import type { Native } from "@codex/native";
 import { TRIAL_DEADLINE_MS } from "../limits.js";
 import type { SandboxProfile } from "../profile/profile.js";
@@ -45,9 +46,11 @@ export async function checkBubblewrap(native: Native): Promise<Preflight> {
     return missing(`${path} is too old: it does not support ${lacking.join(", ")}; install bubblewrap 0.5 or newer`);
   }
   const failure = await trial;
-  return failure === undefined
-    ? { kind: "ok", bubblewrap: path, argv0: help.includes("--argv0"), bindFd: help.includes("--ro-bind-fd") }
-    : missing(explainFailure(path, failure.text), failure.isTransient);
+  if (failure === undefined)
+    return { kind: "ok", bubblewrap: path, argv0: help.includes("--argv0"), bindFd: help.includes("--ro-bind-fd") };
+  const { text, isTransient, hasRun } = failure;
+  // What this process itself could not do says nothing about the host.
+  return missing(hasRun ? explainFailure(path, text) : `${path} could not be tried: ${text}`, isTransient);
 }
 
 /** A guess from files of the host, without a trial run. */
@@ -107,8 +110,15 @@ const TRIAL: SandboxProfile = {
   network: "restricted",
 };
 
-/** Undefined when the trial run succeeds, else what it printed. */
-async function tryOut(bubblewrap: string, native: Native): Promise<{ text: string; isTransient: boolean } | undefined> {
+interface TrialFailure {
+  text: string;
+  isTransient: boolean;
+  /** Whether bubblewrap was started: the text is its own then. */
+  hasRun: boolean;
+}
+
+/** Undefined when the trial run succeeds, else what it printed, or why it could not be started. */
+async function tryOut(bubblewrap: string, native: Native): Promise<TrialFailure | undefined> {
   const { args, options } = renderBubblewrap(
     { argv: ["/bin/sh", "-c", ":"], cwd: "/", env: {}, session: "new" },
     TRIAL,
@@ -117,15 +127,19 @@ async function tryOut(bubblewrap: string, native: Native): Promise<{ text: strin
   try {
     const { code, stderr } = await spawnWith(native, bubblewrap, args, [options, createSeccompFilter("restricted")!]);
     if (code === 0) return undefined;
-    if (code === null)
-      return { text: `it was killed after ${TRIAL_DEADLINE_MS} ms or by another process`, isTransient: true };
+    if (code === null) {
+      const text = `it was killed after ${TRIAL_DEADLINE_MS} ms or by another process`;
+      return { text, isTransient: true, hasRun: true };
+    }
     return {
       text: stderr.trim() || `exit code ${code}`,
       isTransient: SHORTAGE_TEXT.test(stderr) && !areNamespacesOff(),
+      hasRun: true,
     };
   } catch (error) {
-    // It could not be started.
-    return { text: error instanceof Error ? error.message : String(error), isTransient: true };
+    const text = error instanceof Error ? error.message : String(error);
+    const isTransient = SHORTAGES.has(errnoOf(error) ?? "") || SHORTAGE_TEXT.test(text);
+    return { text, isTransient, hasRun: false };
   }
 }
 

@@ -15,7 +15,7 @@ import { createSeccompFilter } from "../seccomp/filter.js";
 import type { SandboxableCommand, WrappedCommand } from "../wrapped-command.js";
 import { openGate } from "./mount-gate.js";
 import { openSources } from "./open-sources.js";
-import { holdPlaceholder, type Placeholder } from "./placeholder.js";
+import type { Placeholder, Placeholders } from "./placeholder.js";
 import { listSources, MINIMAL_PATHS, renderBubblewrap } from "./render-arguments.js";
 import { watchClosed } from "./watch-closed.js";
 import { readWrapperStatus, untilNamespaceEnds, watchProgram } from "./wrapper-status.js";
@@ -24,6 +24,9 @@ export interface BubblewrapHost {
   native: Native;
   files: HostFiles;
   mounts: RemoteMounts;
+  placeholders: Placeholders;
+  /** Resolves once no other start has its sources open, which may be hundreds; the caller calls what it resolves with when it has closed them. */
+  takeTurn(): Promise<() => void>;
   bubblewrap: string;
   /** It can give a program another argv[0]. */
   argv0: boolean;
@@ -42,8 +45,9 @@ export async function wrapWithBubblewrap(
   const { reserved, placeholders } = await reservePaths(profile, host);
   const free = () => releaseAll(placeholders, host.mounts);
   try {
+    const endTurn = await host.takeTurn();
     return {
-      ...openWrapper(command, reserved, host, free),
+      ...openWrapper(command, reserved, host, free, endTurn),
       file: host.bubblewrap,
       type: "linuxSeccomp",
       reservedPaths: placeholders.map(({ path }) => path),
@@ -78,10 +82,12 @@ function openWrapper(
   profile: SandboxProfile,
   host: BubblewrapHost,
   free: () => Promise<void>,
+  endTurn: () => void,
 ) {
   const opened: number[] = [];
   const closeAll = () => {
     for (const fd of opened.splice(0)) closeSync(fd);
+    endTurn();
   };
   try {
     const { files, native, bindFd } = host;
@@ -140,8 +146,7 @@ function openWrapper(
           return { certain: true, reason };
         }
         if (isUnreported) {
-          const reason =
-            "the program had ended, but the first process of its sandbox was stopped from outside and did not report how";
+          const reason = "the program had ended, but its sandbox was stopped from outside and did not report how";
           return { certain: true, reason };
         }
         if (gate?.problem !== undefined)
@@ -218,14 +223,14 @@ function toInner({ argv, file, arg0, env, session }: SandboxableCommand, { argv0
  * Puts placeholders where the command must not create anything; an empty directory may be the placeholder of another
  * sandbox, and is then shared with it.
  */
-async function reservePaths(profile: SandboxProfile, { native, files, mounts }: BubblewrapHost) {
+async function reservePaths(profile: SandboxProfile, { placeholders: shared, files, mounts }: BubblewrapHost) {
   const placeholders: Placeholder[] = [];
   const { fileSystem } = profile;
   if (fileSystem === "unrestricted") return { reserved: profile, placeholders };
   const entries: ProfileEntry[] = [];
   try {
     for (const entry of fileSystem.entries) {
-      const placeholder = mayVanish(entry, fileSystem, files) ? await holdPlaceholder(entry.path, native) : undefined;
+      const placeholder = mayVanish(entry, fileSystem, files) ? await shared.hold(entry.path, entry.kind) : undefined;
       if (placeholder !== undefined) placeholders.push(placeholder);
       // The command cannot create it either, and there is no mount point.
       if (placeholder !== undefined || !entry.missing) entries.push(entry);

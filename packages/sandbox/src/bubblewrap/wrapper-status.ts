@@ -57,27 +57,28 @@ export async function untilNamespaceEnds(init: number): Promise<boolean> {
 }
 
 /**
- * Calls `onUnreported` once if the program has ended and nobody reports it: the first process of the sandbox, which would, was stopped
- * from outside (a debugger, SIGSTOP, a frozen control group). Returns a function that stops watching; it is idempotent.
+ * Calls `onUnreported` once if the program has ended and nobody reports it: the first process of the sandbox or the wrapper, which
+ * would, was stopped from outside (a debugger, SIGSTOP, a frozen control group). Returns a function that stops watching; it is idempotent.
  */
 export function watchProgram(status: WrapperStatus, onUnreported: () => void): () => void {
   let program: number | undefined;
-  let hadEnded = false;
+  let polls = 0;
   const timer = setInterval(() => {
     const { init } = status;
     if (init === undefined || status.exitCode !== undefined) return;
     program ??= findProgram(init);
-    const isOver = program !== undefined && hasEnded(readProcessStat(program)) && !hasNamespaceEnded(init);
-    // An end is reported within microseconds: one that was already there the last time is not reported.
-    if (isOver && hadEnded) {
-      clearInterval(timer);
-      onUnreported();
-    }
-    hadEnded = isOver;
+    const isOver = hasNamespaceEnded(init) || (program !== undefined && hasEnded(readProcessStat(program)));
+    polls = isOver ? polls + 1 : 0;
+    if (polls < UNREPORTED_POLLS) return;
+    clearInterval(timer);
+    onUnreported();
   }, PROGRAM_POLL_INTERVAL_MS);
   timer.unref();
   return () => clearInterval(timer);
 }
+
+/** An end is reported within microseconds, on a busy host within a second. */
+const UNREPORTED_POLLS = 3;
 
 function killProcess(pid: number): void {
   try {

@@ -17,7 +17,7 @@ export const createPatternBudget = (maxDepth: number | undefined): PatternBudget
 
 /**
  * The existing paths below `base` that match a pattern: `*`, `?` and `[…]` within a name, `**` across directories, `{a,b}`.
- * `base` is literal. Symbolic links are matched but not followed. @throws Error when the budget is exceeded: a part of the
+ * `base` is literal. Symbolic links are matched but not followed. What is foreign (`HostFiles`) is no match. @throws Error when the budget is exceeded: a part of the
  * matches would not be protected.
  */
 export function expandPattern(pattern: string, files: HostFiles, budget: PatternBudget, base = "/"): string[] {
@@ -97,41 +97,45 @@ function* searchPattern(
       const listed = isFound ? (yield directory).find(({ name }) => name === part) : undefined;
       const kind = listed?.kind ?? files.kind(path);
       if (kind === "missing") return;
+      if (isFound && files.isForeign(path)) return;
       if (rest.length === 0) add(path);
       // A link in the literal part of a pattern is followed, as the user named it explicitly.
       else if (kind === "directory" || kind === "link") yield* walk(path, rest, depth, isFound);
       return;
     }
     const matcher = part === "**" ? undefined : toRegExp(part);
+    let own: ReadonlySet<string> | undefined;
     for (const { name, kind } of yield directory) {
-      const isUnreadable = name.includes("\ufffd") && files.kind(join(directory, name)) === "missing";
-      if (isUnreadable && (matcher === undefined ? kind === "directory" : matcher.test(name))) {
-        throw new Error(
-          `pattern \`${pattern}\` reaches \`${join(directory, name)}\`, whose name is not UTF-8: it cannot be closed`,
-        );
-      }
-      budget.entries -= 1;
-      if (budget.entries < 0)
-        throw tooMany(pattern, `directory entries to search; the limit is ${MAX_PATTERN_ENTRIES}`);
+      // What others have in a directory that they may write costs no more than the test of its name.
+      if (matcher?.test(name) === false) continue;
       const path = join(directory, name);
+      budget.entries -= 1;
+      if (budget.entries < 0) {
+        throw tooMany(pattern, `directory entries to search, the last in \`${directory}\``, MAX_PATTERN_ENTRIES);
+      }
+      if (name.includes("\ufffd") && files.kind(path) === "missing") {
+        own ??= files.ownUndecodable(directory);
+        if (!own.has(name) || (matcher === undefined && kind !== "directory")) continue;
+        throw new Error(`pattern \`${pattern}\` reaches \`${path}\`, whose name is not UTF-8: it cannot be closed`);
+      }
       if (matcher === undefined) {
         if (kind === "directory") yield* walk(path, parts, depth + 1, true);
-      } else if (matcher.test(name)) {
-        if (rest.length === 0) add(path);
-        else if (kind === "directory") yield* walk(path, rest, depth + 1, true);
-      }
+      } else if (rest.length === 0) {
+        add(path);
+      } else if (kind === "directory") yield* walk(path, rest, depth + 1, true);
     }
   }
 
   function add(path: string): void {
-    if (found.has(path)) return;
+    if (found.has(path) || files.isForeign(path)) return;
     budget.matches -= 1;
-    if (budget.matches < 0) throw tooMany(pattern, `matches; the limit is ${MAX_PATTERN_MATCHES}`);
+    if (budget.matches < 0) throw tooMany(pattern, `matches, the last \`${path}\``, MAX_PATTERN_MATCHES);
     found.add(path);
   }
 }
 
-const tooMany = (pattern: string, what: string) => new Error(`pattern \`${pattern}\` has too many ${what}`);
+const tooMany = (pattern: string, what: string, limit: number) =>
+  new Error(`pattern \`${pattern}\` has too many ${what}; the limit is ${limit}`);
 
 /** The part of a pattern that is a path: before its first wildcard or brace. */
 export const literalPart = (pattern: string): string => {

@@ -1,3 +1,4 @@
+import { isUtf8 } from "node:buffer";
 import {
   accessSync,
   closeSync,
@@ -8,6 +9,7 @@ import {
   readlinkSync,
   readSync,
   realpathSync,
+  statSync,
 } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { homedir } from "node:os";
@@ -28,6 +30,17 @@ export interface HostFiles {
    * access counts as missing, as it does for the command.
    */
   kind(path: string): FileKind;
+  /**
+   * Whether another user put it there: a link that neither this user nor root owns, or what such a user has in a directory that
+   * everybody may write. False for what cannot be inspected.
+   */
+  isForeign(path: string): boolean;
+  /** Whether everybody may create files in a directory, and replace only their own, as in /tmp. */
+  isShared(directory: string): boolean;
+  /** Names that are not UTF-8 in a directory, decoded, of what is not foreign. */
+  ownUndecodable(directory: string): ReadonlySet<string>;
+  /** Whether it is a regular file that may be executed. */
+  isProgram(path: string): boolean;
   /** Target of a symbolic link; undefined for anything else. */
   target(path: string): string | undefined;
   /** Whether it is a regular file, not a socket, a FIFO or a device. */
@@ -49,6 +62,10 @@ export interface HostFiles {
   isPlaceholder(path: string): boolean;
   /** The host's own directory for temporary files, where it names one. */
   tmpDir: string | undefined;
+  /** Files of git's configuration outside of repositories. */
+  gitConfigs: readonly string[];
+  /** The home directory of this user; undefined if there is none. */
+  home: string | undefined;
   /** Absolute path of CODEX_HOME, with rules, settings and cache; undefined if there is none to protect. */
   codexHome: string | undefined;
   /** Absolute path of the directory with servers that `ssh://` environments have installed on this host. */
@@ -56,10 +73,18 @@ export interface HostFiles {
 }
 
 export function createHostFiles(env: Readonly<Record<string, string | undefined>> = process.env): HostFiles {
+  const home = env.HOME || homedir() || undefined;
   const listings = createFreshRuns<ReturnType<HostFiles["list"]>>();
   return {
     real: (path) => attempt(() => realpathSync.native(path)),
     kind: (path) => kindOf(lstatSyncOf(path)),
+    isForeign,
+    isShared: (directory) => ((lstatSyncOf(directory)?.mode ?? 0) & SHARED_MODE) === SHARED_MODE,
+    ownUndecodable: (directory) => attempt(() => listOwnUndecodable(directory)) ?? new Set(),
+    isProgram(path) {
+      const there = lstatSyncOf(path);
+      return there?.isFile() === true && (there.mode & ANY_EXECUTE) !== 0;
+    },
     target: (path) => attempt(() => readlinkSync(path)),
     isPlainFile: (path) => lstatSyncOf(path)?.isFile() ?? false,
     firstLine: (path) => attempt(() => readRegular(path, readFirstLine)),
@@ -72,9 +97,40 @@ export function createHostFiles(env: Readonly<Record<string, string | undefined>
     isPlaceholder: (path) => attempt(() => isPlaceholder(path)) ?? false,
     isEmpty: (directory) => attempt(() => readdirSync(directory).length === 0) ?? false,
     tmpDir: env.TMPDIR?.startsWith("/") ? env.TMPDIR : undefined,
+    gitConfigs: listGitConfigs(env, home),
+    home,
     codexHome: resolve(env.CODEX_HOME || join(env.HOME || homedir(), ".codex")),
     serverCache: resolve(env.XDG_CACHE_HOME || join(env.HOME || homedir(), ".cache"), "codex-ts"),
   };
+}
+
+function listGitConfigs(env: Readonly<Record<string, string | undefined>>, home: string | undefined): string[] {
+  const settings = env.XDG_CONFIG_HOME || (home && join(home, ".config"));
+  const own = env.GIT_CONFIG_GLOBAL || undefined;
+  const users =
+    own === undefined ? [home && join(home, ".gitconfig"), settings && join(settings, "git/config")] : [own];
+  return ["/etc/gitconfig", ...users].filter((path) => path?.startsWith("/") === true) as string[];
+}
+
+const ANY_EXECUTE = 0o111;
+const OTHERS_WRITE = 0o002;
+/** The sticky bit, and writable for everybody. */
+const SHARED_MODE = 0o1002;
+
+function isForeign(path: string | Buffer): boolean {
+  const there = attempt(() => lstatSync(path, { throwIfNoEntry: false }));
+  if (there === undefined || there.uid === 0 || there.uid === process.getuid?.()) return false;
+  if (there.isSymbolicLink()) return true;
+  const name = typeof path === "string" ? path : path.toString("latin1");
+  const directory = name.slice(0, name.lastIndexOf("/")) || "/";
+  const around = attempt(() => statSync(typeof path === "string" ? directory : Buffer.from(directory, "latin1")));
+  return around !== undefined && (around.mode & OTHERS_WRITE) !== 0;
+}
+
+function listOwnUndecodable(directory: string): Set<string> {
+  const names = readdirSync(directory, { encoding: "buffer" }).filter((name) => !isUtf8(name));
+  const own = names.filter((name) => !isForeign(Buffer.concat([Buffer.from(`${directory}/`), name])));
+  return new Set(own.map(String));
 }
 
 const lstatSyncOf = (path: string) => attempt(() => lstatSync(path, { throwIfNoEntry: false }));

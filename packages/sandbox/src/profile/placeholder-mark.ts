@@ -8,7 +8,9 @@ export const MARK_S = 0x5a4d;
 export const isPlaceholder = (path: string): boolean => {
   const there = lstatSync(path, { throwIfNoEntry: false });
   if (there === undefined || Math.floor(there.mtimeMs / 1000) !== MARK_S) return false;
-  return there.isDirectory() ? readdirSync(path).length === 0 : there.isFile() && isGitCommonFile(path);
+  return there.isDirectory()
+    ? readdirSync(path).length === 0
+    : there.isFile() && (there.size === 0 || isGitCommonFile(path));
 };
 
 /**

@@ -1,6 +1,7 @@
 import { basename, dirname, join, resolve } from "node:path/posix";
 import { CLOSED_IN_GIT_DIRECTORY, isWithin } from "@codex/permissions";
 import { isGitDirectory } from "./git-directory.js";
+import { type GitConfigFile, type GitPath, listGitPaths } from "./git-paths.js";
 import type { HostFiles } from "./host-files.js";
 import type { ProfileEntry } from "./profile.js";
 import { listSubmodules, type Submodule } from "./submodules.js";
@@ -16,12 +17,13 @@ export function listProtected(
   roots: readonly ProfileEntry[],
   entries: ReadonlyMap<string, ProfileEntry>,
   files: HostFiles,
-  toEntry: (path: string) => ProfileEntry | undefined,
+  toEntry: (path: string, kind?: "file") => ProfileEntry | undefined,
 ): ProfileEntry[] {
   const found: ProfileEntry[] = [];
-  const add = (path: string) => {
-    if (entries.has(path)) return;
-    const entry = toEntry(path);
+  const add = (path: string, kind?: "file") => {
+    // In a directory like /tmp the link of another user is not the command's to replace, and must not stop everybody's commands.
+    if (entries.has(path) || (files.isForeign(path) && files.isShared(dirname(path)))) return;
+    const entry = toEntry(path, kind);
     if (entry === undefined || entries.has(entry.path)) return;
     if (roots.some((root) => isWithin(entry.path, root.path))) found.push(entry);
   };
@@ -46,10 +48,41 @@ export function listProtected(
     }
     for (const dotGit of listSubmoduleLinks(path, files)) add(dotGit);
     if (isGitDirectory(path, files)) for (const name of CLOSED_IN_GIT_DIRECTORY) add(join(path, name));
+    for (const named of listGitPaths(listGitConfigs(path, files), files)) {
+      if (isProtectable(named, path, files)) add(named.path, named.kind === "file" ? "file" : undefined);
+    }
+    for (const config of files.gitConfigs) if (isProtectable(asFile(config), path, files)) add(config, "file");
     // Writing there changes kernel settings of the whole host.
     if (path === "/") add("/sys");
   }
   return found;
+}
+
+const asFile = (path: string): GitPath => ({ path, kind: "file", isWord: false });
+
+/** The files whose settings git uses in the repositories that a directory is the top of, or in. */
+function* listGitConfigs(path: string, files: HostFiles): Iterable<GitConfigFile> {
+  for (const config of files.gitConfigs) yield { path: config, top: path };
+  for (const top of listTops(path)) {
+    const dotGit = join(top, ".git");
+    const bare = top === path && isGitDirectory(path, files) ? [path] : [];
+    if (bare.length === 0 && files.kind(dotGit) === "missing") continue;
+    const directories = new Set([...bare, dotGit, ...listGitDirectories(dotGit, files)]);
+    for (const directory of directories) {
+      for (const name of ["config", "config.worktree"]) yield { path: join(directory, name), top };
+    }
+  }
+}
+
+/**
+ * Whether what git runs can be made read-only within a writable root: not the root itself, and not what a link leads to, which the
+ * command could replace.
+ */
+function isProtectable({ path, isWord }: GitPath, root: string, files: HostFiles): boolean {
+  if (path === root || !isWithin(path, root)) return false;
+  const real = files.real(path);
+  if (real === undefined) return !isWord && isPlain(dirname(path), files);
+  return real === path && (!isWord || files.isPlainFile(path));
 }
 
 /** Files in CODEX_HOME that `codex` trusts; they may be symbolic links to other places. */
@@ -134,7 +167,7 @@ function isPlain(path: string, files: HostFiles): boolean {
 }
 
 function readGitFile(dotGit: string, files: HostFiles): string | undefined {
-  if (files.kind(dotGit) !== "file") return undefined;
+  if (files.kind(dotGit) !== "file" || files.isForeign(dotGit)) return undefined;
   const named = /^gitdir:(.*\S)/.exec(files.firstLine(dotGit) ?? "")?.[1]?.trimStart();
   return named === undefined ? undefined : resolve(dirname(dotGit), named);
 }
@@ -149,9 +182,10 @@ function readCommonDirectory(directory: string, files: HostFiles): string | unde
  * and submodules may lead to mounts that do not answer.
  */
 export const ACCESSED_FOR_ROOTS: readonly ((roots: readonly string[], files: HostFiles) => Iterable<string>)[] = [
-  function* (roots, { codexHome, serverCache }) {
+  function* (roots, { codexHome, gitConfigs, serverCache }) {
     for (const root of roots) for (const name of PROTECTED_NAMES) yield join(root, name);
     for (const dotGit of listDotGits(roots)) yield dotGit;
+    for (const config of gitConfigs) yield config;
     if (codexHome !== undefined) for (const name of TRUSTED_NAMES) yield join(codexHome, name);
     if (serverCache !== undefined) yield serverCache;
   },
@@ -165,9 +199,16 @@ export const ACCESSED_FOR_ROOTS: readonly ((roots: readonly string[], files: Hos
     for (const dotGit of listDotGits(roots)) {
       for (const directory of [dotGit, ...listGitDirectories(dotGit, files)]) {
         yield directory;
-        yield* ["commondir", "config", "index", "modules"].map((name) => join(directory, name));
+        yield* ["commondir", "config", "config.worktree", "index", "modules"].map((name) => join(directory, name));
       }
     }
+  },
+  // Included files may name others.
+  function* (roots, files) {
+    for (const root of roots) for (const { path } of listGitPaths(listGitConfigs(root, files), files, 0)) yield path;
+  },
+  function* (roots, files) {
+    for (const root of roots) for (const { path } of listGitPaths(listGitConfigs(root, files), files)) yield path;
   },
   function* (roots, files) {
     for (const root of roots) {

@@ -1,9 +1,10 @@
-import { isAbsolute, join, normalize } from "node:path/posix";
+import { dirname, isAbsolute, join, normalize } from "node:path/posix";
 import { StartError } from "@codex/exec-backend";
 import type { Sandbox } from "@codex/executor-protocol";
 import type { RemoteMounts } from "@codex/native";
 import { isWithin } from "@codex/permissions";
 import { MAX_MOUNTS } from "../limits.js";
+import { findDeniedLinks, isDeniableTarget, listDeniedLinks } from "./denied-links.js";
 import { createPatternBudget, expandPattern, expandPatternLater, literalPart } from "./expand-pattern.js";
 import { listClosedInGit, listCommitDirectories, listGitPins } from "./git-directory.js";
 import type { HostFiles } from "./host-files.js";
@@ -18,8 +19,10 @@ type SandboxPath = Files["entries"][number]["path"];
 interface WantedPath {
   path: string;
   access: PathAccess;
-  /** Named by a pattern: nothing below it is opened again. */
-  final: boolean;
+  /** The pattern that it matches: nothing below it is opened again. */
+  pattern?: string;
+  /** A link in a denied directory leads there. */
+  linked?: true;
 }
 
 /**
@@ -40,7 +43,8 @@ export function resolveProfile(sandbox: Sandbox, host: HostFiles, found: FoundPa
     toPaths(entry, sandbox, files, fileSystem.glob_scan_max_depth, found),
   );
   const minimal = fileSystem.entries.some(({ path }) => path.type === "special" && path.value.kind === "minimal");
-  return { fileSystem: { ...settle(wanted, files), minimal }, network };
+  const needed = [files.home, sandbox.cwd, ...(sandbox.workspaceRoots ?? [])].filter((path) => path !== undefined);
+  return { fileSystem: { ...settle(wanted, needed, files), minimal }, network };
 }
 
 function toPaths(
@@ -52,24 +56,29 @@ function toPaths(
 ): WantedPath[] {
   const settled: PathAccess = access === "none" ? "deny" : access;
   if (path.type !== "glob_pattern") {
-    return namedPaths(path, settled, sandbox, files).map((name) => ({
-      path: checkPath(name),
-      access: settled,
-      final: false,
-    }));
+    const names = namedPaths(path, settled, sandbox, files).map(checkPath);
+    const getLinks = (name: string) => {
+      const known = found.get(keyOfLinks(name));
+      return known === undefined || known instanceof Error ? listDeniedLinks(name, files) : known;
+    };
+    const links = settled === "deny" ? names.flatMap(getLinks) : [];
+    return [
+      ...names.map((name): WantedPath => ({ path: name, access: settled })),
+      ...links.map((link): WantedPath => ({ path: link, access: settled, linked: true })),
+    ];
   }
   return listPatterns(path.pattern, sandbox).flatMap(({ base, pattern }): WantedPath[] => {
     if (settled !== "deny") {
       // A subtree is a path; with any other pattern it would depend on timing whether files that are created later are accessible.
       const root = pattern.replace(/(^|\/)\*\*$/, "");
-      if (!/[*?[{]/.test(root)) return [{ path: checkPath(join(base, root)), access: settled, final: false }];
+      if (!/[*?[{]/.test(root)) return [{ path: checkPath(join(base, root)), access: settled }];
       throw invalid(`pattern \`${path.pattern}\` can only be used with access \`deny\``);
     }
     try {
       const known = found.get(keyOf(base, pattern));
       if (known instanceof Error) throw known;
       const matches = known ?? expandPattern(pattern, files, createPatternBudget(maxDepth), base);
-      return matches.map((match) => ({ path: match, access: settled, final: true }));
+      return matches.map((match) => ({ path: match, access: settled, pattern: path.pattern }));
     } catch (cause) {
       throw invalid(cause instanceof Error ? cause.message : String(cause), cause);
     }
@@ -95,10 +104,22 @@ export async function reachNamed(sandbox: Sandbox, files: HostFiles, mounts: Rem
   for (const list of ACCESSED_FOR_ROOTS) await mounts.reach(list(roots, files));
 }
 
-/** The matches, or why they are not reliable, by `keyOf`. */
+/** The matches of patterns, or why they are not reliable, and where links in denied directories lead; by `keyOf`. */
 export type FoundPatterns = ReadonlyMap<string, readonly string[] | Error>;
 
 const keyOf = (base: string, pattern: string): string => `${base}\0${pattern}`;
+const keyOfLinks = (directory: string): string => keyOf(directory, "");
+
+/** The paths that a sandbox denies by name. @throws StartError `sandbox_invalid` */
+export function listDenied(sandbox: Sandbox, files: HostFiles): string[] {
+  const { permissions } = sandbox;
+  if (permissions.type !== "managed" || permissions.file_system.type === "unrestricted") return [];
+  return permissions.file_system.entries.flatMap(({ path, access }) =>
+    path.type === "glob_pattern" || (access !== "deny" && access !== "none")
+      ? []
+      : namedPaths(path, "deny", sandbox, files).map(checkPath),
+  );
+}
 
 /** The patterns of a sandbox that are searched for in the file system, and where. @throws StartError `sandbox_invalid` */
 export function listSearches(sandbox: Sandbox): { base: string; pattern: string; maxDepth: number | undefined }[] {
@@ -122,6 +143,12 @@ export async function findPatterns(sandbox: Sandbox, files: HostFiles): Promise<
     const paths = expandPatternLater(pattern, shared, createPatternBudget(maxDepth), base);
     found.set(key, await paths.catch((cause: unknown) => (cause instanceof Error ? cause : new Error(String(cause)))));
   }
+  // Most of the defaults are not there.
+  const isThere = (directory: string) => files.kind(directory) !== "missing";
+  const addLinks = async (directory: string) => {
+    found.set(keyOfLinks(directory), isThere(directory) ? await findDeniedLinks(directory, shared) : []);
+  };
+  await Promise.all(listDenied(sandbox, files).map(addLinks));
   return found;
 }
 
@@ -196,7 +223,11 @@ function checkPath(path: string): string {
 }
 
 /** Entries with resolved paths, and those for protected paths, in the order in which they are mounted. */
-function settle(wanted: readonly WantedPath[], files: HostFiles): Omit<RestrictedFiles, "minimal"> {
+function settle(
+  wanted: readonly WantedPath[],
+  needed: readonly string[],
+  files: HostFiles,
+): Omit<RestrictedFiles, "minimal"> {
   const entries = new Map<string, ProfileEntry>();
   const add = (entry: ProfileEntry) => {
     const former = entries.get(entry.path);
@@ -212,14 +243,23 @@ function settle(wanted: readonly WantedPath[], files: HostFiles): Omit<Restricte
     if (missing === undefined) add({ path: found, access: "write", kind: realKind(found, files) });
   }
   const roots = [...entries.values()];
-  const closedEntry = (path: string, access: "read" | "deny") => toEntry(path, access, roots, files);
-  for (const { path, access } of wanted) {
-    const entry = access === "write" ? undefined : closedEntry(path, access);
+  const closedEntry = (path: string, access: "read" | "deny", kind?: "file") =>
+    toEntry(path, access, roots, files, kind);
+  for (const { path, access, pattern, linked } of wanted) {
+    if (access === "write" || linked) continue;
+    const entry = named(pattern, () => closedEntry(path, access));
     if (entry !== undefined) add(entry);
+  }
+  const places = [...needed, ...roots.map(({ path }) => path)];
+  for (const { path } of wanted.filter(({ linked }) => linked)) {
+    const entry = closedEntry(path, "deny");
+    if (entry === undefined || entry.missing || entries.has(entry.path)) continue;
+    if (isDeniableTarget(entry.path, places, files)) add(entry);
   }
   const commits = listCommitDirectories(entries, files);
   const written = roots.filter(({ path }) => entries.get(path)?.access === "write");
-  for (const entry of listProtected(written, entries, files, (path) => closedEntry(path, "read"))) add(entry);
+  for (const entry of listProtected(written, entries, files, (path, kind) => closedEntry(path, "read", kind)))
+    add(entry);
   for (const entry of listCodexHome(written, files, (path) => closedEntry(path, "read"), refuseHome)) add(entry);
   const known = (entry: ProfileEntry) => entries.has(entry.path);
   for (const directory of commits) {
@@ -228,19 +268,55 @@ function settle(wanted: readonly WantedPath[], files: HostFiles): Omit<Restricte
     );
     for (const entry of [...inGit, ...listGitPins(directory, files)]) if (!known(entry)) add(entry);
   }
-  const closed = wanted.filter(({ final }) => final).map(({ path }) => files.real(path) ?? path);
+  const closed = wanted.filter(({ pattern }) => pattern !== undefined).map(({ path }) => files.real(path) ?? path);
   for (const path of entries.keys()) {
     if (closed.some((outer) => path !== outer && isWithin(path, outer))) entries.delete(path);
   }
-  // In a closed directory, missing entries cannot be created.
-  for (const [path, { missing }] of entries) {
-    const outer = missing ? [...entries.values()].filter((one) => one.path !== path && isWithin(path, one.path)) : [];
-    if (outer.sort(byDepth).at(-1)?.access === "deny") entries.delete(path);
+  // In a closed directory nothing can be created, and what is denied is already.
+  for (const [path, { missing, access }] of entries) {
+    if ((missing || access === "deny") && getAround(path, entries)?.access === "deny") entries.delete(path);
   }
   for (const pin of listPins([...entries.values()].sort(byDepth)))
     if (!entries.has(pin.path)) entries.set(pin.path, pin);
-  if (entries.size > MAX_MOUNTS) throw invalid(`it needs ${entries.size} mounts; the limit is ${MAX_MOUNTS}`);
+  if (entries.size > MAX_MOUNTS) {
+    throw invalid(`it needs ${entries.size} mounts; the limit is ${MAX_MOUNTS}${describeWidest(wanted)}`);
+  }
   return { entries: [...entries.values()].sort(byDepth), ...(commits.length === 0 ? {} : { commits }) };
+}
+
+/** Names the pattern by which a path was found in the reason why it cannot be closed. */
+function named<Value>(pattern: string | undefined, resolve: () => Value): Value {
+  try {
+    return resolve();
+  } catch (error) {
+    if (pattern === undefined || !(error instanceof StartError)) throw error;
+    throw new StartError(error.code, `${error.message}; pattern \`${pattern}\` matches it`, { cause: error });
+  }
+}
+
+/** The pattern with the most matches, and one of them. */
+function describeWidest(wanted: readonly WantedPath[]): string {
+  const matches = new Map<string, string[]>();
+  for (const { path, pattern } of wanted) {
+    if (pattern === undefined) continue;
+    const paths = matches.get(pattern);
+    if (paths === undefined) matches.set(pattern, [path]);
+    else paths.push(path);
+  }
+  const [widest] = [...matches].sort(([, one], [, other]) => other.length - one.length);
+  if (widest === undefined) return "";
+  const [pattern, paths] = widest;
+  return `; pattern \`${pattern}\` matches ${paths.length} paths, such as \`${paths[0]}\``;
+}
+
+/** The innermost entry around a path. */
+function getAround(path: string, entries: ReadonlyMap<string, ProfileEntry>): ProfileEntry | undefined {
+  for (let at = path; at !== "/"; ) {
+    at = dirname(at);
+    const entry = entries.get(at);
+    if (entry !== undefined) return entry;
+  }
+  return undefined;
 }
 
 function refuseHome(root: string, home: string): never {
@@ -252,20 +328,27 @@ function refuseHome(root: string, home: string): never {
 
 const RANK: Readonly<Record<PathAccess, number>> = { read: 0, write: 1, deny: 2 };
 
-/** A missing path matters only where the command could create it. */
+/** A missing path matters only where the command could create it. @param kind what keeps its name free; default a directory */
 function toEntry(
   path: string,
   access: PathAccess,
   roots: readonly ProfileEntry[],
   files: HostFiles,
+  kind?: "file",
 ): ProfileEntry | undefined {
   const writable = roots.map((root) => root.path);
   const { found, missing } = follow(path, writable, files);
   if (missing === undefined) return { path: found, access, kind: realKind(found, files) };
   if (!writable.some((root) => isWithin(found, root))) return undefined;
-  const kind = isGitCommonFile(missing) ? "file" : "directory";
+  const isFile = isGitCommonFile(missing) || (kind === "file" && missing === path);
   const isOnTheWay = access === "deny" && missing.length < path.length;
-  return { path: missing, access, kind, missing: true, ...(isOnTheWay ? { empty: true } : {}) };
+  return {
+    path: missing,
+    access,
+    kind: isFile ? "file" : "directory",
+    missing: true,
+    ...(isOnTheWay ? { empty: true } : {}),
+  };
 }
 
 const realKind = (path: string, files: HostFiles) => (files.kind(path) === "directory" ? "directory" : "file");

@@ -12,6 +12,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { createNative } from "@codex/native";
 import { createLocalBackend } from "@codex/process-host";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { findBubblewrap } from "../../src/bubblewrap/find-bubblewrap.js";
@@ -119,6 +120,30 @@ describe("a host that is short of something", () => {
     },
   );
 });
+
+it.skipIf(NO_BUBBLEWRAP !== undefined)(
+  `without native code names that, and not the host (${NO_BUBBLEWRAP ?? "bubblewrap"})`,
+  async () => {
+    const native = createNative();
+    const createMemoryFile = () => {
+      throw new Error("the native code of `koffi` cannot be loaded (Cannot find module 'koffi')");
+    };
+    const sandbox = createCommandSandbox({ platform: "linux", native: { ...native, createMemoryFile } });
+    const support = await sandbox.getSupport();
+    expect(support).toEqual({
+      kind: "none",
+      problem: expect.stringMatching(
+        /bwrap could not be tried: the native code of `koffi` cannot be loaded \(Cannot find/,
+      ),
+    });
+    const command = { argv: ["true"], file: "/bin/true", cwd: "/", env: {}, session: "new" } as const;
+    const refused = sandbox.wrap(command, restrict([READ_ALL]));
+    await expect(refused).rejects.toMatchObject({
+      code: "sandbox_unavailable",
+      message: expect.stringMatching(/`koffi` cannot be loaded/),
+    });
+  },
+);
 
 describe("the search for bubblewrap", () => {
   const make = (directory: string, mode = 0o755) => {

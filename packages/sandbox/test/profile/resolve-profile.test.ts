@@ -33,6 +33,12 @@ function createTree(tree: Tree, codexHome?: string): HostFiles {
     kind: kindOf,
     target: () => undefined,
     isPlainFile: () => true,
+    isForeign: () => false,
+    isShared: () => false,
+    ownUndecodable: () => new Set(),
+    isProgram: () => false,
+    gitConfigs: [],
+    home: undefined,
     parsed: () => undefined,
     firstLine: (path) => {
       const found = get(real(path) ?? "");
