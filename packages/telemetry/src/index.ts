@@ -1,6 +1,6 @@
 export { messageOf } from "./error-message.js";
 export { createLogFileSink, type LogFileSinkOptions } from "./log/file-sink.js";
-export { LOG_FORMATS, type LogFormat } from "./log/format.js";
+export { escapeForTerminal, LOG_FORMATS, type LogFormat } from "./log/format.js";
 export {
   createLogger,
   describeFault,

@@ -7,7 +7,7 @@ import {
   resolveAuth,
   serveStdio,
 } from "@codex/exec-server";
-import { messageOf } from "@codex/telemetry";
+import { escapeForTerminal, messageOf } from "@codex/telemetry";
 import { createLocalExecServer } from "../local-exec-server/create-local-exec-server.js";
 import type { BackgroundArguments, BackgroundServer } from "../process/background.js";
 import { readGraceMs, serveInBackground, withBackgroundLog } from "../process/background.js";
@@ -35,7 +35,8 @@ export async function reportAsCodex(work: () => Promise<void>): Promise<void> {
     await work();
   } catch (error) {
     // The format of Codex, which clients may parse.
-    process.stderr.write(`Error: ${messageOf(error)}\n`);
+    const message = messageOf(error);
+    process.stderr.write(`Error: ${process.stderr.isTTY ? escapeForTerminal(message) : message}\n`);
     process.exitCode = error instanceof CommandError ? error.exitCode : SERVER_EXIT.failure;
   }
 }

@@ -2,6 +2,7 @@ import {
   createLineLogger,
   createLogFileSink,
   createRegistry,
+  escapeForTerminal,
   LOG_FORMATS,
   LOG_LEVELS,
   type Logger,
@@ -96,7 +97,7 @@ function pick<T extends string>(name: string, text: string, choices: readonly T[
 
 function openFile(path: string, format: (typeof LOG_FORMATS)[number], maxBytes?: number): LogSink {
   try {
-    const onProblem = (message: string) => void process.stderr.write(`codex: ${message}\n`);
+    const onProblem = (message: string) => void process.stderr.write(`codex: ${escapeForTerminal(message)}\n`);
     return createLogFileSink(path, { format, onProblem, ...(maxBytes === undefined ? {} : { maxBytes }) });
   } catch (error) {
     throw new CommandError(`--log-file: ${messageOf(error)}`, SERVER_EXIT.failure);

@@ -44,6 +44,9 @@ function quote(value: LogFields[string]): string {
   return /^[\w@%+:,./-]+$/.test(text) ? text : escapeControls(JSON.stringify(text));
 }
 
+/** Text for a terminal, which it cannot control: control characters and direction marks are escaped, line feeds and tabs are kept. */
+export const escapeForTerminal = (text: string): string => text.replace(/[^\n\t]+/g, escapeControls);
+
 /** JSON leaves C1 controls and direction marks as they are. */
 const escapeControls = (text: string): string =>
   text.replace(
