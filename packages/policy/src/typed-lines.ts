@@ -141,7 +141,7 @@ export const changesKeys = ({ literals }: AnalyzedCommand): boolean =>
     ([program = "", ...args]) =>
       /^(?:bind|bindkey|zle|fc|vared|stty)$/.test(program) ||
       (program === "history" && args.some((arg) => /^-[a-z]*[srnap]/.test(arg))) ||
-      (program === "set" && args.some((arg) => /^(?:vi|emacs|.*hist.*)$/.test(arg))),
+      (program === "set" && args.some((arg) => /^(?:vi|emacs)$|hist/.test(arg))),
   );
 
 async function readLines(

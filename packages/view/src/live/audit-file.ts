@@ -1,5 +1,5 @@
 import { stat } from "node:fs/promises";
-import { AuditFollower, type AuditRecord, type FollowedAudit } from "@codex/audit";
+import { AuditFollower, type AuditRecord, type FollowedAudit, verifyAuditFiles } from "@codex/audit";
 import { messageOf } from "@codex/telemetry";
 import { MAX_ENTITIES } from "../limits.js";
 import type { ChainState, RecordEntity } from "../wire/entities.js";
@@ -22,6 +22,20 @@ export async function readAudit(file: string, follower: AuditFollower = new Audi
   }
 }
 
+/** Verifies the whole chain of a log, with its rotated files. Never rejects. */
+export async function verifyAudit(file: string): Promise<ChainState> {
+  try {
+    const { check } = await verifyAuditFiles(file);
+    return check.kind === "broken"
+      ? { state: "broken", text: `line ${check.line}: ${check.reason}` }
+      : { state: "intact", text: `${check.records} records${describeLost(check.lost)}` };
+  } catch (error) {
+    return { state: "unreadable", text: messageOf(error) };
+  }
+}
+
+const describeLost = (lost: number): string => (lost === 0 ? "" : `, ${lost} could not be written`);
+
 function toEntity(record: AuditRecord): RecordEntity {
   const { seq, time, type } = record;
   const rest = Object.fromEntries(Object.entries(record).filter(([name]) => !ENVELOPE.has(name)));
@@ -30,10 +44,9 @@ function toEntity(record: AuditRecord): RecordEntity {
 
 function describeChain(check: FollowedAudit["check"]): ChainState {
   if (check.kind === "broken") return { state: "broken", text: check.reason };
-  const lost = check.lost === 0 ? "" : `, ${check.lost} could not be written`;
   const first = check.head.seq - check.records + 1;
   const before = first <= 1 ? "" : `; those before record ${first} are verified by \`codex audit verify\``;
-  return { state: "intact", text: `${check.head.seq} records${lost}${before}` };
+  return { state: "intact", text: `${check.head.seq} records${describeLost(check.lost)}${before}` };
 }
 
 /** Size and modification time of a file, to detect changes; undefined if there is no file. */

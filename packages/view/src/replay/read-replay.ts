@@ -4,7 +4,7 @@ import { createThreadStore } from "@codex/agent/node";
 import { readPlainFile } from "@codex/plain-file";
 import { messageOf } from "@codex/telemetry";
 import { MAX_REPLAY_BYTES } from "../limits.js";
-import { readAudit } from "../live/audit-file.js";
+import { readAudit, verifyAudit } from "../live/audit-file.js";
 import type { Entity } from "../wire/entities.js";
 import { readThread } from "./read-thread.js";
 
@@ -37,7 +37,8 @@ export async function readReplay(file: string, home: string): Promise<Replay> {
     return { kind: "recording", entities: [entity], recordings: new Map([[1, text]]) };
   }
   if (isRecord(first) && first.v === 1 && typeof first.seq === "number") {
-    const { records, chain } = await readAudit(path);
+    const { records } = await readAudit(path);
+    const chain = await verifyAudit(path);
     const thread = { kind: "thread", id: "thread", state: "none", chain } as const;
     return { kind: "audit", entities: [thread, ...records], recordings: new Map() };
   }
