@@ -87,8 +87,8 @@ describe("the question at the terminal", () => {
     expect(shown).toMatch(/sandbox {6}none: it may write everywhere and use the network/);
     expect(shown).toContain("[e]dit the rule");
     // The line is painted again at each change, so what is waited for is what came of the last one.
-    await screen.answer("(nothing goes back): ", `${CTRL_U}bash -c`);
-    await screen.answer("that rule cannot be saved: the value of `-c` is left open", `${CTRL_U}ls`);
+    await screen.answer("(nothing goes back): ", `${CTRL_U}bash`);
+    await screen.answer("that rule cannot be saved: `bash` runs what it reads here", `${CTRL_U}ls`);
     await screen.answer('that rule cannot be saved: no command of the call begins with "ls"', `${CTRL_U}printf 'open`);
     await screen.answer("that rule cannot be saved: a quote is not closed", `${CTRL_U}printf '%s'`);
     const again = await screen.answer("[y]es, [e]dit, [b]ack: ", "y");
