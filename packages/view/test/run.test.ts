@@ -136,7 +136,9 @@ describe.skipIf(noBrowser !== undefined)("approvals", () => {
     await hidden;
     await approvals.getByText("declined by viewer 1").waitFor();
     const edited = run("touch one two");
-    const rule = approvals.getByRole("textbox", { name: "Always allow this command; if its program runs no others, all that begin so" });
+    const rule = approvals.getByRole("textbox", {
+      name: "Always allow this command; if its program runs no others, all that begin so",
+    });
     await rule.fill("touch 'one");
     await approvals.getByRole("button", { name: "Save rule" }).click();
     await approvals.getByText("A quote is not closed.").waitFor();
