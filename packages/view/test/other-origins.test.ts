@@ -2,6 +2,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { noBrowser, openContext, openPage } from "./support/browser.js";
+import { send, upgradeStatus } from "./support/http.js";
 import { openView } from "./support/orchestrators.js";
 
 /** A server at another port of this host, as a sandboxed command can start one; `sent` are the header lines it received. */
@@ -39,14 +40,19 @@ describe.skipIf(noBrowser !== undefined)(`other origins${noBrowser === undefined
     const context = await openContext();
     const page = await openPage(view.url, context);
     expect(await page.evaluate("localStorage.length")).toBe(1);
-    expect(await context.cookies()).toEqual([]);
+    const [cookie] = await context.cookies();
+    expect(cookie).toMatchObject({ httpOnly: true, sameSite: "Strict", expires: -1 });
     const { url, sent } = await startOther();
     const other = await context.newPage();
     await other.goto(url);
     const refused = { sockets: Array(3).fill("refused"), requests: Array(3).fill("refused") };
     const base = new URL(view.url).origin;
     expect(await other.evaluate(`${tryView}(${JSON.stringify(base)})`)).toEqual({ held: "", ...refused });
-    expect(sent.join("\n")).not.toMatch(/cookie|authorization|codex/i);
+    // The browser sends the cookie to that port too; it is half of a key.
+    const given = { cookie: `${cookie!.name}=${cookie!.value}` };
+    expect(sent.join("\n")).not.toMatch(/authorization|subprotocol/i);
+    expect((await send(`${base}/me`, { headers: given })).status).toBe(401);
+    expect(await upgradeStatus(base, { origin: base, ...given })).toBe(401);
     await context.close();
   });
 

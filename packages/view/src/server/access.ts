@@ -1,11 +1,10 @@
 import { createHash, randomBytes } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
 import { addAdmission, addToken } from "../wire/bounded.js";
-
 import type { Admission, Token } from "../wire/port.js";
 import { PAGE_PROTOCOL } from "../wire/protocol.js";
 
-/** 256 random bits, for a link or a key. */
+/** 256 random bits, for a link or one half of a key. */
 export const createSecret = (): string => randomBytes(32).toString("base64url");
 
 /** SHA-256, hex. Secrets are stored and compared only as hashes. */
@@ -27,20 +26,20 @@ export class Access {
   }
 
   /** Redeems a token. Undefined if it is unknown or was redeemed before. */
-  admit(token: string): { key: string; admission: Admission; tokenHash: string } | undefined {
+  admit(token: string): { halves: Halves; admission: Admission; tokenHash: string } | undefined {
     const tokenHash = hashSecret(token);
     const found = this.#tokens.get(tokenHash);
     if (found === undefined) return undefined;
     this.#tokens.delete(tokenHash);
-    const key = createSecret();
-    const admission = { hash: hashSecret(key), rights: found.rights, viewer: `viewer ${this.#viewers + 1}` };
+    const halves = { page: createSecret(), cookie: createSecret() };
+    const admission = { hash: hashHalves(halves), rights: found.rights, viewer: `viewer ${this.#viewers + 1}` };
     this.#keep(admission);
-    return { key, admission, tokenHash };
+    return { halves, admission, tokenHash };
   }
 
-  /** The viewer to whom a key belongs. */
-  find(key: string | undefined): Admission | undefined {
-    return key === undefined ? undefined : this.#admitted.get(hashSecret(key));
+  /** The viewer to whom both halves of a key belong. */
+  find(halves: Halves | undefined): Admission | undefined {
+    return halves === undefined ? undefined : this.#admitted.get(hashHalves(halves));
   }
 
   #keep(admission: Admission): void {
@@ -50,13 +49,34 @@ export class Access {
 }
 
 /**
- * The key that a page sends: as a bearer token, or with a websocket, where scripts can set no header, as the second subprotocol. It
- * is no cookie: browsers send those to every port of a host, also to a server that a sandboxed command started.
+ * The key of a viewer, of which no half suffices. The page's scripts keep one in the storage of its origin, which no other port
+ * gets, and the browser keeps the other as a cookie, which no script and nobody who reads that storage gets.
  */
-export function readKey(headers: IncomingHttpHeaders): string | undefined {
-  const [protocol, key] = (headers["sec-websocket-protocol"] ?? "").split(",").map((name) => name.trim());
-  return protocol === PAGE_PROTOCOL ? key : /^Bearer ([\w-]+)$/.exec(headers.authorization ?? "")?.[1];
+interface Halves {
+  page: string;
+  cookie: string;
 }
+
+const hashHalves = ({ page, cookie }: Halves): string => hashSecret(`${page} ${cookie}`);
+
+/**
+ * Both halves of a request: the page sends its own as a bearer token, or with a websocket, where scripts can set no header, as
+ * the second subprotocol.
+ */
+export function readHalves(headers: IncomingHttpHeaders, port: number): Halves | undefined {
+  const [protocol, key] = (headers["sec-websocket-protocol"] ?? "").split(",").map((name) => name.trim());
+  const page = protocol === PAGE_PROTOCOL ? key : /^Bearer ([\w-]+)$/.exec(headers.authorization ?? "")?.[1];
+  const name = `${cookieName(port)}=`;
+  const cookie = headers.cookie?.split("; ").find((each) => each.startsWith(name));
+  return page === undefined || cookie === undefined ? undefined : { page, cookie: cookie.slice(name.length) };
+}
+
+/** The value of a `Set-Cookie` header, until the browser ends. Other sites cannot send it. */
+export const writeCookie = (port: number, value: string, isSecure: boolean): string =>
+  `${cookieName(port)}=${value}; Path=/; HttpOnly; SameSite=Strict${isSecure ? "; Secure" : ""}`;
+
+/** Browsers share cookies between all ports of a host. */
+const cookieName = (port: number): string => `codex_view_${port}`;
 
 /** Rules for the headers `Host` and `Origin`. */
 export interface Place {

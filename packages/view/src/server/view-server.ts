@@ -6,7 +6,16 @@ import { WebSocketServer } from "ws";
 import { LEAVE_MS, MAX_BODY_BYTES, MAX_PAGE_MESSAGE_BYTES, MAX_RECORDINGS, MAX_VIEWERS } from "../limits.js";
 import type { Rights } from "../wire/messages.js";
 import type { FromServer, ServerOptions, ToServer } from "../wire/port.js";
-import { Access, createPlace, createSecret, findForeign, hashSecret, type Place, readKey } from "./access.js";
+import {
+  Access,
+  createPlace,
+  createSecret,
+  findForeign,
+  hashSecret,
+  type Place,
+  readHalves,
+  writeCookie,
+} from "./access.js";
 import { type Asset, loadAssets, SECURITY_HEADERS } from "./assets.js";
 import { Hub } from "./hub.js";
 import { Viewer } from "./viewer.js";
@@ -19,7 +28,6 @@ export class ViewServer {
   readonly #hub: Hub;
   readonly #assets: ReadonlyMap<string, Asset>;
   readonly #viewers = new Map<Viewer, () => void>();
-  /** Until they are made and read. */
   /** Recordings that are made or sent; a response that was closed meanwhile is undefined until the recording is answered. */
   readonly #recordings = new Map<number, ServerResponse | undefined>();
   readonly #sockets = new WebSocketServer({
@@ -29,6 +37,7 @@ export class ViewServer {
   });
   readonly #server;
   #place: Place;
+  #port = 0;
   #requests = 0;
 
   constructor(options: ServerOptions, post: (message: FromServer) => void) {
@@ -57,9 +66,9 @@ export class ViewServer {
     this.#server.once("error", (error) => this.#post({ type: "failed", message: error.message }));
     this.#server.listen(port, host, () => {
       // The server listens on TCP.
-      const listeningAt = (this.#server.address() as AddressInfo).port;
-      this.#place = createPlace(listeningAt, names, tls !== undefined);
-      this.#post({ type: "listening", port: listeningAt });
+      this.#port = (this.#server.address() as AddressInfo).port;
+      this.#place = createPlace(this.#port, names, tls !== undefined);
+      this.#post({ type: "listening", port: this.#port });
     });
   }
 
@@ -124,9 +133,10 @@ export class ViewServer {
     if (body === undefined) return end(response, 413, `more than ${MAX_BODY_BYTES} bytes`);
     const admitted = this.#access.admit(body);
     if (admitted === undefined) return end(response, 401, "this link was used, or is not one");
-    const { key, admission, tokenHash } = admitted;
+    const { halves, admission, tokenHash } = admitted;
     this.#post({ type: "admitted", admission, tokenHash });
-    end(response, 200, key);
+    response.setHeader("set-cookie", writeCookie(this.#port, halves.cookie, this.#options.tls !== undefined));
+    end(response, 200, halves.page);
   }
 
   #upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
@@ -161,7 +171,7 @@ export class ViewServer {
   }
 
   #admissionOf({ headers }: IncomingMessage) {
-    return this.#access.find(readKey(headers));
+    return this.#access.find(readHalves(headers, this.#port));
   }
 
   /** A page that leaves early gives up its place only when the recording is not made any more. */

@@ -22,7 +22,7 @@ export interface Token {
   readonly rights: Rights;
 }
 
-/** A viewer that redeemed a token; `hash` is the hash of its key. */
+/** A viewer that redeemed a token; `hash` is the hash of both halves of its key. */
 export interface Admission extends Token {
   readonly viewer: string;
 }

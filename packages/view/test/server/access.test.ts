@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { expect, it, onTestFinished } from "vitest";
 import { WebSocket } from "ws";
-import { enter, headersOf, partsOf, send, upgradeStatus } from "../support/http.js";
+import { enter, headersOf, partsOf, type RawResponse, send, upgradeStatus } from "../support/http.js";
 import { openView } from "../support/orchestrators.js";
 
 it("admits with each link once, and keeps the token out of every response", async () => {
@@ -16,7 +16,7 @@ it("admits with each link once, and keeps the token out of every response", asyn
   const post = (body: string) => send(`${base}/enter`, { method: "POST", headers: { origin: base }, body });
   const first = await post(token);
   expect(first).toMatchObject({ status: 200, body: expect.stringMatching(/^[\w-]{43}\n$/) });
-  expect(first.headers["set-cookie"]).toBeUndefined();
+  expect(String(first.headers["set-cookie"])).toMatch(/^codex_view_\d+=[\w-]{43}; Path=\/; HttpOnly; SameSite=Strict$/);
   const second = await post(token);
   expect(second.status).toBe(401);
   expect(JSON.stringify([first, second])).not.toContain(token);
@@ -59,18 +59,23 @@ it("refuses pages of other sites, also with the key, and websockets without an O
   expect(await upgradeStatus(base, { origin: base, ...protocol })).toBe(101);
 });
 
-it("takes no key of another view, and none as a cookie, which browsers send to every port of the host", async () => {
+it("takes no key of another view, and no half of one, as browsers send cookies to every port of the host", async () => {
   const [one, other] = [await openView(), await openView()];
-  const { base: elsewhere, key: foreign } = await enter(one.view.url);
-  const { base, key } = await enter(other.view.url);
-  expect(elsewhere).not.toBe(base);
-  const asCookie = { cookie: `codex_view_${new URL(base).port}=${key}; codex-view=${key}; key=${key}` };
-  for (const headers of [asCookie, headersOf(foreign).bearer, { authorization: key }]) {
-    expect((await send(`${base}/me`, { headers })).status).toBe(401);
+  const foreign = await enter(one.view.url);
+  const { base, key, cookie, bearer, protocol } = await enter(other.view.url);
+  expect(foreign.base).not.toBe(base);
+  const { authorization } = bearer;
+  const mixed = { authorization: foreign.bearer.authorization, cookie };
+  const twice = { cookie: `${cookie}; ${cookie.split("=")[0]}=${key}` };
+  for (const headers of [{ cookie }, { authorization }, twice, foreign.bearer, mixed, { authorization: key, cookie }]) {
+    expect((await send(`${base}/me`, { headers })).status, JSON.stringify(headers)).toBe(401);
   }
-  for (const headers of [asCookie, headersOf(foreign).protocol, { "sec-websocket-protocol": `${key}, codex-view` }]) {
-    expect(await upgradeStatus(base, { origin: base, ...headers })).toBe(401);
+  const { "sec-websocket-protocol": offered } = protocol;
+  const swapped = { "sec-websocket-protocol": `${key}, codex-view`, cookie };
+  for (const headers of [{ cookie }, { "sec-websocket-protocol": offered }, foreign.protocol, swapped]) {
+    expect(await upgradeStatus(base, { origin: base, ...headers }), JSON.stringify(headers)).toBe(401);
   }
+  expect((await send(`${base}/me`, { headers: bearer })).status).toBe(204);
 });
 
 it("sends its headers with every response, and the page of the player alone may compile WebAssembly", async () => {
@@ -110,7 +115,9 @@ it("listens beyond loopback only with TLS", async () => {
     await request({ origin }, partsOf(view.url).token),
   ];
   expect([refused.status, admitted.status]).toEqual([403, 200]);
-  const options = { ca: cert, servername: "localhost", headers: { host: `view.test:${port}`, origin } };
+  const { key: half, cookie } = headersOf(admitted);
+  expect(String(admitted.headers["set-cookie"])).toMatch(/; Secure$/);
+  const options = { ca: cert, servername: "localhost", headers: { host: `view.test:${port}`, origin, cookie } };
   const openSocket = (protocols: string[]) =>
     new Promise<number | undefined>((resolve) => {
       const socket = new WebSocket(`wss://127.0.0.1:${port}/live`, protocols, options);
@@ -121,7 +128,7 @@ it("listens beyond loopback only with TLS", async () => {
       socket.once("unexpected-response", (_request, { statusCode }) => resolve(statusCode));
       socket.on("error", () => {});
     });
-  expect([await openSocket([]), await openSocket(["codex-view", admitted.body.trim()])]).toEqual([401, 101]);
+  expect([await openSocket([]), await openSocket(["codex-view", half])]).toEqual([401, 101]);
 });
 
 /** For `localhost`, signed by itself. */
@@ -147,11 +154,13 @@ function sendSecurely({
   ca: string;
   headers: Record<string, string>;
   body?: string | undefined;
-}): Promise<{ status: number | undefined; body: string }> {
+}): Promise<RawResponse> {
   return new Promise((resolve, reject) => {
     const place = { host: "127.0.0.1", servername: "localhost", path: "/enter", method: "POST", agent: false };
     const sent = request({ ...place, ...options }, (response) =>
-      text(response).then((received) => resolve({ status: response.statusCode, body: received }), reject),
+      text(response).then((received) => {
+        resolve({ status: response.statusCode ?? 0, headers: response.headers, body: received });
+      }, reject),
     );
     sent.once("error", reject);
     sent.end(body);

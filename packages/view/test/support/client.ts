@@ -11,9 +11,9 @@ interface Shown {
 
 /** A page without a browser: the newest value of everything that is shown. */
 export async function connect(link: string) {
-  const { base, key } = await enter(link);
+  const { base, key, cookie } = await enter(link);
   const socket = new WebSocket(`${base.replace("http", "ws")}/live`, ["codex-view", key], {
-    headers: { origin: base },
+    headers: { origin: base, cookie },
   });
   const shown = new Map<string, Shown>();
   let look = () => {};

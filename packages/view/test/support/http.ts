@@ -31,20 +31,25 @@ export function partsOf(link: string): { base: string; token: string } {
   return { base: origin, token: hash.slice(1) };
 }
 
-/** Uses a link as the page does: its key, and the headers that the page sends with requests and with the websocket. */
+/** Uses a link as the page does: both halves of its key, and the headers that come with requests and with the websocket. */
 export async function enter(link: string) {
   const { base, token } = partsOf(link);
-  const { status, body } = await send(`${base}/enter`, { method: "POST", headers: { origin: base }, body: token });
-  if (status !== 200) throw new Error(`not let in: ${status}`);
-  const key = body.trim();
-  return { base, key, ...headersOf(key) };
+  const entered = await send(`${base}/enter`, { method: "POST", headers: { origin: base }, body: token });
+  if (entered.status !== 200) throw new Error(`not let in: ${entered.status}`);
+  return { base, ...headersOf(entered) };
 }
 
-/** The headers with which a page sends its key. */
-export const headersOf = (key: string) => ({
-  bearer: { authorization: `Bearer ${key}` },
-  protocol: { "sec-websocket-protocol": `codex-view, ${key}` },
-});
+/** The headers with which a page sends its half of the key, and its browser the other. */
+export function headersOf({ body, headers }: Pick<RawResponse, "body" | "headers">) {
+  const key = body.trim();
+  const cookie = String(headers["set-cookie"]).split(";")[0]!;
+  return {
+    key,
+    cookie,
+    bearer: { authorization: `Bearer ${key}`, cookie },
+    protocol: { "sec-websocket-protocol": `codex-view, ${key}`, cookie },
+  };
+}
 
 /** The status with which a websocket is refused; 101 when it is opened, and closed again. */
 export function upgradeStatus(base: string, headers: Record<string, string>): Promise<number> {
