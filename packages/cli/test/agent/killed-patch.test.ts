@@ -56,6 +56,8 @@ function readEntry(path: string): string | undefined {
   return mode === undefined ? undefined : `${(mode & 0o777).toString(8)} ${readFileSync(path, "utf8")}`;
 }
 
+const isWhole = (name: string, entry: string | undefined): boolean => FILES[name]!.includes(entry);
+
 /** Starts `codex exec` with the patch; it is killed before a file call, or not if it makes fewer. */
 async function killAt(call: number) {
   const script = [respond(customCall("c1", "apply_patch", PATCH)), say("done"), say("done")];
@@ -86,7 +88,8 @@ async function killAt(call: number) {
   const files = Object.keys(FILES).map((name) => readEntry(join(repository, name)));
   const left = readdirSync(repository, { recursive: true })
     .map(String)
-    .filter((name) => /\.codex-/.test(name));
+    .filter((name) => /\.codex-/.test(name))
+    .map((name) => ({ path: join(repository, name), text: readFileSync(join(repository, name), "utf8") }));
   const resume = async () => {
     const asked = endpoint.requests.length;
     expect((await run(["resume", "--last", "again"])).code).toBe(0);
@@ -96,36 +99,46 @@ async function killAt(call: number) {
   return { signal, repository, calls, files, left, resume };
 }
 
-it("leaves each file old or new, killed before and after each of its file calls, and resume tells which", async () => {
+it("leaves each file old or new, or with its old content beside it, killed at each of its file calls, and resume tells which", async () => {
   const names = Object.keys(FILES);
   const whole = await killAt(Number.POSITIVE_INFINITY);
   expect([whole.signal, whole.files, whole.left]).toEqual([null, names.map((name) => FILES[name]![1]), []]);
   const { calls } = whole;
   expect(calls.length).toBeGreaterThan(15);
-  const told = new Set<string>();
+  const states = new Set<string>();
   const check = async (at: number) => {
     const { signal, repository, files, left, resume } = await killAt(at);
     expect(signal).toBe("SIGKILL");
     for (const [index, name] of names.entries()) {
-      expect(FILES[name], `${name}, killed before ${calls[at]}`).toContain(files[index]);
+      if (isWhole(name, files[index])) continue;
+      const old = FILES[name]![0]?.replace(/^\d+ /, "");
+      expect(
+        left.map(({ text }) => text),
+        `${name}, killed before ${calls[at]}`,
+      ).toEqual([old]);
     }
     expect(lstatSync(join(repository, "link")).isSymbolicLink()).toBe(true);
     expect(left.length).toBeLessThanOrEqual(1);
     // What resume tells depends on the files: once for each state is enough, where it can be with a temporary file beside it.
     const state = JSON.stringify(files);
-    if (told.has(state) || /^(?:open|mkdir) /.test(calls[at]!)) return;
-    told.add(state);
+    if (states.has(state) || /^(?:open|mkdir) /.test(calls[at]!)) return;
+    states.add(state);
     const lines = (await resume()).split("\n").slice(2);
-    const expected = names.map((name, index) => `${name}: ${files[index] === FILES[name]![1] ? "new" : "old"}`);
-    const rest = left.map((name) => join(repository, name));
-    expect(lines.map((line) => /^(.*?(?:: (?:old|new)|(?=: a temporary)))/.exec(line)?.[1]).sort()).toEqual(
-      [...expected, ...rest].sort(),
+    const expected = names.map((name, index) => {
+      if (!isWhole(name, files[index])) return `${name}: neither`;
+      return `${name}: ${files[index] === FILES[name]![1] ? "new" : "old"}`;
+    });
+    const rest = left.map(({ path }) => path);
+    const told = lines.map(
+      (line) => /^.*?(?:: (?:old|new|neither)|(?=: (?:a temporary|the whole old)))/.exec(line)?.[0],
     );
+    expect(told.sort()).toEqual([...expected, ...rest].sort());
   };
   let next = 0;
   const checkNext = async (): Promise<void> => {
     while (next < calls.length) await check(next++);
   };
   await Promise.all([checkNext(), checkNext()]);
-  expect(told.size).toBe(names.length);
+  // One for each file that was written, and those that were cut off.
+  expect(states.size).toBeGreaterThan(names.length);
 }, 120_000);
