@@ -21,6 +21,7 @@ test("pins the exported names", () => {
     "RpcError",
     "Tunnel",
     "TurnCork",
+    "boundUnadmitted",
     "createMemoryChannelPair",
     "createStdioChannel",
     "encodeId",
@@ -28,7 +29,7 @@ test("pins the exported names", () => {
     "parseEnvelope",
     "resolveLimits",
   ]);
-  expect(Object.keys(websocket).sort()).toEqual(["connectWebSocketChannel", "createWebSocketListener"]);
+  expect(Object.keys(websocket).sort()).toEqual(["answerProbe", "connectWebSocketChannel", "createWebSocketListener"]);
 });
 
 test("pins the default limits", () => {

@@ -3,6 +3,7 @@ import { expect, test } from "vitest";
 
 test("pins the exported names", () => {
   expect(Object.keys(protocol).sort()).toEqual([
+    "CALL_VARIABLES",
     "EXECUTOR_PROTOCOL_VERSION",
     "EXECUTOR_SUBPROTOCOL",
     "PARSE_CONTEXT",
