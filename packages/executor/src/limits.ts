@@ -39,7 +39,7 @@ export interface ExecutorLimits {
   lostChannels: number;
   /** Bytes of an `idempotencyKey` or `writeId`. */
   keyBytes: number;
-  /** Approvals whose use is remembered. */
+  /** Approvals that one connection may use: each stays bound to its request, and further ones are refused. */
   rememberedApprovals: number;
   /** Rendered terminals retained for `read_screen`; the least recently read one is dropped, and rendered again when needed. */
   screens: number;
@@ -76,7 +76,7 @@ export const DEFAULT_EXECUTOR_LIMITS: ExecutorLimits = {
   unacknowledgedBytes: 32 * 1024 * 1024,
   lostChannels: 64,
   keyBytes: 256,
-  rememberedApprovals: 4096,
+  rememberedApprovals: 65_536,
   screens: 8,
   binaryDeltaBytes: 64 * 1024,
   execServerTunnels: 8,

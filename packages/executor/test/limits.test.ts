@@ -24,7 +24,7 @@ describe("limits", () => {
       unacknowledgedBytes: 33_554_432,
       lostChannels: 64,
       keyBytes: 256,
-      rememberedApprovals: 4096,
+      rememberedApprovals: 65_536,
       screens: 8,
       binaryDeltaBytes: 65_536,
       execServerTunnels: 8,

@@ -25,7 +25,7 @@ export interface OrchestratorLimits extends ExecutorConnectionLimits {
   keyedCalls: number;
   /** Bytes of the results that are retained for repeats of those calls; the oldest is dropped. */
   keyedResultBytes: number;
-  /** Session ids remembered over all executors; ended ones are forgotten first. */
+  /** Session ids remembered over all executors: ended ones are forgotten first, live ones never; with so many live no command is started. */
   rememberedSessions: number;
 }
 

@@ -166,16 +166,22 @@ describe("limits", () => {
     expect(asked).toEqual(["say a", "say b", "say c", "say a"]);
   });
 
-  it("hold the remembered sessions: ended ones go first", () => {
+  it("hold the remembered sessions: ended ones go first, then lost ones, and live ones never", () => {
     const table = new SessionTable(2);
     const owner = { name: "a" };
     const [first, second] = [table.adopt(owner, 1), table.adopt(owner, 2)];
     second.state = { kind: "ended", outcome: undefined };
     table.adopt(owner, 3);
     expect([table.get(1), table.get(2)]).toEqual([first, undefined]);
+    expect(table.findExcess()).toMatch(/^2 sessions are running \(limit 2 sessions\)/);
     table.adopt(owner, 4);
+    expect(table.get(1)).toBe(first);
+    first.state = { kind: "lost", reason: "gone" };
+    expect(table.findExcess()).toBeUndefined();
+    table.adopt(owner, 5);
     expect(table.get(1)).toBeUndefined();
     expect(table.find(owner, 1)).toBeUndefined();
+    expect([3, 4, 5].map((id) => table.get(id)?.state.kind)).toEqual(["live", "live", "live"]);
   });
 
   it("hold the text of a problem", async () => {

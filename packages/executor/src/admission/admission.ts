@@ -42,8 +42,8 @@ export function createAdmission({ backend, ceiling, approvals }: AdmissionOption
       if (refusal !== undefined) return `${refusal}; the command was not run`;
       const excess = await ceiling?.findExcess(request);
       if (excess !== undefined) return `this executor does not allow it: ${excess}; the command was not run`;
-      if (approvals.bind(request)) return undefined;
-      return "its approval was given for another request; the command was not run";
+      const unusable = approvals.bind(request);
+      return unusable === undefined ? undefined : `${unusable}; the command was not run`;
     },
   };
 }

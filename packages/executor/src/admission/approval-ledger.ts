@@ -1,28 +1,31 @@
 import { createHash } from "node:crypto";
 import type { ExecCommandRequest } from "@codex/executor-protocol";
 import { renderBoundRequest } from "@codex/permissions";
-import { deleteOldest } from "../delete-oldest.js";
 
-/** Binds each approval to the request for which it was first used; it is refused for any other. */
+/** Binds each approval to the request for which it was first used; it is refused for any other, as long as the connection lives. */
 export class ApprovalLedger {
   readonly #limit: number;
   readonly #digests = new Map<string, string>();
 
-  /** @param limit maximum number of approvals; the oldest is forgotten */
+  /** @param limit maximum number of approvals; further ones are refused, since forgetting one would let it be used again */
   constructor(limit: number) {
     this.#limit = limit;
   }
 
-  /** Binds the approval of a request. False if it was used for another request before. */
-  bind(request: ExecCommandRequest): boolean {
+  /** Binds the approval of a request. Returns why it must not be used, if so. */
+  bind(request: ExecCommandRequest): string | undefined {
     const { approvalId } = request;
-    if (approvalId === undefined) return true;
-    const digest = createHash("sha256").update(renderBoundRequest(request)).digest("hex");
-    const key = createHash("sha256").update(approvalId).digest("hex");
+    if (approvalId === undefined) return undefined;
+    const digest = digestOf(renderBoundRequest(request));
+    const key = digestOf(approvalId);
     const known = this.#digests.get(key);
-    if (known !== undefined) return known === digest;
+    if (known !== undefined) return known === digest ? undefined : "its approval was given for another request";
+    if (this.#digests.size >= this.#limit) {
+      return `this connection has used ${this.#digests.size} approvals (limit ${this.#limit} approvals); a new connection may use more`;
+    }
     this.#digests.set(key, digest);
-    deleteOldest(this.#digests, this.#limit);
-    return true;
+    return undefined;
   }
 }
+
+const digestOf = (text: string): string => createHash("sha256").update(text).digest("base64");

@@ -154,11 +154,13 @@ describe("an approval", () => {
     expect(await getRefusal(approved("b", { command: ["false"] }))).toBeUndefined();
   });
 
-  it("is forgotten when there are too many, the oldest first", async () => {
+  it("stays bound however many follow: what exceeds the limit is refused", async () => {
     const { getRefusal } = admission();
-    for (const id of ["a", "b", "c"]) await getRefusal(approved(id));
-    expect(await getRefusal(approved("c", { cwd: "/" }))).toMatch(/another request/);
-    expect(await getRefusal(approved("a", { cwd: "/" }))).toBeUndefined();
+    for (const id of ["a", "b"]) expect(await getRefusal(approved(id))).toBeUndefined();
+    expect(await getRefusal(approved("c"))).toMatch(/has used 2 approvals \(limit 2 approvals\).*not run/);
+    expect(await getRefusal(approved("a", { cwd: "/" }))).toMatch(/another request/);
+    expect(await getRefusal(approved("a"))).toBeUndefined();
+    expect(await getRefusal(execRequest({ command: ["true"] }))).toBeUndefined();
   });
 });
 

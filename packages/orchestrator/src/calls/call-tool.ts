@@ -153,6 +153,8 @@ const execCommand: ExecuteCall = async (selected, args, options, context) => {
   const resolved = resolveExecCommand(args, { config, host: executor.host, turnCwd, workspaceRoots, variables });
   if (resolved.kind === "rejected") return invalid(tool.name, resolved);
   context.trail.command(executor.name, resolved.value.request);
+  const excess = context.sessions.findExcess();
+  if (excess !== undefined) return fail("too_many_calls", `${excess} Nothing was run.`);
   const permit = await obtainPermit(selected, resolved.value, options.signal, context);
   if (permit.kind === "result") return permit.result;
   const { owner } = executor;

@@ -108,6 +108,8 @@ async function permitProgram(
       fail("unsendable", `executor \`${executor.name}\` does not separate the sessions of clients. ${NOT_RUN}`),
     );
   }
+  const excess = context.sessions.findExcess();
+  if (excess !== undefined) return at(fail("too_many_calls", `${excess} ${NOT_RUN}`));
   const permit = await obtainPermit(selected, judged, signal, own);
   if (permit.kind === "result") return at(permit.result);
   const wire = toWire(resolved.value, permit);

@@ -35,8 +35,15 @@ export class SessionTable {
   readonly #byId = new Map<number, Session>();
   readonly #byProcess = new Map<SessionOwner, Map<number, Session>>();
 
+  /** @param limit maximum number of sessions; ended and lost ones are forgotten for new ones, live ones never */
   constructor(limit: number) {
     this.#limit = limit;
+  }
+
+  /** Why no further session may be started, as a sentence; undefined while there is room. */
+  findExcess(): string | undefined {
+    if (this.#byId.size < this.#limit || this.#findUnwanted() !== undefined) return undefined;
+    return `${this.#byId.size} sessions are running (limit ${this.#limit} sessions); poll those that may have ended, or end some.`;
   }
 
   get(id: number): Session | undefined {
@@ -72,7 +79,8 @@ export class SessionTable {
     this.#byId.set(session.id, session);
     const own = this.#byProcess.get(owner) ?? new Map<number, Session>();
     this.#byProcess.set(owner, own.set(processId, session));
-    if (this.#byId.size > this.#limit) this.#forget(this.#leastWanted(session));
+    const unwanted = this.#byId.size > this.#limit ? this.#findUnwanted() : undefined;
+    if (unwanted !== undefined) this.#forget(unwanted);
     return session;
   }
 
@@ -102,17 +110,14 @@ export class SessionTable {
     return id;
   }
 
-  /** An ended one, else a lost one, else the oldest. */
-  #leastWanted(newest: Session): Session {
+  /** An ended one, else a lost one. */
+  #findUnwanted(): Session | undefined {
     let lost: Session | undefined;
-    let oldest: Session | undefined;
     for (const session of this.#byId.values()) {
-      if (session === newest) continue;
       if (session.state.kind === "ended") return session;
       if (session.state.kind === "lost") lost ??= session;
-      oldest ??= session;
     }
-    return lost ?? oldest ?? newest;
+    return lost;
   }
 
   #forget(session: Session): void {
