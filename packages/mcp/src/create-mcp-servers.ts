@@ -1,11 +1,11 @@
 import { randomBytes } from "node:crypto";
 import { systemClock, waitAtMost } from "@codex/clock";
 import type { Orchestrator } from "@codex/orchestrator";
-import { createRequestStateCodec, McpServer } from "@modelcontextprotocol/server";
+import { createRequestStateCodec, McpServer, ProtocolError, ProtocolErrorCode } from "@modelcontextprotocol/server";
 import { ClientState } from "./calls/client-state.js";
 import { type CallState, createCallHandler } from "./calls/tool-call.js";
 import { INSTRUCTIONS, SERVER } from "./handshake/identity.js";
-import { ATTACH_WAIT_MS, BUSY_WAIT_MS, DEFAULT_MAX_HOLD_MS, MAX_HOLD_MS, MIN_HOLD_MS } from "./limits.js";
+import { ATTACH_WAIT_MS, BUSY_WAIT_MS, DEFAULT_MAX_HOLD_MS, DRAIN_MS, MAX_HOLD_MS, MIN_HOLD_MS } from "./limits.js";
 import type { McpServers } from "./mcp-servers.js";
 import { isHoldTime, type McpServerOptions } from "./options.js";
 import { registerResources } from "./resources/session-resources.js";
@@ -14,6 +14,8 @@ import { describeTool } from "./tool-list.js";
 
 /** The client name of a server with a single client. */
 const ONLY_CLIENT = "mcp";
+
+const ENDING = "the server is ending; nothing was run";
 
 /**
  * Offers the tools of an orchestrator over MCP, revisions 2024-10-07 to 2026-07-28. Approvals are requested from the client by
@@ -42,6 +44,8 @@ export function createMcpServers(
   const clients = new Map<string, ClientState>();
   const connected = new Set<McpServer>();
   const listeners = new Set<() => void>();
+  const calls = new Set<Promise<unknown>>();
+  let isDraining = false;
   let attaching: Promise<unknown> | undefined;
 
   const open = typeof orchestrator === "function" ? orchestrator : () => Promise.resolve(orchestrator);
@@ -86,19 +90,26 @@ export function createMcpServers(
         const conversation = await state.conversation;
         return { tools: conversation.listTools().map((tool) => describeTool(tool, maxHoldMs, structured)) };
       });
-      mcp.server.setRequestHandler(
-        "tools/call",
-        createCallHandler(state, {
-          maxHoldMs,
-          onCancel,
-          structured,
-          cwd,
-          clock,
-          isPerRequest: era === "modern",
-          capabilities: () => mcp.server.getClientCapabilities(),
-          seal: (call, context) => codec.mint(call, context),
-        }),
-      );
+      const handle = createCallHandler(state, {
+        maxHoldMs,
+        onCancel,
+        structured,
+        cwd,
+        clock,
+        isPerRequest: era === "modern",
+        capabilities: () => mcp.server.getClientCapabilities(),
+        seal: (call, context) => codec.mint(call, context),
+      });
+      mcp.server.setRequestHandler("tools/call", async (request, context) => {
+        if (isDraining) throw new ProtocolError(ProtocolErrorCode.InternalError, ENDING);
+        const call = handle(request, context);
+        calls.add(call);
+        try {
+          return await call;
+        } finally {
+          calls.delete(call);
+        }
+      });
       if (era === "modern") registerTasks(mcp, state.tasks);
       registerResources(mcp, () => state.conversation, state.watches);
       // A server of one HTTP request cannot send notifications later.
@@ -129,6 +140,12 @@ export function createMcpServers(
       const state = clients.get(client);
       this.forget(client);
       await state?.endSessions();
+    },
+    async drain() {
+      isDraining = true;
+      for (const state of clients.values()) state.cancelQuestions();
+      const ending = Array.from(clients.values(), (state) => state.endSessions());
+      await waitAtMost(clock, DRAIN_MS, Promise.allSettled([...ending, ...calls]));
     },
     close() {
       for (const state of clients.values()) state.close();

@@ -27,6 +27,10 @@ export const MAX_HTTP_REQUESTS = 1_024;
  * some, and if those are all in use it gets 503.
  */
 export const MAX_HTTP_SESSIONS = 64;
+/** When the server is asked to end: for ending the programs and answering the calls in progress, milliseconds. */
+export const DRAIN_MS = 10_000;
+/** After the end of the MCP sessions: for writing the last HTTP responses to clients that read them, milliseconds. */
+export const LAST_RESPONSES_MS = 1_000;
 /** For finding out whether a client has running programs, milliseconds. */
 export const BUSY_WAIT_MS = 1_000;
 /** Time after which an MCP session without a request or an open stream ends, milliseconds. */

@@ -19,6 +19,11 @@ export interface McpServers {
   isBusy(client: string): Promise<boolean>;
   /** `forget`, and ends the sessions of the client. Never rejects. */
   end(client: string): Promise<void>;
+  /**
+   * Refuses further calls, withdraws the open questions, and ends all sessions, so that calls in progress respond with the last output
+   * of their programs. Resolves when they have responded, or after some seconds. Never rejects. `close` is to follow.
+   */
+  drain(): Promise<void>;
   /** Withdraws all open questions. The orchestrator stays open. */
   close(): void;
 }

@@ -140,8 +140,8 @@ const onError = (error: Error) => say(`mcp: ${error.message}`);
 async function serveStdio(servers: McpServers, { open, failed }: Opening, beginning?: StdioBeginning): Promise<void> {
   const stopped = new Promise<void>((resolve) => {
     process.stdin.once("end", resolve).once("close", resolve);
-    onStopSignal(resolve);
   });
+  const signaled = new Promise<void>((resolve) => void onStopSignal(resolve)).then(() => servers.drain());
   const ended = new AbortController();
   let opening: Promise<unknown> | undefined;
   const create: McpServers["create"] = (...context) => {
@@ -152,7 +152,7 @@ async function serveStdio(servers: McpServers, { open, failed }: Opening, beginn
   };
   const handle = serveMcpStdio({ ...servers, create }, { onerror: onError, beginning });
   try {
-    await Promise.race([stopped, failed]);
+    await Promise.race([stopped, signaled, failed]);
   } finally {
     ended.abort();
     await handle.close();
@@ -178,6 +178,7 @@ async function serveHttp(servers: McpServers, { open }: Opening, address: HttpAd
   const listener = await listenMcp(servers, address);
   printLine(listener.url);
   await stopped;
+  await servers.drain();
   await listener.close();
 }
 

@@ -39,9 +39,14 @@ export class ClientState {
     return this.#notes.splice(0);
   }
 
+  /** Withdraws open questions: their calls run nothing. */
+  cancelQuestions(): void {
+    this.parked.cancelAll();
+  }
+
   /** Withdraws open questions and stops notifications. Sessions keep running. */
   close(): void {
-    this.parked.cancelAll();
+    this.cancelQuestions();
     this.tasks.close();
     this.watches.close();
   }

@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { type Clock, systemClock } from "@codex/clock";
+import { type Clock, systemClock, waitAtMost } from "@codex/clock";
 import { toNodeHandler } from "@modelcontextprotocol/node";
 import { type AuthInfo, createMcpHandler, isLegacyRequest, type McpHttpHandler } from "@modelcontextprotocol/server";
-import { MAX_BODY_BYTES, MAX_HTTP_REQUESTS } from "../limits.js";
+import { LAST_RESPONSES_MS, MAX_BODY_BYTES, MAX_HTTP_REQUESTS } from "../limits.js";
 import type { McpServers } from "../mcp-servers.js";
 import { followResponse, refuse } from "./exchange.js";
 import { type ClientToken, createAuthenticator, findHeaderProblem } from "./guard.js";
@@ -27,7 +27,7 @@ export interface McpHttpOptions {
 export interface McpHttpServer {
   /** Answers one request of `node:http` or `node:https`. Never rejects. */
   handle(request: IncomingMessage, response: ServerResponse): Promise<void>;
-  /** Ends all MCP sessions and streams. The servers stay open. */
+  /** Ends all MCP sessions and streams, and waits shortly until the last responses are written. The servers stay open. */
   close(): Promise<void>;
 }
 
@@ -51,6 +51,7 @@ export function createMcpHttpServer(servers: McpServers, options: McpHttpOptions
   const authenticate = tokens === undefined ? undefined : createAuthenticator(tokens);
   const serve = toNodeHandler({ fetch: answer }, { onerror: onError, maxRequestBodySize: MAX_BODY_BYTES });
   let open = 0;
+  let onClosed = () => {};
 
   const modernFor = (client: string): McpHttpHandler => {
     const known = modern.get(client);
@@ -95,6 +96,7 @@ export function createMcpHttpServer(servers: McpServers, options: McpHttpOptions
       open += 1;
       response.once("close", () => {
         open -= 1;
+        if (open === 0) onClosed();
       });
       const admitted = await admit(request).catch((error: Error) => {
         onError(error);
@@ -108,6 +110,10 @@ export function createMcpHttpServer(servers: McpServers, options: McpHttpOptions
     },
     async close() {
       await Promise.all([legacy.close(), ...Array.from(modern.values(), (handler) => handler.close())]);
+      const closed = new Promise<void>((resolve) => {
+        onClosed = resolve;
+      });
+      if (open > 0) await waitAtMost(clock, LAST_RESPONSES_MS, closed);
     },
   };
 }
