@@ -28,14 +28,17 @@ export class Screen {
   #pieceBytes = MAX_SCREEN_PIECE_BYTES;
   /** Whether the next bytes follow a gap. */
   #isAfterGap = false;
-  /** When to yield to the event loop, milliseconds of `performance.now`. */
+  readonly #now: () => number;
+  /** When to yield to the event loop, milliseconds of `now`. */
   #yieldAt = 0;
-  /** When the current read stops, milliseconds of `performance.now`. */
+  /** When the current read stops, milliseconds of `now`. */
   #deadline = 0;
   /** Reads are serialized. */
   #lastRead: Promise<unknown> = Promise.resolve();
 
-  constructor(terminal: HeadlessTerminal, log: OutputLog, sizes: SizeHistory) {
+  /** @param now monotonic, milliseconds */
+  constructor(terminal: HeadlessTerminal, log: OutputLog, sizes: SizeHistory, now = () => performance.now()) {
+    this.#now = now;
     this.#terminal = terminal;
     this.#log = log;
     this.#sizes = sizes;
@@ -47,7 +50,7 @@ export class Screen {
    */
   read(signal: AbortSignal, ms: number, styled = false): Promise<ScreenView | undefined> {
     const view = this.#lastRead.then(() => {
-      this.#deadline = performance.now() + ms;
+      this.#deadline = this.#now() + ms;
       return this.#read(signal, styled);
     });
     this.#lastRead = view.catch(() => {}); // reported by `view`
@@ -61,7 +64,7 @@ export class Screen {
   async #read(signal: AbortSignal, styled: boolean): Promise<ScreenView | undefined> {
     const { end } = this.#log;
     const size = this.#sizes.at(end);
-    this.#yieldAt = performance.now() + SCREEN_TURN_MS;
+    this.#yieldAt = this.#now() + SCREEN_TURN_MS;
     while (this.#position < end) {
       const { chunks, to } = await this.#load(end);
       for (const { offset, bytes } of chunks) {
@@ -105,23 +108,23 @@ export class Screen {
     this.#isAfterGap = false;
     this.#position += at;
     while (at < bytes.length) {
-      if (signal.aborted || performance.now() >= this.#deadline) return false;
+      if (signal.aborted || this.#now() >= this.#deadline) return false;
       const piece = bytes.subarray(at, at + this.#pieceBytes);
       this.#write(piece);
       at += piece.length;
       this.#position += piece.length;
-      if (performance.now() < this.#yieldAt) continue;
+      if (this.#now() < this.#yieldAt) continue;
       await nextTurn();
-      this.#yieldAt = performance.now() + SCREEN_TURN_MS;
+      this.#yieldAt = this.#now() + SCREEN_TURN_MS;
     }
     return true;
   }
 
   /** Some sequences take a thousand times as long as plain text. */
   #write(piece: Uint8Array): void {
-    const started = performance.now();
+    const started = this.#now();
     this.#terminal.write(piece);
-    const ms = performance.now() - started;
+    const ms = this.#now() - started;
     if (ms > SCREEN_TURN_MS / 2) this.#pieceBytes = Math.max(MIN_PIECE_BYTES, this.#pieceBytes >> 1);
     else if (ms < 1) this.#pieceBytes = Math.min(MAX_SCREEN_PIECE_BYTES, this.#pieceBytes << 1);
   }

@@ -1,7 +1,7 @@
 import { createOutputLog, type OutputLogLimits } from "@codex/exec-backend";
 import type { TerminalSize } from "@codex/executor-protocol";
 import { describe, expect, it } from "vitest";
-import { MAX_SCREEN_CELLS, MAX_STYLED_RUNS, SCREEN_RENDER_MS } from "../../src/limits.js";
+import { MAX_SCREEN_CELLS, MAX_STYLED_RUNS, SCREEN_RENDER_MS, SCREEN_TURN_MS } from "../../src/limits.js";
 import { Screen, type ScreenView } from "../../src/screen/screen.js";
 import { SizeHistory } from "../../src/screen/size-history.js";
 import { loadTerminal } from "../../src/screen/terminal.js";
@@ -11,10 +11,10 @@ const SIZE: TerminalSize = { rows: 6, cols: 20 };
 const NEVER = new AbortController().signal;
 
 /** A terminal whose program a test plays. */
-async function open(size = SIZE, limits: Partial<OutputLogLimits> = {}) {
+async function open(size = SIZE, limits: Partial<OutputLogLimits> = {}, now = () => performance.now()) {
   const log = createOutputLog({ headBytes: 65_536, tailBytes: 65_536, spillBytes: 0, spillDir: "/nowhere", ...limits });
   const sizes = new SizeHistory(size);
-  const screen = new Screen((await loadTerminal())(size), log, sizes);
+  const screen = new Screen((await loadTerminal())(size), log, sizes, now);
   const print = (text: string | Uint8Array) => void log.append("pty", Buffer.from(text as string));
   const resize = (next: TerminalSize) => sizes.add({ offset: log.end, at: 0, size: next });
   return { log, print, resize, read: () => read(screen), screen };
@@ -247,8 +247,12 @@ describe("a hostile program", () => {
     expect(runs.reduce((sum, { text }) => sum + text.length, 0)).toBe(50_000);
   });
 
-  it("lets everything else have its turn", async () => {
-    const { print, screen } = await open({ rows: 100, cols: 100 });
+  it("lets everything else have its turn after each piece that takes long, and writes smaller ones", async () => {
+    let ms = 0;
+    const { log, print, screen } = await open({ rows: 100, cols: 100 }, {}, () => {
+      ms += SCREEN_TURN_MS; // each look at the clock finds that a whole turn has passed
+      return ms;
+    });
     for (let index = 0; index < 8; index += 1) print("\x1b[H\x1b[100L".repeat(200));
     let turns = 0;
     const count = () => {
@@ -256,9 +260,11 @@ describe("a hostile program", () => {
       timer = setImmediate(count);
     };
     let timer = setImmediate(count);
-    await read(screen);
+    await screen.read(NEVER, Number.POSITIVE_INFINITY);
     clearImmediate(timer);
-    expect(turns).toBeGreaterThan(10);
+    // Pieces are halved down to 16 bytes, so that nearly all of the output is written in such.
+    expect(turns).toBeGreaterThan(log.end / 32);
+    expect(turns).toBeLessThan(log.end / 8);
   });
 
   it("is given up for now, and gone on with by the next call", async () => {
