@@ -339,7 +339,9 @@ class LocalChild implements LocalProcess, LaunchEvents, LogHost {
 
   #finishSandboxed({ status, denial }: SandboxedExit): void {
     const [first] = this.#sent ?? [];
-    this.#denial = status === undefined && first !== undefined ? undefined : denial;
+    // A signal of ours explains such an end, unless it was sent because the sandbox did not hold.
+    const isExplained = status === undefined && first !== undefined && !this.#wrapped?.isBroken();
+    this.#denial = isExplained ? undefined : denial;
     if (status === undefined) {
       // It was signalled before the program started: that is what ended it.
       if (first !== undefined) return this.#finishPlain({ signal: first });

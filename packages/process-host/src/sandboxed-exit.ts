@@ -20,7 +20,8 @@ export async function settleSandboxedExit(
 ): Promise<SandboxedExit> {
   await wrapped.release();
   const status = getStatus(wrapped, spawned);
-  if (status !== undefined && "code" in status && status.code === 0) return { status, denial: undefined };
+  if (status !== undefined && "code" in status && status.code === 0 && !wrapped.isBroken())
+    return { status, denial: undefined };
   await settledWithin(streamsEnded, DENIAL_OUTPUT_MS);
   const { chunks } = await log.read(Math.max(0, log.end - DENIAL_OUTPUT_BYTES));
   const output = Buffer.concat(chunks.map(({ bytes }) => bytes)).toString();

@@ -2,4 +2,4 @@ export { findProgram, hasNamespaceEnded } from "./bubblewrap/wrapper-status.js";
 export { type CommandSandbox, type CommandSandboxOptions, createCommandSandbox } from "./command-sandbox.js";
 export { MARK_S } from "./profile/placeholder-mark.js";
 export { getAccess, type RestrictedFiles } from "./profile/profile.js";
-export type { SandboxableCommand, WrappedCommand, WrapperStatus } from "./wrapped-command.js";
+export type { FreeName, SandboxableCommand, WrappedCommand, WrapperStatus } from "./wrapped-command.js";

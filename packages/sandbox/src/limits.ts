@@ -39,6 +39,9 @@ export const MAX_SUBMODULE_DIRECTORIES = 4_096;
 export const MAX_GIT_INCLUDES = 64;
 export const MAX_GIT_WORDS = 256;
 
+/** Names of one sandbox that are watched instead of reserved, each by a descriptor; further ones are reserved. */
+export const MAX_FREE_NAMES = 64;
+
 /** Milliseconds within which bubblewrap should have made its mounts, where they are verified before the start. */
 export const MOUNTS_DEADLINE_MS = 10_000;
 

@@ -35,14 +35,34 @@ export interface WrappedCommand {
   status: WrapperStatus | undefined;
   /** What the sandbox denied the command, which has ended; see `findDenial`. */
   findDenial(ended: Omit<EndedCommand, "cwd">): SandboxDenial | undefined;
-  /** Registers a function that ends the command; it is called once if the sandbox is broken because a protected path was replaced from outside. */
+  /** Registers a function that ends the command; it is called once if the sandbox no longer holds: a protected path was replaced from outside, or the command created one. */
   onBroken?: ((end: () => void) => void) | undefined;
+  /** Whether that happened, also when the command ended by itself before it could be ended; `findDenial` says what. Settled by `release`. */
+  isBroken(): boolean;
   /** Placeholders on the host, at paths that must not be created until it is released. */
   reservedPaths: readonly string[];
+  /** Names that nothing reserves and that must not be created; what is created there is moved aside, of a `rechecked` command by its caller. */
+  freeNames: readonly FreeName[];
   /** Closes the descriptors here. Called after the spawn, successful or not: no other command is wrapped before that. Idempotent. */
   detach(): void;
   /** Frees what the sandbox needs, after its end; resolves when every process in it is gone. Idempotent. */
   release(): Promise<void>;
+}
+
+/**
+ * A `.git` that must not appear while a sandbox runs, without a placeholder: every program would take an empty `.git` for the top of a
+ * repository. What appears is moved aside, so that git does not find it.
+ */
+export interface FreeName {
+  readonly path: string;
+  /** What was created, and where it is now; undefined as long as nothing was. */
+  readonly problem: string | undefined;
+  /** Whether something has the name, or makes its directory a git directory. */
+  isTaken(): boolean;
+  /** Moves aside what is there. Returns what that was and where it is now; undefined if nothing was there. Never throws. */
+  clear(): string | undefined;
+  /** Idempotent. */
+  close(): void;
 }
 
 /** What bubblewrap reports about a sandbox while it runs. */

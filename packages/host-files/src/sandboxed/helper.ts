@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { lstatSync } from "node:fs";
 import { RpcError } from "@codex/channel";
 import { ERROR_CODES } from "@codex/exec-server-protocol";
-import type { WrappedCommand } from "@codex/sandbox";
+import type { FreeName, WrappedCommand } from "@codex/sandbox";
 import type { FileSystemLimits } from "../limits.js";
 import { type CallHeader, type FileMethod, packParams, type ResponseHeader, unpackResult } from "./calls.js";
 import { encodeFrame, type Frame, FrameReader } from "./frames.js";
@@ -10,6 +10,8 @@ import { HELPER_END_MS, MAX_STDERR_CHARS } from "./limits.js";
 
 interface Waiting {
   method: FileMethod;
+  /** What was free when the call began: whatever is there at its end was not made by others before it. */
+  free: readonly FreeName[];
   resolve(result: unknown): void;
   reject(error: Error): void;
 }
@@ -18,6 +20,9 @@ interface Waiting {
 export class Helper {
   readonly #child: ChildProcess;
   readonly #held: readonly { path: string; identity: string }[];
+  readonly #freeNames: readonly FreeName[];
+  /** Names that calls without an answer may have created. */
+  #unchecked: readonly FreeName[] = [];
   readonly #waiting = new Map<number, Waiting>();
   #lastId = 0;
   #failure = "";
@@ -26,6 +31,7 @@ export class Helper {
   readonly closed: Promise<void>;
 
   constructor(wrapped: WrappedCommand, limits: FileSystemLimits) {
+    this.#freeNames = wrapped.freeNames;
     try {
       this.#held = wrapped.reservedPaths.map((path) => ({ path, identity: identify(path) }));
       // Not in our process group: a Ctrl-C at our terminal is for the server.
@@ -62,8 +68,9 @@ export class Helper {
     if (this.#ended) return Promise.reject(this.#endError());
     const id = ++this.#lastId;
     const { value, bytes } = packParams(method, params);
+    const free = this.#freeNames.filter((name) => !name.isTaken());
     return new Promise((resolve, reject) => {
-      this.#waiting.set(id, { method, resolve, reject });
+      this.#waiting.set(id, { method, free, resolve, reject });
       this.#send({ id, method, params: value } satisfies CallHeader, bytes);
     });
   }
@@ -83,6 +90,7 @@ export class Helper {
     this.#child.once("exit", (_code, signal) => signal !== null && this.#fail(`signal ${signal}`));
     await new Promise<void>((resolve) => this.#child.once("close", () => resolve()));
     this.#fail(`exit code ${this.#child.exitCode}`);
+    clearNames(this.#unchecked);
     await wrapped.release();
   }
 
@@ -90,6 +98,7 @@ export class Helper {
   #fail(reason: string): void {
     this.#failure ||= reason;
     this.#ended = true;
+    this.#unchecked = [...this.#unchecked, ...[...this.#waiting.values()].flatMap(({ free }) => free)];
     for (const { reject } of this.#waiting.values()) reject(this.#endError());
     this.#waiting.clear();
   }
@@ -115,7 +124,9 @@ export class Helper {
     const waiting = this.#waiting.get(answer.id);
     if (waiting === undefined) return;
     this.#waiting.delete(answer.id);
-    if ("error" in answer) waiting.reject(new RpcError(answer.error.code, answer.error.message));
+    const problem = clearNames(waiting.free);
+    if (problem !== undefined) waiting.reject(new RpcError(ERROR_CODES.internal, problem));
+    else if ("error" in answer) waiting.reject(new RpcError(answer.error.code, answer.error.message));
     else waiting.resolve(unpackResult(waiting.method, { value: answer.result, bytes: body }));
   }
 
@@ -126,6 +137,12 @@ export class Helper {
       `the helper that makes file calls in the sandbox has ended${why ? `: ${why}` : ""}`,
     );
   }
+}
+
+/** Undoes what a call has created and must not; returns what that was. */
+function clearNames(names: readonly FreeName[]): string | undefined {
+  const problems = names.map((name) => name.clear()).filter((problem) => problem !== undefined);
+  return problems.length === 0 ? undefined : `the sandbox lets no call create it: ${problems.join("; ")}`;
 }
 
 /** Lower bound of the frame limit, bytes: blocks must fit whatever the limit on files is. */

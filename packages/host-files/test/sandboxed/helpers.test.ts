@@ -7,6 +7,7 @@ import {
   rmdirSync,
   rmSync,
   statSync,
+  symlinkSync,
   writeFileSync,
 } from "node:fs";
 import { setTimeout } from "node:timers/promises";
@@ -52,6 +53,30 @@ describe.skipIf(NO_BUBBLEWRAP !== undefined)(
       await metadata("w/f", readOnly());
       expect(listSandboxes()).toHaveLength(2);
       expect(listSandboxes()).toEqual(expect.arrayContaining(first));
+    });
+
+    it("keeps `.git` free in a repository: what a call creates there is moved aside, and what others create is not", async () => {
+      rmSync(files.path("w/.git"), { recursive: true });
+      mkdirSync(files.path(".git/refs"), { recursive: true });
+      writeFileSync(files.path(".git/HEAD"), "ref: refs/heads/main\n");
+      const make = () => files.call("createDirectory", { path: files.url("w/.git/x"), recursive: true });
+      const findAside = () => readdirSync(files.path("w")).filter((name) => name.startsWith(".git-from-sandbox-"));
+      await write("w/n");
+      expect(existsSync(files.path("w/.git"))).toBe(false);
+      expect(await make()).toHaveProperty(
+        "message",
+        expect.stringContaining("which git would trust, was created and is now"),
+      );
+      expect([existsSync(files.path("w/.git")), findAside().length]).toEqual([false, 1]);
+      symlinkSync(".git", files.path("w/link"));
+      expect(await write("w/link")).toHaveProperty("message", expect.stringContaining("which git would trust"));
+      expect([existsSync(files.path("w/.git")), findAside().length]).toEqual([false, 2]);
+      mkdirSync(files.path("w/.git"));
+      writeFileSync(files.path("w/.git/HEAD"), "ref: refs/heads/main\n");
+      await write("w/n");
+      expect(await make()).toHaveProperty("code", -32603);
+      await until(() => listSandboxes().length === 0);
+      expect([readdirSync(files.path("w/.git")), findAside().length]).toEqual([["HEAD"], 2]);
     });
 
     it("reserves missing paths only while it is needed, and ends soon after", async () => {

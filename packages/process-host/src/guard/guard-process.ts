@@ -32,14 +32,16 @@ const unguarded = (cause: unknown) =>
     },
   );
 
-/** The guard removes the placeholders of a sandbox when this process is killed. */
+/** The guard removes the placeholders of a sandbox when this process is killed, and moves aside what the command created at names to keep free. */
 export function guardPlaceholders(wrapped: WrappedCommand | undefined, guard: Guard): WrappedCommand | undefined {
-  if (wrapped === undefined || wrapped.reservedPaths.length === 0) return wrapped;
+  if (wrapped === undefined || wrapped.reservedPaths.length + wrapped.freeNames.length === 0) return wrapped;
   for (const path of wrapped.reservedPaths) guard.addPlaceholder(path);
+  for (const { path } of wrapped.freeNames) guard.addFreeName(path);
   let released: Promise<void> | undefined;
   const release = async () => {
     await wrapped.release();
     for (const path of wrapped.reservedPaths) guard.removePlaceholder(path);
+    for (const { path } of wrapped.freeNames) guard.removeFreeName(path);
   };
   return {
     ...wrapped,

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { openUnnamed, type UnnamedFile } from "@codex/exec-backend";
 import { messageOf } from "@codex/telemetry";
 import { type GuardShell, type ShellHost, startGuardShell } from "./guard-shell.js";
-import { createPlaceholderList } from "./placeholder-list.js";
+import { createPlaceholderList, toFreeLine } from "./placeholder-list.js";
 
 /**
  * Ends process groups, init processes of sandboxes, and on Linux every process that left them, when this process ends for any
@@ -26,6 +26,9 @@ export interface Guard {
   /** Adds a placeholder of a sandbox, to be removed if this process cannot. Counted: call `removePlaceholder` as often. */
   addPlaceholder(path: string): void;
   removePlaceholder(path: string): void;
+  /** The same for a name that a sandboxed command must not create: what is there is moved aside when its sandbox has ended. */
+  addFreeName(path: string): void;
+  removeFreeName(path: string): void;
   /** Kills every group and process that was not removed. Idempotent. */
   close(): void;
 }
@@ -126,6 +129,8 @@ export function createGuard({ directories = DIRECTORIES, markPrefix = "", native
     removeProcess: (pid) => erase(`p${pid}`),
     addPlaceholder: (path) => names.add(path),
     removePlaceholder: (path) => names.remove(path),
+    addFreeName: (path) => names.add(toFreeLine(path)),
+    removeFreeName: (path) => names.remove(toFreeLine(path)),
     close() {
       closed = true;
       shell?.end();

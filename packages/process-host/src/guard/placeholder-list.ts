@@ -2,7 +2,7 @@ import { closeSync, writeSync } from "node:fs";
 import { openUnnamed } from "@codex/exec-backend";
 import { MARK_S } from "@codex/sandbox";
 
-/** The file that lists placeholders of sandboxes for the guard's shell, one path per line. */
+/** The file that lists placeholders of sandboxes, and names to keep free, for the guard's shell, one per line. */
 export interface PlaceholderList {
   /** Creates a new file. Returns a descriptor to read it, which the caller closes; undefined if it cannot be created anywhere. */
   open(directories: readonly string[]): number | undefined;
@@ -15,11 +15,37 @@ export interface PlaceholderList {
 /** One path, padded with line feeds; the next sandbox removes placeholders with longer paths. */
 const SLOT_BYTES = 4_096;
 
+/** The line for a name that must stay free, in place of that of a placeholder. */
+export const toFreeLine = (path: string): string => `${FREE}${path}`;
+const FREE = "-";
+
 /**
  * Removes the placeholders listed on descriptor 4 that are not locked, that are empty and that have the modification time of a
- * placeholder. The processes in `$inits` have to be gone first: a path stays reserved while its sandbox runs.
+ * placeholder. Moves aside what is at listed names to keep free, and the HEAD of a directory that was made a git directory. The processes
+ * in `$inits` have to be gone first: a path stays reserved while its sandbox runs.
  */
-export const REMOVE_PLACEHOLDERS = `for pid in $inits; do
+export const REMOVE_PLACEHOLDERS = `is_marked() {
+  [ "$(stat -c %Y "$name")" = ${MARK_S} ]
+}
+remove_placeholder() {
+  command -v flock >/dev/null && is_marked || return
+  if [ -d "$name" ]; then flock -nx "$name" rmdir "$name"; else flock -nx "$name" rm "$name"; fi
+}
+move_aside() {
+  [ -e "$1" ] || [ -L "$1" ] || return
+  aside=$1-from-sandbox-$$
+  while [ -e "$aside" ] || [ -L "$aside" ]; do aside=$aside-; done
+  mv "$1" "$aside"
+}
+clear_name() {
+  directory=\${name%/*}
+  [ -w "$directory" ] && [ -x "$directory" ] || chmod u+wx "$directory"
+  [ -d "$name" ] && [ -z "$(ls -A "$name")" ] && is_marked && return
+  move_aside "$name"
+  [ -f "$directory/commondir" ] || { [ -e "$directory/objects" ] && [ -e "$directory/refs" ]; } || return
+  move_aside "$directory/HEAD"
+}
+for pid in $inits; do
   tries=0
   while read -r line <"/proc/$pid/stat"; do
     case \${line##*) } in Z*|X*) break ;; esac
@@ -28,9 +54,11 @@ export const REMOVE_PLACEHOLDERS = `for pid in $inits; do
     sleep 0.01
   done
 done 2>/dev/null
-command -v flock >/dev/null && grep -a . <&4 | while IFS= read -r name; do
-  [ "$(stat -c %Y "$name")" = ${MARK_S} ] || continue
-  if [ -d "$name" ]; then flock -nx "$name" rmdir "$name"; else flock -nx "$name" rm "$name"; fi
+grep -a . <&4 | while IFS= read -r name; do
+  case $name in
+    ${FREE}/*/.git) name=\${name#?}; clear_name ;;
+    /*) remove_placeholder ;;
+  esac
 done 2>/dev/null`;
 
 export function createPlaceholderList(): PlaceholderList {
@@ -41,7 +69,7 @@ export function createPlaceholderList(): PlaceholderList {
   const write = (slot: number, text: string) => {
     if (file === undefined) return;
     try {
-      // A torn write does no harm: only paths of placeholders are removed.
+      // A torn write does no harm: only paths of placeholders are removed, and only a `.git` is moved.
       writeSync(
         file,
         Buffer.from(text.padEnd(SLOT_BYTES - Buffer.byteLength(text) + text.length, "\n")),

@@ -1,18 +1,21 @@
 import { closeSync, constants } from "node:fs";
+import { basename, dirname } from "node:path/posix";
 import { setTimeout } from "node:timers/promises";
 import type { SandboxDenial } from "@codex/exec-backend";
 import { StartError } from "@codex/exec-backend";
 import type { Native, RemoteMounts } from "@codex/native";
 import { isWithin } from "@codex/permissions";
 import { type EndedCommand, findDenial } from "../find-denial.js";
-import { MAX_RELEASE_MS } from "../limits.js";
-import { removeGitLinks } from "../profile/git-directory.js";
+import { MAX_FREE_NAMES, MAX_RELEASE_MS } from "../limits.js";
+import { isGitDirectory, removeGitLinks } from "../profile/git-directory.js";
 import { type HostFiles, isAllowed } from "../profile/host-files.js";
 import { isGitCommonFile, OWN_COMMON_DIRECTORY } from "../profile/placeholder-mark.js";
 import { getAccess, type ProfileEntry, type RestrictedFiles, type SandboxProfile } from "../profile/profile.js";
+import { isBelowRepository } from "../profile/protected-paths.js";
 import { invalid } from "../profile/resolve-profile.js";
 import { createSeccompFilter } from "../seccomp/filter.js";
-import type { SandboxableCommand, WrappedCommand } from "../wrapped-command.js";
+import type { FreeName, SandboxableCommand, WrappedCommand } from "../wrapped-command.js";
+import { openFreeName } from "./free-names.js";
 import { openGate } from "./mount-gate.js";
 import { openSources } from "./open-sources.js";
 import type { Placeholder, Placeholders } from "./placeholder.js";
@@ -42,20 +45,47 @@ export async function wrapWithBubblewrap(
 ): Promise<WrappedCommand> {
   checkWrapper(host.bubblewrap, profile);
   checkVisible(command, profile, host.files);
-  const { reserved, placeholders } = await reservePaths(profile, host);
-  const free = () => releaseAll(placeholders, host.mounts);
+  const breakage = createBreakage();
+  const { reserved, placeholders, freeNames } = await reservePaths(command, profile, breakage, host);
+  const free = async () => {
+    for (const name of freeNames) name.close();
+    await releaseAll(placeholders, host.mounts);
+  };
   try {
     const endTurn = await host.takeTurn();
     return {
-      ...openWrapper(command, reserved, host, free, endTurn),
+      ...openWrapper(command, { profile: reserved, freeNames, breakage }, host, free, endTurn),
       file: host.bubblewrap,
       type: "linuxSeccomp",
       reservedPaths: placeholders.map(({ path }) => path),
+      freeNames,
     };
   } catch (error) {
     await free();
     throw error;
   }
+}
+
+/** What ends a command whose sandbox no longer holds, as soon as there is a command. */
+interface Breakage {
+  /** Only the first call counts. */
+  happen(): void;
+  onBroken(end: () => void): void;
+}
+
+function createBreakage(): Breakage {
+  let hasHappened = false;
+  let end: (() => void) | undefined;
+  return {
+    happen() {
+      if (!hasHappened) end?.();
+      hasHappened = true;
+    },
+    onBroken(onEnd) {
+      end = onEnd;
+      if (hasHappened) onEnd();
+    },
+  };
 }
 
 /** The end of a command does not wait for a mount that does not answer: then they are removed once it does. */
@@ -79,7 +109,7 @@ async function onceReached(paths: readonly string[], mounts: RemoteMounts, work:
 
 function openWrapper(
   command: SandboxableCommand,
-  profile: SandboxProfile,
+  { profile, freeNames, breakage }: { profile: SandboxProfile; freeNames: readonly FreeName[]; breakage: Breakage },
   host: BubblewrapHost,
   free: () => Promise<void>,
   endTurn: () => void,
@@ -105,21 +135,21 @@ function openWrapper(
       ...(gate === undefined ? {} : { gate: FIRST_SOURCE + paths.length }),
     });
     opened.unshift(native.createMemoryFile(options));
-    let end: (() => void) | undefined;
     const closedWatch =
       command.rechecked || profile.fileSystem === "unrestricted"
         ? undefined
-        : watchClosed(profile.fileSystem, host.files.tmpDir, () => end?.());
+        : watchClosed(profile.fileSystem, host.files.tmpDir, breakage.happen);
     let isUnreported = false;
     const unwatch = command.rechecked
       ? () => {}
       : watchProgram(status, () => {
           isUnreported = true;
-          end?.();
+          breakage.happen();
         });
     void status.ended.then(unwatch);
     const began = Date.now() - CLOCK_GRAIN_MS;
     const commits = profile.fileSystem === "unrestricted" ? [] : (profile.fileSystem.commits ?? []);
+    const findCreated = () => freeNames.find(({ problem }) => problem !== undefined)?.problem;
     let released: Promise<void> | undefined;
     const release = async () => {
       closeAll();
@@ -127,6 +157,8 @@ function openWrapper(
       closedWatch?.close();
       if (status.init !== undefined) await untilNamespaceEnds(status.init);
       await gate?.passed;
+      // From here on, nothing of the command can create them.
+      if (!command.rechecked) for (const name of freeNames) name.clear();
       if (commits.length > 0) await onceReached(commits, host.mounts, () => removeGitLinks(commits, began, files));
       await free();
     };
@@ -136,15 +168,16 @@ function openWrapper(
       env: {},
       descriptors: [...opened],
       status,
-      onBroken(onEnd: () => void) {
-        end = onEnd;
-        if (closedWatch?.replaced !== undefined) onEnd();
-      },
+      onBroken: breakage.onBroken,
+      isBroken: () => closedWatch?.replaced !== undefined || findCreated() !== undefined,
       findDenial(ended: Omit<EndedCommand, "cwd">): SandboxDenial | undefined {
         if (closedWatch?.replaced !== undefined) {
           const reason = `the command was ended: \`${closedWatch.replaced}\`, which is closed to it or holds what is, was replaced outside; until then the new one was open to it, so check it`;
           return { certain: true, reason };
         }
+        const created = findCreated();
+        if (created !== undefined)
+          return { certain: true, reason: `the sandbox ends commands that create it: ${created}` };
         if (isUnreported) {
           const reason = "the program had ended, but its sandbox was stopped from outside and did not report how";
           return { certain: true, reason };
@@ -221,25 +254,54 @@ function toInner({ argv, file, arg0, env, session }: SandboxableCommand, { argv0
 
 /**
  * Puts placeholders where the command must not create anything; an empty directory may be the placeholder of another
- * sandbox, and is then shared with it.
+ * sandbox, and is then shared with it. Names that no placeholder may have are watched instead.
  */
-async function reservePaths(profile: SandboxProfile, { placeholders: shared, files, mounts }: BubblewrapHost) {
+async function reservePaths(
+  command: SandboxableCommand,
+  profile: SandboxProfile,
+  breakage: Breakage,
+  host: BubblewrapHost,
+) {
   const placeholders: Placeholder[] = [];
+  const freeNames: FreeName[] = [];
   const { fileSystem } = profile;
-  if (fileSystem === "unrestricted") return { reserved: profile, placeholders };
+  if (fileSystem === "unrestricted") return { reserved: profile, placeholders, freeNames };
   const entries: ProfileEntry[] = [];
   try {
     for (const entry of fileSystem.entries) {
-      const placeholder = mayVanish(entry, fileSystem, files) ? await shared.hold(entry.path, entry.kind) : undefined;
+      const isFree = freeNames.length < MAX_FREE_NAMES && wouldHideRepository(entry, host);
+      // A file helper does only what it is asked, so it is checked after each call.
+      const name = isFree
+        ? openFreeName(entry.path, host.files, command.rechecked ? undefined : breakage.happen)
+        : undefined;
+      if (name !== undefined) {
+        freeNames.push(name);
+        continue;
+      }
+      const mayBeHeld = mayVanish(entry, fileSystem, host.files);
+      const placeholder = mayBeHeld ? await host.placeholders.hold(entry.path, entry.kind) : undefined;
       if (placeholder !== undefined) placeholders.push(placeholder);
       // The command cannot create it either, and there is no mount point.
       if (placeholder !== undefined || !entry.missing) entries.push(entry);
     }
   } catch (error) {
-    await releaseAll(placeholders, mounts);
+    for (const name of freeNames) name.close();
+    await releaseAll(placeholders, host.mounts);
     throw error;
   }
-  return { reserved: { ...profile, fileSystem: { ...fileSystem, entries } }, placeholders };
+  return { reserved: { ...profile, fileSystem: { ...fileSystem, entries } }, placeholders, freeNames };
+}
+
+/**
+ * Whether a placeholder would hide the repository that its directory is in. Not in a directory like /tmp, where anybody may create it, nor
+ * where looking for it may hang, nor with a name that the guard cannot read.
+ */
+function wouldHideRepository({ path, access, missing }: ProfileEntry, { files, mounts }: BubblewrapHost): boolean {
+  if (missing === undefined || access !== "read" || basename(path) !== ".git") return false;
+  const directory = dirname(path);
+  if (files.kind(path) !== "missing" || files.isShared(directory) || mounts.isAt(path) || path.includes("\n"))
+    return false;
+  return isBelowRepository(directory, files) && !isGitDirectory(directory, files);
 }
 
 function mayVanish(entry: ProfileEntry, { entries }: RestrictedFiles, files: HostFiles): boolean {

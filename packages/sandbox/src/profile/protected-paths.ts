@@ -160,6 +160,17 @@ function* listTops(path: string): Iterable<string> {
   }
 }
 
+/** Whether git would find a repository whose top is around a directory. */
+export function isBelowRepository(path: string, files: HostFiles): boolean {
+  return path !== "/" && [...listTops(dirname(path))].some((top) => isRepository(join(top, ".git"), files));
+}
+
+function isRepository(dotGit: string, files: HostFiles): boolean {
+  if (files.isForeign(dotGit)) return false;
+  const directory = readGitFile(dotGit, files) ?? files.real(dotGit);
+  return directory !== undefined && files.kind(join(directory, "HEAD")) !== "missing";
+}
+
 /** Whether the part of a path that exists is a directory, and no link leads there. */
 function isPlain(path: string, files: HostFiles): boolean {
   const kind = files.kind(path);

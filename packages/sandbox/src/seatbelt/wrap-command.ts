@@ -27,6 +27,8 @@ export function wrapWithSeatbelt(
     descriptors: [],
     status: undefined,
     reservedPaths: [],
+    freeNames: [],
+    isBroken: () => false,
     findDenial: (ended) => findDenial({ ...ended, cwd }, profile, files),
     detach() {},
     release: async () => {},
