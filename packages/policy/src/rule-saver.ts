@@ -1,6 +1,7 @@
 import type { SaveRule } from "./rule-book.js";
+import { fileOfRule, renderAllowRule } from "./rules/allow-rule.js";
 import { readRuleText } from "./rules/load-policy.js";
-import { fileOfRule, renderAllowRule, saveAllowRule } from "./rules/save-rule.js";
+import { saveAllowRule } from "./rules/save-rule.js";
 
 /** Returns a function that saves rules to this file, and those for whole commands beside it; both are created if missing. */
 export function createRuleSaver(prefixes: string): SaveRule {

@@ -6,5 +6,5 @@ export { runProgram } from "./run/run-program.js";
 export { findLocation, listLineStarts, type Source } from "./source.js";
 export { parseProgram } from "./syntax/parse-program.js";
 export type { Argument, CallExpression, Expression, Statement } from "./syntax/syntax.js";
-export { quoteString } from "./values/repr.js";
+export { quoteString } from "./values/quote-string.js";
 export { BuiltinValue, getTypeName, ListValue, type Value } from "./values/values.js";

@@ -1,8 +1,9 @@
+import { isSavedAsPrefix } from "./allow-rule.js";
 import { checkCommand } from "./check-command.js";
 import { findMatches, type MatchOptions } from "./match.js";
 import { addRule, type RulePolicy } from "./policy.js";
 import type { PrefixRule, RuleOrigin } from "./rule.js";
-import { findPrefixBan, isSavedAsPrefix } from "./saved-rules.js";
+import { findPrefixBan } from "./saved-rules.js";
 
 export interface AmendmentRequest {
   readonly policy: RulePolicy;

@@ -1,11 +1,11 @@
 import { mkdir, open } from "node:fs/promises";
-import { basename, dirname, join } from "node:path";
+import { dirname } from "node:path";
 import { type FileLockOptions, withFileLock } from "@codex/file-lock";
-import { quoteString, StarlarkError } from "@codex/starlark";
+import { StarlarkError } from "@codex/starlark";
 import { messageOf } from "@codex/telemetry";
+import { renderAllowRule } from "./allow-rule.js";
 import { readRuleText } from "./load-policy.js";
 import { parseRuleFile } from "./parse-rule-file.js";
-import { isSavedAsPrefix } from "./saved-rules.js";
 
 /** A rule that could not be saved; the file is unchanged. */
 export class SaveRuleError extends Error {
@@ -16,19 +16,6 @@ export class SaveRuleError extends Error {
     this.name = "SaveRuleError";
   }
 }
-
-/** The line that allows this command, or with a prefix (see `isSavedAsPrefix`) all that begin so. */
-export function renderAllowRule(prefix: readonly string[]): string {
-  const whole = isSavedAsPrefix(prefix) ? "" : ", whole=True";
-  return `prefix_rule(pattern=[${prefix.map(quoteString).join(", ")}], decision="allow"${whole})`;
-}
-
-/** Directory, beside the file of saved prefixes, of rules for whole commands: Codex does not know `whole`, and does not read it. */
-export const WHOLE_RULES_DIRECTORY = "whole";
-
-/** The file for a rule, given the one for prefixes. */
-export const fileOfRule = (file: string, prefix: readonly string[]): string =>
-  isSavedAsPrefix(prefix) ? file : join(dirname(file), WHOLE_RULES_DIRECTORY, basename(file));
 
 /**
  * Appends the rule to `file`, which is created if it is missing. Several processes may do so concurrently: each line is

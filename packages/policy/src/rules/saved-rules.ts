@@ -1,18 +1,6 @@
 import { findNestedCommands, type NestedCommand } from "@codex/shell-analysis";
-import { isStandardProgram, programName } from "../programs.js";
-
-/**
- * Programs that run nothing else, whatever their arguments, and change no file but those that `mkdir` and `touch` create: a rule for them may
- * be a prefix. Of every other program only whole commands are saved.
- */
-const PREFIX_PROGRAMS: ReadonlySet<string> = new Set(
-  `arch b2sum base64 basename cal cat cksum cmp column comm cut date df diff dirname du echo expand expr false fmt fold free
-  grep groups head hexdump hostid id join jq locale logname ls lsblk lscpu lsmem lsusb md5sum mkdir nl nproc numfmt od paste
-  pgrep pr printenv printf ps pwd readlink realpath rev seq sha1sum sha224sum sha256sum sha384sum sha512sum shuf sleep stat
-  sum tac tail test touch tr tree true tsort tty uname unexpand uniq uptime users wc whereis which who whoami xxd`.split(
-    /\s+/,
-  ),
-);
+import { programName } from "../programs.js";
+import { isSavedAsPrefix } from "./allow-rule.js";
 
 /** Programs that run what they read unless they are told what else to run. */
 const READERS: ReadonlySet<string> = new Set(
@@ -21,10 +9,6 @@ const READERS: ReadonlySet<string> = new Set(
   crystal gdb lldb pwsh powershell cmd nu xonsh elvish tcsh qjs m4 ed ex vi vim nvim emacs sqlite3 psql mysql mariadb mongosh ftp sftp at
   batch parallel`.split(/\s+/),
 );
-
-/** Whether a saved rule is a prefix, and allows whatever follows it; otherwise it allows this one command. */
-export const isSavedAsPrefix = ([program = ""]: readonly string[]): boolean =>
-  isStandardProgram(program) && PREFIX_PROGRAMS.has(programName(program));
 
 /**
  * Why a rule that allows this must not be saved; undefined when it may be. One that is no prefix allows a whole command, which must then say

@@ -15,8 +15,9 @@ import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { FileLockError } from "../../../file-lock/src/file-lock.js";
+import { renderAllowRule } from "../../src/rules/allow-rule.js";
 import { parseRuleFile } from "../../src/rules/parse-rule-file.js";
-import { renderAllowRule, SaveRuleError, saveAllowRule } from "../../src/rules/save-rule.js";
+import { SaveRuleError, saveAllowRule } from "../../src/rules/save-rule.js";
 
 const SOURCE = fileURLToPath(new URL("../../src/rules/save-rule.ts", import.meta.url));
 const root = mkdtempSync(join(tmpdir(), "save-rule-"));

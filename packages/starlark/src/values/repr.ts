@@ -1,4 +1,5 @@
 import type { Budget } from "../budget.js";
+import { quoteString } from "./quote-string.js";
 import {
   type BuiltinValue,
   DictValue,
@@ -62,19 +63,6 @@ function writeOther(value: RangeValue | ElementsValue | FunctionValue | BuiltinV
     return `range(${[...bounds, value.stop, ...(value.step === 1 ? [] : [value.step])].join(", ")})`;
   }
   return value instanceof ElementsValue ? "iterator" : value.name;
-}
-
-/** A string literal of the language with this value. */
-export function quoteString(text: string): string {
-  return `"${text.replace(/["\\]|[^\x20-\x7e]/gu, escapeCharacter)}"`;
-}
-
-function escapeCharacter(character: string): string {
-  const short = { '"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t" }[character];
-  if (short !== undefined) return short;
-  const hex = (character.codePointAt(0) ?? 0).toString(16);
-  if (hex.length <= 2) return `\\x${hex.padStart(2, "0")}`;
-  return hex.length <= 4 ? `\\u${hex.padStart(4, "0")}` : `\\U${hex.padStart(8, "0")}`;
 }
 
 /** Up to 1e+06 in full, above and below 1e-05 with an exponent and seven significant digits. */
