@@ -4,7 +4,7 @@ import { ToolError } from "../errors.js";
 import { MAX_SCREEN_CELLS, SCREEN_RENDER_MS } from "../limits.js";
 import { Screen, type ScreenView } from "./screen.js";
 import type { SizeHistory } from "./size-history.js";
-import { type HeadlessTerminal, loadTerminal } from "./terminal.js";
+import type { HeadlessTerminal } from "./terminal.js";
 
 /** A session that may have a screen. */
 export interface ScreenOwner {
@@ -68,7 +68,7 @@ export class Screens {
   }
 
   #load() {
-    this.#create ??= loadTerminal();
+    this.#create ??= import("./terminal.js").then(({ loadTerminal }) => loadTerminal());
     return this.#create;
   }
 

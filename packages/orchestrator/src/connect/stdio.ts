@@ -6,7 +6,7 @@ import {
   createStdioChannel,
   type Received,
 } from "@codex/channel";
-import { type ExecutorChild, type StdioCommand, spawnExecutor } from "./child.js";
+import type { ExecutorChild, StdioCommand } from "./child.js";
 
 /**
  * Starts a command and communicates with it over its stdin and stdout. The channel owns the process: `close` ends it, by closing
@@ -14,6 +14,8 @@ import { type ExecutorChild, type StdioCommand, spawnExecutor } from "./child.js
  * @throws OrchestratorError `connect_failed` naming the command.
  */
 export async function connectStdio(command: StdioCommand): Promise<Channel> {
+  // Loaded here, so that a start that uses no command reads less code.
+  const { spawnExecutor } = await import("./child.js");
   return new ChildChannel(await spawnExecutor(command));
 }
 
