@@ -28,22 +28,22 @@ export interface Unadmitted {
 export function boundUnadmitted(server: EventEmitter, limits: UnadmittedLimits = {}): Unadmitted {
   const { most = MAX_UNADMITTED, deadlineMs = ADMIT_DEADLINE_MS } = limits;
   const waiting = new Map<string | Duplex, { wire: Socket; timer: NodeJS.Timeout }>();
-  const forget = (wire: Duplex) => {
-    const key = keyOf(wire);
+  const forget = (key: string | Duplex) => {
     clearTimeout(waiting.get(key)?.timer);
     waiting.delete(key);
   };
   server.on("connection", (wire: Socket) => {
-    const [oldest] = waiting.values();
-    if (waiting.size >= most) oldest?.wire.destroy();
-    if (oldest !== undefined && waiting.size >= most) forget(oldest.wire);
+    const [oldest] = waiting;
+    if (oldest !== undefined && waiting.size >= most) {
+      const [key, entry] = oldest;
+      forget(key);
+      entry.wire.destroy();
+    }
     const key = keyOf(wire);
     waiting.set(key, { wire, timer: setTimeout(() => wire.destroy(), deadlineMs).unref() });
     wire.once("close", () => {
-      const entry = waiting.get(key);
-      if (entry?.wire !== wire) return;
-      clearTimeout(entry.timer);
-      waiting.delete(key);
+      // A later connection may have the same key.
+      if (waiting.get(key)?.wire === wire) forget(key);
     });
   });
   server.on("request", (_request: unknown, response: EventEmitter & { socket: Duplex | null }) => {
@@ -51,7 +51,7 @@ export function boundUnadmitted(server: EventEmitter, limits: UnadmittedLimits =
     if (socket !== null) response.once("finish", () => waiting.get(keyOf(socket))?.timer.refresh());
   });
   return {
-    admit: forget,
+    admit: (wire) => forget(keyOf(wire)),
     get count() {
       return waiting.size;
     },
