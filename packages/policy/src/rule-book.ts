@@ -11,7 +11,10 @@ import type { RuleOrigin } from "./rules/rule.js";
 import { findPrefixBan } from "./rules/saved-rules.js";
 import type { RuleMatch, RulesPort } from "./rules-port.js";
 
-/** Saves a rule that allows this command, or with a prefix (see `isSavedAsPrefix`) all that begin so, and resolves to its place. Rejects when it is not saved. */
+/**
+ * Saves a rule that allows this command, or with a prefix (see `isSavedAsPrefix`) all that begin so, and resolves to its place. Rejects
+ * when it is not saved.
+ */
 export type SaveRule = (prefix: readonly string[]) => Promise<RuleOrigin>;
 
 /** The rules in force: those that were passed in, and those that were saved since. */

@@ -8,15 +8,13 @@ export const isSavedAsPrefix = ([program = ""]: readonly string[]): boolean =>
 
 /**
  * Programs that run nothing else, whatever their arguments, and change no file but those that `mkdir` and `touch` create: a rule for them may
- * be a prefix. Of every other program only whole commands are saved.
+ * be a prefix. Not `uniq`, `xxd`, `shuf`, `tree` and `base64`: an operand or an option names a file that they overwrite.
  */
 const PREFIX_PROGRAMS: ReadonlySet<string> = new Set(
-  `arch b2sum base64 basename cal cat cksum cmp column comm cut date df diff dirname du echo expand expr false fmt fold free
-  grep groups head hexdump hostid id join jq locale logname ls lsblk lscpu lsmem lsusb md5sum mkdir nl nproc numfmt od paste
-  pgrep pr printenv printf ps pwd readlink realpath rev seq sha1sum sha224sum sha256sum sha384sum sha512sum shuf sleep stat
-  sum tac tail test touch tr tree true tsort tty uname unexpand uniq uptime users wc whereis which who whoami xxd`.split(
-    /\s+/,
-  ),
+  `arch b2sum basename cal cat cksum cmp column comm cut date df diff dirname du echo expand expr false fmt fold free grep
+  groups head hexdump hostid id join jq locale logname ls lsblk lscpu lsmem lsusb md5sum mkdir nl nproc numfmt od paste
+  pgrep pr printenv printf ps pwd readlink realpath rev seq sha1sum sha224sum sha256sum sha384sum sha512sum sleep stat
+  sum tac tail test touch tr true tsort tty uname unexpand uptime users wc whereis which who whoami`.split(/\s+/),
 );
 
 /** The line that allows this command, or with a prefix (see `isSavedAsPrefix`) all that begin so. */
