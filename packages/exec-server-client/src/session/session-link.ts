@@ -1,4 +1,4 @@
-import { RpcError } from "@codex/channel";
+import { findFinal, RpcError } from "@codex/channel";
 import { type Clock, pause, systemClock, withDeadline } from "@codex/clock";
 import { ERROR_CODES, METHODS } from "@codex/exec-server-protocol";
 import type { Telemetry } from "@codex/telemetry";
@@ -318,14 +318,6 @@ function isPermanent(error: unknown): boolean {
   if (error instanceof ClientError) return error.code === "session_lost";
   if (!(error instanceof RpcError) || error.message.includes(BUSY_TEXT)) return false;
   return error.code === ERROR_CODES.invalidRequest;
-}
-
-/** The error in the chain of causes that says that another attempt is of no use. */
-function findFinal(error: unknown): Error | undefined {
-  for (let each = error; each instanceof Error; each = each.cause) {
-    if ("isFinal" in each && each.isFinal === true) return each;
-  }
-  return undefined;
 }
 
 /** Message of servers that do not use the code -32010. */

@@ -1,3 +1,4 @@
+import { findFinal } from "@codex/channel";
 import type { Clock } from "@codex/clock";
 import { messageOf } from "@codex/telemetry";
 
@@ -16,7 +17,10 @@ export interface RetryOptions {
   signal: AbortSignal;
 }
 
-/** Tries until an attempt succeeds, the time limit is reached or an error is final. Never rejects; the `signal` of an attempt aborts when its result is no longer needed. */
+/**
+ * Tries until an attempt succeeds, the time limit is reached or an error is final. Never rejects; the `signal` of an attempt aborts when
+ * its result is no longer needed.
+ */
 export async function retry<T>(
   attempt: (signal: AbortSignal) => Promise<T>,
   options: RetryOptions,
@@ -36,20 +40,13 @@ export async function retry<T>(
         return { kind: "done", value: await tryOnce(attempt, options, over.signal) };
       } catch (error) {
         if (!over.signal.aborted) reason = messageOf(error);
-        if (isFinal(error)) return { kind: "failed", reason, isFinal: true };
+        if (findFinal(error) !== undefined) return { kind: "failed", reason, isFinal: true };
       }
     }
   } finally {
     stopClock();
     signal.removeEventListener("abort", stop);
   }
-}
-
-/** Whether an error, or a cause of it, says by `isFinal: true` that another attempt is of no use. */
-function isFinal(error: unknown): boolean {
-  for (let each = error; each instanceof Error; each = each.cause)
-    if ("isFinal" in each && each.isFinal === true) return true;
-  return false;
 }
 
 /** Full jitter. */
