@@ -78,7 +78,7 @@ export const DRAIN_DELIVERY_MS = 5_000;
 /** Milliseconds without a request after which a server that ends assumes that a client has read the last output. */
 export const DRAIN_QUIET_MS = 100;
 
-/** Milliseconds between two looks at whether it has. */
+/** Interval at which a server that ends polls for that, milliseconds. */
 export const DRAIN_POLL_MS = 20;
 
 /** Milliseconds to flush queued messages when the server closes. */

@@ -130,7 +130,7 @@ export const MAX_DELTA_BYTES = 8192;
 export const PRUNE_GRACE_MS = 500;
 export const SHUTDOWN_GRACE_MS = 300;
 
-/** The same for a session of an executor that is asked to end: its program may say goodbye. */
+/** The same for a session of an executor that is asked to end: its program has time to finish its output. */
 export const DRAIN_GRACE_MS = 2_000;
 
 /** Most milliseconds that an executor that ends waits for an orchestrator to ask how a program ended that ran until then. */
@@ -139,7 +139,7 @@ export const LAST_REPORTS_MS = 1_000;
 /** Milliseconds without a call after which an executor that ends assumes that its orchestrator has all results. */
 export const DRAIN_QUIET_MS = 100;
 
-/** Milliseconds between two looks at whether it has. */
+/** Interval at which an executor that ends polls for that, milliseconds. */
 export const DRAIN_POLL_MS = 20;
 
 /** Most milliseconds until all sessions have ended at shutdown; more than one termination takes. */

@@ -168,9 +168,10 @@ function explain(path: string, error: unknown): unknown {
   const status = code === "ELOOP" || code === "ENXIO" || code === "EMLINK" ? tryLstat(absolute) : undefined;
   if (status?.isSymbolicLink()) return isLink(absolute, readlinkSync(absolute));
   if (status !== undefined && !status.isFile()) return noFile(path);
-  // The message would name the descriptor of the directory.
-  if (error instanceof Error && error.message.includes("'/proc/self/fd/")) {
-    error.message = `${error.message.split("'/proc/self/fd/", 1)[0]}'${absolute}'`;
+  // Its path is that of the entry in the held directory.
+  if (error instanceof Error && "path" in error && typeof error.path === "string") {
+    error.message = error.message.replace(error.path, () => absolute);
+    error.path = absolute;
   }
   return error;
 }

@@ -56,7 +56,7 @@ describe.each(Object.entries(openers))("%s", (_name, write) => {
     expect(statSync(file).mode & 0o777).toBe(0o600);
     await write(file);
     expect(readFileSync(file, "utf8")).toBe("text");
-    await expect(write(file, { flags: "wx" })).rejects.toThrow(/EEXIST/);
+    await expect(write(file, { flags: "wx" })).rejects.toThrow(`EEXIST: file already exists, open '${file}'`);
     await expect(write(join(root, "no", "file"))).rejects.toThrow(/ENOENT.*no/);
   });
 

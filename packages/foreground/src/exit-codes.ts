@@ -10,7 +10,10 @@ export const EXIT = {
   usage: 2,
   /** `codex run`: `--timeout` ended the program, whatever its own code was then. */
   timedOut: 124,
-  /** `codex run`: the executor could not be reached, failed or was lost before the outcome was known; or the output of a successful program could not be written, or some of it is missing. */
+  /**
+   * `codex run`: the executor could not be reached, failed or was lost before the outcome was known; or the output of a successful program
+   * could not be written, or some of it is missing.
+   */
   lost: 125,
   /** `codex run`: found, but could not be started; or not allowed. */
   notStarted: 126,

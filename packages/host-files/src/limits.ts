@@ -49,7 +49,7 @@ export const SORT_SLACK = 1024;
 /** Size of one read while a file is loaded into memory, bytes. */
 export const READ_STEP_BYTES = 16 * 1024 * 1024;
 
-/** Milliseconds between two looks at whether another writer of a file has ended. */
+/** Interval of polling whether another writer of a file has ended, milliseconds. */
 export const SIBLING_POLL_MS = 5;
 
 /** Milliseconds without a change after which the copy that a writer keeps counts as left behind by a killed one. */

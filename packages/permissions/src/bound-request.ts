@@ -16,8 +16,9 @@ export type BoundRequest = Pick<
   | "additionalPermissions"
 >;
 
-/** What an approval is for, as text: equal for requests that do the same, whatever the order of their members, and
- * for whichever call. */
+/**
+ * What an approval is for, as text: equal for requests that do the same, whatever the order of their members, and for whichever call.
+ */
 export function renderBoundRequest(request: BoundRequest): string {
   const { command, cwd, envPolicy, sandbox, tty, size, stdin, timeoutMs } = request;
   const { sandboxPermissions, additionalPermissions } = request;

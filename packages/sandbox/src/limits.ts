@@ -69,5 +69,5 @@ export const MAX_RELEASE_MS = 1_000;
 /** Milliseconds that the start of a sandboxed command waits for mounts that it only mirrors; those that do not answer are left out. */
 export const MAX_MIRROR_WAIT_MS = 500;
 
-/** Milliseconds between two looks whether the program of a sandbox has ended; its first process, which reports the end, may be stopped. */
+/** Interval of polling whether the program of a sandbox has ended, milliseconds: its first process, which reports the end, may be stopped. */
 export const PROGRAM_POLL_INTERVAL_MS = 1_000;

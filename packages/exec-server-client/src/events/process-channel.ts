@@ -3,8 +3,8 @@ import { EventOrder } from "./event-order.js";
 import type { Catchup, NumberedEvent, ProcessEvent } from "./process-event.js";
 
 /**
- * Consumes the events of a process; an exception or rejection drops the later ones of this process. While a returned promise is pending, later events wait, and eventually so does the
- * connection.
+ * Consumes the events of a process. While a returned promise is pending, later events wait, and eventually so does the connection. An
+ * exception or rejection drops the later events of this process.
  */
 export type EventSink = (event: ProcessEvent) => void | Promise<void>;
 

@@ -3,7 +3,10 @@ import { MAX_RETAINED_BYTES, MAX_TOTAL_RETAINED_BYTES, MIN_RETAINED_BYTES, RETEN
 /** The part of a session that the retention bounds. */
 export interface RetainingSession {
   list(): { readonly heldBytes: number; shrink(bytes: number): void }[];
-  /** Evicts closed processes with output whose events are all delivered, the first ones first, until this many bytes are freed. Returns what was. */
+  /**
+   * Evicts closed processes with output whose events are all delivered, the first ones first, until this many bytes are freed. Returns how
+   * many were.
+   */
   evict(bytes: number): number;
 }
 

@@ -28,7 +28,7 @@ export interface BubblewrapHost {
   files: HostFiles;
   mounts: RemoteMounts;
   placeholders: Placeholders;
-  /** Resolves once no other start has its sources open, which may be hundreds; the caller calls what it resolves with when it has closed them. */
+  /** Resolves once no other start has its sources open, which may be hundreds, with a function that is called when they are closed again. */
   takeTurn(): Promise<() => void>;
   bubblewrap: string;
   /** It can give a program another argv[0]. */

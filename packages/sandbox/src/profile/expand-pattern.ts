@@ -17,8 +17,8 @@ export const createPatternBudget = (maxDepth: number | undefined): PatternBudget
 
 /**
  * The existing paths below `base` that match a pattern: `*`, `?` and `[…]` within a name, `**` across directories, `{a,b}`.
- * `base` is literal. Symbolic links are matched but not followed. What is foreign (`HostFiles`) is no match. @throws Error when the budget is exceeded: a part of the
- * matches would not be protected.
+ * `base` is literal. Symbolic links are matched but not followed. What is foreign (`HostFiles`) is no match.
+ * @throws Error when the budget is exceeded: a part of the matches would not be protected.
  */
 export function expandPattern(pattern: string, files: HostFiles, budget: PatternBudget, base = "/"): string[] {
   const search = searchPattern(pattern, files, budget, base);

@@ -89,8 +89,8 @@ function isProtectable({ path, isWord }: GitPath, root: string, files: HostFiles
 const TRUSTED_NAMES = ["config.toml", "rules", "cache"];
 
 /**
- * Read-only entries for CODEX_HOME, wherever it is, for what is linked from there, and for servers that `codex` has installed here. Paths below it that
- * are explicitly writable stay so. @param refuse throws for a writable root that could only be protected as a whole
+ * Read-only entries for CODEX_HOME, wherever it is, for what is linked from there, and for servers that `codex` has installed here.
+ * Paths below it that are explicitly writable stay so. @param refuse throws for a writable root that could only be protected as a whole
  */
 export function listCodexHome(
   roots: readonly ProfileEntry[],
