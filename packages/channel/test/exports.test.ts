@@ -25,6 +25,7 @@ test("pins the exported names", () => {
     "createMemoryChannelPair",
     "createStdioChannel",
     "encodeId",
+    "findFinal",
     "findMessage",
     "parseEnvelope",
     "resolveLimits",
