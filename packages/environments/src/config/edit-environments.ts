@@ -84,7 +84,7 @@ async function alone<T>(home: string, edit: () => Promise<T>): Promise<T> {
     return await withFileLock(`${file}.lock`, {}, edit);
   } catch (error) {
     if (error instanceof EnvironmentsConfigError) throw error;
-    throw new EnvironmentsConfigError({ file, rule: `it cannot be changed: ${messageOf(error)}` }, { cause: error });
+    throw new EnvironmentsConfigError({ file, rule: `it cannot be written: ${messageOf(error)}` }, { cause: error });
   }
 }
 
