@@ -47,13 +47,18 @@ export interface ConfigFlags {
   ignoreUserConfig?: boolean;
 }
 
+/** All `-c` are one layer, in which `default_permissions` wins over `sandbox_mode`. */
+const namesPermissions = ({ setting }: FlagSetting): boolean => /^\s*"?default_permissions\b/.test(setting);
+
 /** Flags with their own name override `-c`, as in Codex. */
 export function listFlags({ config = [], approvalPolicy, askForApproval, sandbox }: ConfigFlags): FlagSetting[] {
   const own = (flag: string, key: string, value: string | undefined): FlagSetting[] =>
     value === undefined ? [] : [{ flag: `${flag} ${value}`, setting: `${key}=${JSON.stringify(value)}` }];
   return [
     // Only the key: the value may be a secret.
-    ...config.map((setting) => ({ flag: `-c ${setting.split("=", 1)[0]}`, setting })),
+    ...config
+      .map((setting) => ({ flag: `-c ${setting.split("=", 1)[0]}`, setting }))
+      .sort((a, b) => Number(namesPermissions(a)) - Number(namesPermissions(b))),
     ...own("--ask-for-approval", "approval_policy", askForApproval),
     ...own("--approval-policy", "approval_policy", approvalPolicy),
     ...own("--sandbox", "sandbox_mode", sandbox),

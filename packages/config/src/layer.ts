@@ -54,12 +54,12 @@ const BUILT_IN_PERMISSIONS: ReadonlyMap<unknown, string> = new Map([
   [":danger-full-access", "danger-full-access"],
 ]);
 
-/** `default_permissions` also names a sandbox mode in Codex. Custom profiles are an error, because ignoring one could permit more. */
+/** `default_permissions` also names a sandbox mode in Codex, and wins over `sandbox_mode` beside it. Custom profiles are an error, because ignoring one could permit more. */
 function usePermissions(table: TomlTable, origin: Origin): TomlTable {
   const { default_permissions: name, ...rest } = table;
   if (name === undefined) return table;
   const mode = BUILT_IN_PERMISSIONS.get(name);
-  if (mode !== undefined) return { sandbox_mode: mode, ...rest };
+  if (mode !== undefined) return { ...rest, sandbox_mode: mode };
   const expected = `one of ${[...BUILT_IN_PERMISSIONS.keys()].join(", ")}; permission profiles of your own are not supported`;
   throw createValueError(origin, "default_permissions", renderValue(name), expected);
 }

@@ -9,7 +9,7 @@ import { type Requirements, readRequirements } from "./requirements.js";
 import { areHooksOff, arePluginsOff } from "./restrictions/hooks.js";
 import { refuseHooksFiles, refusePluginHooks } from "./restrictions/hooks-file.js";
 import { refuseManagedPreferences } from "./restrictions/managed-preferences.js";
-import { refuseRestrictions } from "./restrictions/refuse-restrictions.js";
+import { refuseHooks, refuseRestrictions } from "./restrictions/refuse-restrictions.js";
 import { createSettings, readSetting, type Settings, type Values } from "./settings.js";
 import { mergeSources, readSource, type Source } from "./source.js";
 import { findProject, type Project } from "./trust.js";
@@ -221,6 +221,8 @@ async function refuseAllRestrictions(
   const merged = [stack.own, stack.all].map((sources) => mergeSources([...sources, ...required]));
   for (const source of merged) refuseRestrictions(source);
   if (merged.every(({ table }) => areHooksOff(table))) return;
+  // A layer adds hooks and takes none of another away.
+  for (const source of stack.all) refuseHooks(source);
   await refuseHooksFiles(stack.directories);
   for (const { table } of merged) if (!arePluginsOff(table)) await refusePluginHooks(home, table.plugins);
 }

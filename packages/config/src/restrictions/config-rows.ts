@@ -167,7 +167,7 @@ const CONFIG_ROWS: readonly KeyRow[] = [
     instead: "`true` lets it be asked",
   }),
   refused("experimental_thread_store", "threads would be written to disk", {
-    restricts: (value) => typeOf(value) === "in_memory",
+    restricts: (value) => typeOf(value) !== "local",
     instead: '`{ type = "local" }` lets them be written',
   }),
   refused("forced_login_method", "models are called with API keys, and a sign-in with ChatGPT is not used", {
@@ -176,7 +176,7 @@ const CONFIG_ROWS: readonly KeyRow[] = [
   }),
   refused("hooks", NO_HOOKS, { restricts: hasHandlers, instead: HOOKS_OFF }),
   refused("mcp_servers.*.omit_tools_from", "the model would be offered the tools directly", {
-    restricts: (value) => Array.isArray(value) && value.includes("direct"),
+    restricts: (value) => !Array.isArray(value) || value.includes("direct"),
     instead: "`disabled_tools` withholds tools",
   }),
   refused("orchestrator.mcp.enabled", "MCP servers would be started", {
@@ -189,7 +189,7 @@ const CONFIG_ROWS: readonly KeyRow[] = [
   }),
   refused("skills.config", "a skill that is turned off would be offered to the model", {
     restricts: (value) =>
-      Array.isArray(value) && value.some((entry: { enabled?: unknown }) => entry?.enabled === false),
+      !Array.isArray(value) || value.some((entry: { enabled?: unknown } | null) => isOff(entry?.enabled)),
     instead: "move such a skill out of the directories of skills",
   }),
 

@@ -42,7 +42,10 @@ const MAX_PLUGIN_VERSIONS = 64;
 async function refuseHooksFile(file: string, goOn: string): Promise<void> {
   const text = await readHooks(file, goOn);
   if (text === undefined) return;
-  const event = findHandlerEvent(parseHooks(file, text, goOn));
+  const hooks = parseHooks(file, text, goOn);
+  if (hooks === undefined) return;
+  if (!isTable(hooks)) throw createUnread(file, "`hooks` is not an object", goOn);
+  const event = findHandlerEvent(hooks);
   if (event === undefined) return;
   const line = text.slice(0, text.indexOf(JSON.stringify(event))).split("\n").length;
   throw new ConfigError(

@@ -8,17 +8,23 @@ export const HOOKS_OFF = "`-c features.hooks=false` turns them off";
 /** Events at which a hook only learns that something ended. */
 const ONLY_TOLD = ["Interrupt", "SessionEnd"];
 
+/** Keys beside the events: which hooks are trusted, and where an administrator keeps programs of hooks. */
+const NO_EVENTS = ["state", "managed_dir", "windows_managed_dir"];
+
 /** The first event, in a table of hooks by their events, with one that may stop or change something. */
-export const findHandlerEvent = (hooks: unknown): string | undefined =>
-  isTable(hooks)
-    ? Object.keys(hooks).find((event) => !ONLY_TOLD.includes(event) && toList(hooks[event]).some(hasHandler))
-    : undefined;
+export const findHandlerEvent = (hooks: TomlTable): string | undefined =>
+  Object.keys(hooks).find(
+    (event) => !ONLY_TOLD.includes(event) && !NO_EVENTS.includes(event) && mayContain(hooks[event], hasHandler),
+  );
 
-export const hasHandlers = (hooks: unknown): boolean => findHandlerEvent(hooks) !== undefined;
+export const hasHandlers = (hooks: unknown): boolean => !isTable(hooks) || findHandlerEvent(hooks) !== undefined;
 
-const hasHandler = (group: unknown): boolean => isTable(group) && toList(group.hooks).length > 0;
+const hasHandler = (group: unknown): boolean =>
+  !isTable(group) || (group.hooks !== undefined && mayContain(group.hooks, () => true));
 
-const toList = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
+/** What is no list, which Codex does not read, may have been meant as one. */
+const mayContain = (value: unknown, matches: (entry: unknown) => boolean): boolean =>
+  !Array.isArray(value) || value.some(matches);
 
 /** Whether a configuration turns hooks off; also by the feature's old name. */
 export function areHooksOff({ features }: TomlTable): boolean {

@@ -1,4 +1,5 @@
 import type { TomlTable } from "@codex/toml";
+import { isTable } from "../tables.js";
 
 /**
  * A key of Codex 0.169.0 and what is done with it here. `*` in its name stands for any one name. A row also covers the keys below it
@@ -37,11 +38,12 @@ export const refused = (key: string, why: string, more: Pick<Refused, "restricts
   ...more,
 });
 
-export const isOff = (value: unknown): boolean => value === false;
+/** Whether a value turns something off. One of a wrong type, with which Codex does not start, may mean that. */
+export const isOff = (value: unknown): boolean => value !== true;
 
-/** Whether a value, or a table with `enabled`, turns a feature on. */
+/** Whether a value, or a table with `enabled`, turns a feature on, or may mean that. */
 export const isOn = (value: unknown): boolean =>
-  value === true || (typeof value === "object" && value !== null && "enabled" in value && value.enabled === true);
+  isTable(value) ? (value.enabled ?? false) !== false : value !== false;
 
 export const isPresent = (): boolean => true;
 

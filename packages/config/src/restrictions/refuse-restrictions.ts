@@ -16,6 +16,10 @@ export function refuseRestrictions({ table, locate }: Source): void {
   throw createRestrictionError(origin, found, goOn);
 }
 
+/** @throws ConfigError for hooks of a single source */
+export const refuseHooks = ({ table: { hooks }, locate }: Source): void =>
+  refuseRestrictions({ table: hooks === undefined ? {} : { hooks }, locate });
+
 export function createRestrictionError(
   origin: Origin,
   { path, row }: Pick<Restriction, "path" | "row">,

@@ -47,7 +47,7 @@ const REQUIREMENTS_ROWS: readonly KeyRow[] = [
   refused("hooks", NO_HOOKS, { restricts: hasHandlers }),
   refused("otel", "nothing is reported to the administrator", {
     restricts: (value) =>
-      isTable(value) &&
+      !isTable(value) ||
       ["exporter", "trace_exporter", "metrics_exporter"].some(
         (name) => value[name] !== undefined && value[name] !== "none",
       ),

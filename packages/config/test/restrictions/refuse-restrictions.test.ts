@@ -2,6 +2,7 @@ import { mkdir, mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { listFlags } from "../../src/flags.js";
 import { loadConfig } from "../../src/load-config.js";
 
 let base: string;
@@ -94,6 +95,27 @@ describe("what a configuration restricts, and is not supported, is an error with
       },
       "`approval_policy.granular.mcp_elicitations`",
     ],
+    [
+      "hooks of the administrator, emptied by the user",
+      { "system/config.toml": HOOKS, "home/config.toml": "hooks.PreToolUse = []" },
+      "system/config.toml:1: `hooks`",
+    ],
+    ...[
+      ["features.network_proxy", '"true"'],
+      ["features.network_proxy", "{ enabled = 1 }"],
+      ["features.shell_tool", '"false"'],
+      ["hooks", '"x"'],
+      ["hooks", '{ PreToolUse = { hooks = [{ type = "command", command = "x" }] } }'],
+      ["hooks", '{ PreToolUse = [{ hooks = { type = "command", command = "x" } }] }'],
+      ["orchestrator.mcp.enabled", '"false"'],
+      ["skills.config", '[{ path = "/x", enabled = "false" }]'],
+      ["mcp_servers.x.omit_tools_from", '"direct"'],
+      ["experimental_thread_store", '"in_memory"'],
+    ].map<[string, Record<string, string>, string]>(([key, value]) => [
+      `a value of a wrong type: ${key} = ${value}`,
+      { "home/config.toml": `${key} = ${value}` },
+      `\`${key}\` restricts`,
+    ]),
   ])("%s", async (_, files, place) => {
     const failed = await load(files).catch((error: unknown) => error as Error);
     expect(failed).toMatchObject({ name: "ConfigError", message: expect.stringContaining(place) });
@@ -141,6 +163,7 @@ describe("what a configuration restricts, and is not supported, is an error with
     ["[[hooks.SessionEnd]]\n[[hooks.SessionEnd.hooks]]\ntype = 'command'\ncommand = 'true'"],
     ["[mcp_servers]\n[permissions]\n[permissions.mine.network]\nenabled = false\n[tui]\nanimations = false"],
     ['[[skills.config]]\npath = "/s/SKILL.md"\nenabled = true'],
+    ['[features.network_proxy]\ndomains = { "a.example" = "allow" }\n[hooks.state.x]\nenabled = true'],
     ['forced_login_method = "api"\napprovals_reviewer = "auto_review"'],
   ])("not what restricts nothing: %j", async (text) => {
     const { notices } = await load({ "home/config.toml": `${text}\n`, "home/hooks.json": '{ "hooks": {} }' });
@@ -166,6 +189,9 @@ describe("what requirements.toml restricts, and is not supported or not known, i
     ["zork = 1", "1: `zork` is not known here"],
     ['[[rules.prefix_rules]]\npattern = [{ token = "a" }]\ndecision = "prompt"\nzork = 1', "1: `rules.prefix_rules"],
     ['allowed_approvals_reviewers = ["auto_review"]', "1:1: `allowed_approvals_reviewers`"],
+    ['[features]\nnetwork_proxy = "true"', "2: `features.network_proxy`"],
+    ['[hooks]\nPreToolUse = "x"', "1: `hooks`"],
+    ['allow_remote_control = "false"', "1: `allow_remote_control`"],
     ["[audit]\nzork = 1", "2: `audit.zork` is not known here"],
     ['[otel.exporter.otlp-http]\nendpoint = "https://e"', "1: `otel`"],
   ])("%j", async (text, place) => {
@@ -205,4 +231,12 @@ rules.prefix_rules = [{ pattern = [{ token = "a" }], decision = "prompt", canoni
     expect(requirements?.rules?.text).toContain("canonical_matching=True");
     expect(notices).toEqual([]);
   });
+});
+
+it.each([
+  [{ "home/config.toml": 'default_permissions = ":read-only"\nsandbox_mode = "danger-full-access"\n' }, []],
+  [{}, ['default_permissions=":read-only"', 'sandbox_mode="danger-full-access"']],
+])("default_permissions wins over sandbox_mode beside it: %j %j", async (files, config) => {
+  const { settings } = await load(files, { flags: listFlags({ config }).map(({ setting }) => setting) });
+  expect(settings.sandbox.mode).toBe("read-only");
 });
