@@ -88,6 +88,12 @@ describe("text that others wrote", () => {
     }
   });
 
+  it("in options that do not exist does not act on the terminal", async () => {
+    const { output } = await onTerminal(["exec", `--${HOSTILE}`]);
+    expect(output).toMatch(/unknown option '--\\u001b/);
+    expect(output).not.toMatch(RAW);
+  });
+
   it("of an executor's stderr does not act on the terminal", async () => {
     const script = join(createDirectories().home, "executor.sh");
     const octal = [...Buffer.from(HOSTILE)].map((byte) => `\\${byte.toString(8).padStart(3, "0")}`).join("");
@@ -112,6 +118,7 @@ describe("text that others wrote", () => {
       "commands/execpolicy.ts", // an error as Codex prints it, escaped
       "main.ts", // the version of Node
       "notice.ts",
+      "program/help.ts", // escaped
       "report-error.ts",
       "run-to-end.ts", // a constant
       "screen-drawing.ts", // styles of a screen

@@ -1,4 +1,5 @@
 import type { Argument, Command, Option } from "commander";
+import { forTerminal } from "../notice.js";
 
 /** The part of a help text below the options. */
 export interface Notes {
@@ -22,6 +23,7 @@ export const styleHelp = (program: Command): Command =>
     .configureOutput({
       getOutHelpWidth: () => getWidth(process.stdout),
       getErrHelpWidth: () => getWidth(process.stderr),
+      writeErr: (text) => process.stderr.write(forTerminal(process.stderr)(text)),
       outputError: (text, write) => write(`${renderError(text)}${explainUnknown(text)}`),
     });
 
