@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { afterAll, describe, expect, it, onTestFinished } from "vitest";
 import { useRealHosts } from "../support/real-host.js";
 
@@ -49,6 +49,25 @@ describe("a login shell", () => {
         });
     },
   );
+
+  it.each(
+    [
+      ["/bin/zsh", "-c"],
+      ["zsh", "-c"],
+      ["/bin/bash", "-c"],
+      ["bash", "-lc"],
+      ["/bin/sh", "-lc"],
+    ].filter(([shell = ""]) => existsSync(join("/bin", basename(shell)))),
+  )("runs in the directory of the call also for %s %s", async (shell = "", flags = "") => {
+    const changed = mkdtempSync(join(tmpdir(), "startup cd-"));
+    onTestFinished(() => rmSync(changed, { recursive: true }));
+    for (const name of [".zshenv", ".profile", "bash-env"]) writeFileSync(join(changed, name), "cd /usr; MADE=1\n");
+    const client = open({
+      env: { ...env, PATH: "/usr/bin:/bin", HOME: changed, BASH_ENV: join(changed, "bash-env") },
+    });
+    const { output } = await client.exec({ ...request, command: [shell, flags, "pwd; echo $MADE"], cwd: changed });
+    expect(output).toBe(`${changed}\n1\n`);
+  });
 
   it("reads its startup files where nobody allows anything else", async () => {
     const client = open({ env });
