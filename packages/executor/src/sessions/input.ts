@@ -42,7 +42,7 @@ export async function sendInput(session: Session, request: WriteStdinRequest, ma
     await sendSignal(session, "SIGINT", notices);
   } else if (bytes.length > 0) {
     written = writeInput(session, bytes, maxWaiting);
-    if (session.stdio.kind === "pty") notices.push(...describeLongLine(bytes));
+    if (session.stdio.kind === "pty") notices.push(...describeLongLine(session, bytes));
   }
   const isOnlyAction = bytes.length === 0 && request.resize === undefined && request.signal === undefined;
   let closed = NO_INPUT;
@@ -63,14 +63,12 @@ export async function sendInput(session: Session, request: WriteStdinRequest, ma
   };
 }
 
-/** A program that reads lines gets no more of a line than its terminal keeps; one that reads keys gets everything. */
-function describeLongLine(bytes: Uint8Array): string[] {
+/** A program that reads lines gets no more of a line than its terminal keeps, also of one written in several calls; one that reads keys gets everything. */
+function describeLongLine(session: Session, bytes: Uint8Array): string[] {
   let longest = 0;
-  let start = 0;
-  for (let at = 0; at <= bytes.length; at += 1) {
-    if (at < bytes.length && !LINE_ENDS.has(bytes[at]!)) continue;
-    longest = Math.max(longest, at - start);
-    start = at + 1;
+  for (const byte of bytes) {
+    session.openLineBytes = LINE_ENDS.has(byte) ? 0 : session.openLineBytes + 1;
+    longest = Math.max(longest, session.openLineBytes);
   }
   if (longest <= MAX_TERMINAL_LINE_BYTES) return [];
   return [
@@ -81,8 +79,8 @@ function describeLongLine(bytes: Uint8Array): string[] {
 
 /** Bytes of a line that a terminal in line mode keeps, without the line's end; as in Linux. */
 const MAX_TERMINAL_LINE_BYTES = 4095;
-/** Carriage return, line feed, and Ctrl-D, which ends the line for the program. */
-const LINE_ENDS: ReadonlySet<number> = new Set([0x0d, 0x0a, 0x04]);
+/** Carriage return, line feed, and Ctrl-D, which end the line for the program; Ctrl-C, -U, -Z and -\\, which discard it; Esc, of a program that reads keys. */
+const LINE_ENDS: ReadonlySet<number> = new Set([0x0d, 0x0a, 0x04, 0x03, 0x15, 0x1a, 0x1c, 0x1b]);
 
 const NO_INPUT: SentInput = {
   failures: [],

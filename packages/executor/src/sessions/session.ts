@@ -64,6 +64,8 @@ export class Session {
   timedOut = false;
   /** Bytes of input that the program has not read yet. */
   waitingInput = 0;
+  /** Bytes written to its terminal since the last end of a line. */
+  openLineBytes = 0;
   /** End of the log when there was no output for a while after the exit, with the output still open. */
   quietEnd: number | undefined;
   /** Time of its exit, milliseconds on the clock. */

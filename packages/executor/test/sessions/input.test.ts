@@ -35,6 +35,21 @@ describe("input", () => {
     else expect(notices?.[0]).toMatch(new RegExp(`^a line of ${longest} bytes .*gets 4095 bytes`));
   });
 
+  it("counts a line over the calls that write it, until one ends or discards it", async () => {
+    const host = open();
+    const { id } = await startSession(host, { tty: true });
+    const noticesOf = async (input: string) => {
+      const answer = host.client.write({ processId: id, input, ...POLL });
+      await host.clock.untilWaiting();
+      host.clock.advance(10);
+      return (await answer).result.notices?.[0];
+    };
+    const half = "x".repeat(3000);
+    expect(await noticesOf(half)).toBeUndefined();
+    expect(await noticesOf(`${half}\n`)).toMatch(/^a line of 6000 bytes /);
+    for (const input of [half, `\u0015${half}`, `\n${half}`]) expect(await noticesOf(input)).toBeUndefined();
+  });
+
   it("may be bytes that are no text", async () => {
     const host = open();
     const { id, process } = await startSession(host, { stdin: "open" });
