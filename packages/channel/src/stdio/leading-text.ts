@@ -33,13 +33,17 @@ export class LeadingText {
   }
 }
 
-/** The JSON object that ends a line, after text; undefined when there is none. */
+/** The JSON object that ends a line, after text, if it can be a message of a protocol; undefined when there is none. */
 export function findMessage(line: Buffer, limits: ChannelLimits = DEFAULT_CHANNEL_LIMITS): ReceivedValue | undefined {
   let at = line.indexOf(OPENING_BRACE);
   for (let place = 0; at !== -1 && place < MAX_PLACES; place += 1) {
     const received = decodeFrame(at === 0 ? line : line.subarray(at), limits);
-    if (received.kind === "value") return received;
+    if (received.kind === "value" && isMessage(received.value)) return received;
     at = line.indexOf(OPENING_BRACE, at + 1);
   }
   return undefined;
 }
+
+/** Messages have one of these; JSON that a startup file prints, such as a line of a log, most likely has none. */
+const isMessage = (value: unknown): boolean =>
+  typeof value === "object" && value !== null && ["id", "method", "type"].some((name) => name in value);

@@ -43,6 +43,8 @@ class StdioChannel implements Channel {
   readonly #leading: LeadingText | undefined;
   /** The first message was received. */
   #hasBegun: boolean;
+  /** Binary frames are read, once the first message was received: a NUL in text before it begins none. */
+  #acceptsFrames = false;
   #paused = false;
   /** Set once nothing can be sent any more. */
   #sendError: ChannelError | undefined;
@@ -59,7 +61,10 @@ class StdioChannel implements Channel {
     this.#splitter = new LineSplitter(limits.maxMessageBytes);
     this.#writer = new LineWriter(output, limits, () => this.#gate.release());
     this.binary = {
-      accept: () => this.#splitter.acceptFrames(),
+      accept: () => {
+        this.#acceptsFrames = true;
+        if (this.#hasBegun) this.#splitter.acceptFrames();
+      },
       send: (head, body, onWritten) => this.#deliver(() => this.#writer.writeFrame(head, body, onWritten)),
       reportsWritten: this.#writer.reportsWritten,
     };
@@ -145,6 +150,7 @@ class StdioChannel implements Channel {
         const first = this.#leading?.take(next);
         if (first === undefined) continue;
         this.#hasBegun = true;
+        if (this.#acceptsFrames) this.#splitter.acceptFrames();
         if (first.kind === "malformed") this.#failReading(first.problem);
         return first;
       }

@@ -20,9 +20,12 @@ describe("before the first message of a program", () => {
     ["a prompt with braces, after a line", 'last login\n{me} "x" > '],
     ["a byte order mark", "\ufeff"],
     ["a value that is no object", "42\n"],
+    ["an object that is no message", '{"level":"info","text":"ready"}\n'],
+    ["a NUL, which begins a binary frame later", "\0\xff\xff\xff\n"],
     ["bytes that are no text", Buffer.from([0xff, 0xfe, 0x0a])],
   ])("%s is ignored", async (_name, text) => {
     const { input, channel } = open();
+    channel.binary?.accept();
     input.write(text);
     input.write(`${MESSAGE}\ntext\n`);
     expect(await channel.receive()).toMatchObject({ kind: "value", value: JSON.parse(MESSAGE) as object });
