@@ -28,13 +28,14 @@ export async function readState(
     if (reason !== undefined) return { state: { kind: "unreadable", reason, ...isLink } };
     return { state: { kind: "file", bytes: await files.readFile(path, { size }), ...isLink }, mode };
   } catch (error) {
-    if (!isMissing(error)) return { state: { kind: "unreadable", reason: reasonOf(error) } };
-    return { state: { kind: "missing", ...((await isDanglingLink(files, path)) ? { isLink: true } : {}) } };
+    const isLink = (await isBrokenLink(files, path)) ? { isLink: true } : {};
+    if (!isMissing(error)) return { state: { kind: "unreadable", reason: reasonOf(error), ...isLink } };
+    return { state: { kind: "missing", ...isLink } };
   }
 }
 
-/** Whether a path that leads to no file is a symbolic link. */
-async function isDanglingLink(files: AgentFiles, path: string): Promise<boolean> {
+/** Whether a path that leads to no file, or in a circle, is a symbolic link. */
+async function isBrokenLink(files: AgentFiles, path: string): Promise<boolean> {
   const slash = path.lastIndexOf("/");
   let above: string;
   try {

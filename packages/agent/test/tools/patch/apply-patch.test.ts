@@ -109,8 +109,11 @@ describe("apply_patch", () => {
   it("removes links, whatever they lead to", async () => {
     host.put({ nowhere: { link: "gone" }, to: { link: "d" }, "d/x": "x\n", in: { link: "d" } });
     symlinkSync("gone", join(host.root, "d/l"));
-    const input = patchOf(...["nowhere", "to", "in/l"].map((name) => `*** Delete File: ${name}`));
-    expect((await createPatchTool(host.files, host.root).call({ input })).output).toMatch(/D nowhere\nD to\nD in\/l\n/);
+    symlinkSync("circle", join(host.root, "circle"));
+    const input = patchOf(...["nowhere", "to", "in/l", "circle"].map((name) => `*** Delete File: ${name}`));
+    expect((await createPatchTool(host.files, host.root).call({ input })).output).toMatch(
+      /D nowhere\nD to\nD in\/l\nD circle\n/,
+    );
     expect(host.tree()).toEqual({ "d/x": "x\n", in: { link: "d" } });
   });
 
