@@ -32,7 +32,8 @@ interface WantedPath {
  * @throws StartError `sandbox_invalid` for what cannot be enforced as intended
  */
 export function resolveProfile(sandbox: Sandbox, host: HostFiles, found: FoundPatterns = new Map()): SandboxProfile {
-  const files = { ...host, kind: remember(host.kind) }; // hundreds of paths have the same parents
+  // Hundreds of paths have the same parents.
+  const files = { ...host, kind: remember(host.kind), isPlaceholder: remember(host.isPlaceholder) };
   const { permissions } = sandbox;
   if (permissions.type === "disabled") return { fileSystem: "unrestricted", network: "enabled" };
   // Its files are restricted by an outer sandbox; Codex itself restricts the network of such a command.
