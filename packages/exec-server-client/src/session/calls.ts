@@ -43,8 +43,13 @@ export class Calls {
    * of `signal`.
    */
   call(method: string, params: unknown, options: CallOptions = {}): Promise<unknown> {
+    const { signal, ...sent } = options;
     if (options.unbounded === true) return this.#call(method, params, options);
-    return this.#inFlight.run(() => this.#call(method, params, options), signalsOf(options));
+    if (signal === undefined) return this.#inFlight.run(() => this.#call(method, params, options), signalsOf(options));
+    // Sent without the signal: the server still works on a request that nobody waits for, so it keeps its place until the response.
+    const unsent = AbortSignal.any(signalsOf(options));
+    const inTurn = this.#inFlight.run(() => this.#call(method, params, { ...sent, unsent }), [unsent]);
+    return rejectOnAbort(signal, inTurn);
   }
 
   async #call(method: string, params: unknown, options: CallOptions): Promise<unknown> {
@@ -92,6 +97,17 @@ export class Calls {
     over.throwIfAborted();
     return attached!; // undefined only when the signal has aborted
   }
+}
+
+/** The result of `work`, or the reason of the signal, if that aborts first; the work then continues. */
+async function rejectOnAbort(signal: AbortSignal, work: Promise<unknown>): Promise<unknown> {
+  work.catch(() => {});
+  const settled = await waitUnlessAborted(
+    signal,
+    work.then((result) => ({ result })),
+  );
+  if (settled === undefined) throw signal.reason;
+  return settled.result;
 }
 
 /** What ends the wait for a turn and for a connection. */

@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { ExecServerClient } from "../../src/exec-server-client.js";
-import { MAX_QUICK_DISCONNECTS, MAX_SENDS, QUICK_DISCONNECT_MS } from "../../src/limits.js";
+import { MAX_QUICK_DISCONNECTS, MAX_REQUESTS_IN_FLIGHT, MAX_SENDS, QUICK_DISCONNECT_MS } from "../../src/limits.js";
 import {
+  type ReceivedRequest,
   Recorder,
   ScriptedClock,
   type ScriptedConnection,
@@ -415,3 +416,33 @@ describe("a handshake", () => {
 async function untilTrue(condition: () => boolean): Promise<void> {
   while (!condition()) await new Promise((resolve) => setImmediate(resolve));
 }
+
+describe("requests at a server that is slow", () => {
+  const own = useClients();
+
+  it("keep their places until they are answered, also when their callers have given them up", async () => {
+    const server = new ScriptedServer();
+    const clock = new ScriptedClock();
+    const connecting = own(ExecServerClient.connect(server, { clock, random: () => 0 }), clock);
+    const connection = await server.accept();
+    await connection.shakeHands("session");
+    const { environment } = await connecting;
+    const abort = new AbortController();
+    const given = Array.from({ length: MAX_REQUESTS_IN_FLIGHT }, () => environment.info(abort.signal));
+    const requests: ReceivedRequest[] = [];
+    for (const _ of given) requests.push(await connection.take("environment/info"));
+    abort.abort(new Error("no longer wanted"));
+    for (const one of given) await expect(one).rejects.toThrow("no longer wanted");
+    let isSent = false;
+    const next = environment.status();
+    const taking = connection.take("environment/status").then((request) => {
+      isSent = true;
+      return request;
+    });
+    for (let turn = 0; turn < 5; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+    expect(isSent).toBe(false);
+    await connection.respond(requests[0]!, {});
+    await connection.respond(await taking, { status: "ready" });
+    await next;
+  });
+});
