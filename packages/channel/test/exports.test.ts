@@ -30,7 +30,12 @@ test("pins the exported names", () => {
     "parseEnvelope",
     "resolveLimits",
   ]);
-  expect(Object.keys(websocket).sort()).toEqual(["answerProbe", "connectWebSocketChannel", "createWebSocketListener"]);
+  expect(Object.keys(websocket).sort()).toEqual([
+    "FIRST_MESSAGE_MS",
+    "answerProbe",
+    "connectWebSocketChannel",
+    "createWebSocketListener",
+  ]);
 });
 
 test("pins the default limits", () => {

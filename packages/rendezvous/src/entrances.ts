@@ -36,6 +36,8 @@ export interface SocketRequest {
   request: IncomingMessage;
   wire: Duplex;
   query: URLSearchParams;
+  /** Called once it is authorized; from then on it may wait. */
+  admit: () => void;
   /** Opens the websocket synchronously. @param maxBytes maximum message size */
   accept: (maxBytes: number) => Connection;
 }
@@ -74,12 +76,16 @@ export class Entrances {
     }
   }
 
-  async #enterExecutor({ route, query, accept }: SocketRequest, transports: readonly Transport[]): Promise<void> {
+  async #enterExecutor(
+    { route, query, admit, accept }: SocketRequest,
+    transports: readonly Transport[],
+  ): Promise<void> {
     const { registry, registrations, heartbeat, log } = this.#options;
     if (!this.#dials.take()) {
       throw new Refusal("too_busy", "too many executors are connecting", DIAL_RETRY_S);
     }
     const registration = await registry.admitExecutor(route.environmentId, query.get("ticket") ?? "");
+    admit();
     const { transport, environmentId } = registration;
     if (!transports.includes(transport)) {
       throw new Refusal("registration_unknown", `the registration is for ${transport}`);
@@ -110,9 +116,10 @@ export class Entrances {
     });
   }
 
-  #enterWithTicket({ route, query, accept }: SocketRequest): void {
+  #enterWithTicket({ route, query, admit, accept }: SocketRequest): void {
     const { registry, registrations } = this.#options;
     const { registration, ticketId } = registry.admitHarness(route.environmentId, query.get("ticket") ?? "");
+    admit();
     const link = registrations.getLink(registration);
     if (!(link instanceof ExecutorRelay)) throw new Refusal("executor_away", "the executor is not connected", 1);
     this.#welcome(accept(this.#maxReadBytes("noise")), link, "noise", ticketId);
@@ -120,11 +127,12 @@ export class Entrances {
 
   /** Waits for an executor: a direct one reconnects after each harness, and unencrypted clients do not call `connect` first. */
   async #enterClear(
-    { route: { environmentId }, request, wire, accept }: SocketRequest,
+    { route: { environmentId }, request, wire, admit, accept }: SocketRequest,
     transport: "legacy" | "direct",
   ): Promise<void> {
     const { access, registrations, limits, clock, noiseOnly } = this.#options;
     await access.require(request.headers, environmentId, "connect");
+    admit();
     if (noiseOnly)
       throw new Refusal("clear_transport", "harnesses have to speak Noise here; clear text is not accepted");
     if (registrations.countWaiting(environmentId) >= limits.maxHeld) {

@@ -12,6 +12,8 @@ export interface RendezvousLimits {
   maxRequests: number;
   /** Open connections of all kinds; further ones are closed without a response. */
   maxConnections: number;
+  /** Of these, connections without an authorized request; for one more, the one that has waited longest is closed. */
+  maxUnadmitted: number;
   /** Registrations; further ones get 503. */
   maxRegistrations: number;
   /** How long a registration is kept without a connected executor. */
@@ -81,6 +83,7 @@ export const DEFAULT_RENDEZVOUS_LIMITS: RendezvousLimits = {
   maxHeadBytes: 16 * 1024,
   maxRequests: 1024,
   maxConnections: 50_000,
+  maxUnadmitted: 4096,
   maxRegistrations: 150_000,
   leaseMs: 120_000,
   ticketMs: 60_000,

@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerOptions } from "node:http";
 import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo, Socket } from "node:net";
+import { boundUnadmitted } from "@codex/channel";
 import { messageOf } from "@codex/telemetry";
 import { openAbove } from "./descriptors.js";
 import { DESCRIPTORS_BELOW_LISTENER } from "./limits.js";
@@ -48,11 +49,13 @@ export async function listenRendezvous(
     await rendezvous.close();
     throw error;
   });
+  const { headDeadlineMs, bodyDeadlineMs, maxUnadmitted } = rendezvous.limits;
+  const { admit } = boundUnadmitted(server, { most: maxUnadmitted, deadlineMs: headDeadlineMs + bodyDeadlineMs });
   // It listens on a port, so the address is not a path.
   const url = urlOf(server.address() as AddressInfo, options);
   const getPublicUrl = createPublicUrl(url, options);
-  server.on("request", (request, response) => void rendezvous.answer(request, response, getPublicUrl(request)));
-  server.on("upgrade", (request, wire, head) => void rendezvous.upgrade(request, wire, head));
+  server.on("request", (request, response) => void rendezvous.answer(request, response, getPublicUrl(request), admit));
+  server.on("upgrade", (request, wire, head) => void rendezvous.upgrade(request, wire, head, admit));
   let closing: Promise<void> | undefined;
   const close = ({ drainMs = 0 } = {}) => {
     closing ??= shutDown(rendezvous, server, drainMs);

@@ -43,6 +43,9 @@ export interface RendezvousOptions {
   createId?: () => string;
 }
 
+/** Called with a connection that need not be bounded any more as one without authorization. */
+type Admit = (wire: Duplex) => void;
+
 /** Routes that respond in any state. */
 const PROBES: ReadonlySet<Route["kind"]> = new Set(["ready", "health", "metrics"]);
 
@@ -151,12 +154,21 @@ export class Rendezvous {
     this.#isJoining = false;
   }
 
-  /** Handles a request. Never throws. @param publicUrl `ws://…` URL of this rendezvous for the client */
-  async answer(request: IncomingMessage, response: ServerResponse, publicUrl: string): Promise<void> {
+  /**
+   * Handles a request. Never throws.
+   * @param publicUrl `ws://…` URL of this rendezvous for the client
+   * @param admit called with the connection of a request that is authorized
+   */
+  async answer(
+    request: IncomingMessage,
+    response: ServerResponse,
+    publicUrl: string,
+    admit: Admit = () => {},
+  ): Promise<void> {
     const startedAt = this.#clock.now();
     this.#requests += 1;
     try {
-      await this.#answer(request, response, publicUrl);
+      await this.#answer(request, response, publicUrl, () => admit(request.socket));
     } catch (error) {
       if (error instanceof ConnectionGone) response.destroy();
       else sendRefusal(response, this.#refusalOf(error));
@@ -166,8 +178,8 @@ export class Rendezvous {
     }
   }
 
-  /** Opens a websocket, or refuses it. Never throws. */
-  async upgrade(request: IncomingMessage, wire: Duplex, head: Buffer): Promise<void> {
+  /** Opens a websocket, or refuses it. Never throws. @param admit called with the connection of a request that is authorized */
+  async upgrade(request: IncomingMessage, wire: Duplex, head: Buffer, admit: Admit = () => {}): Promise<void> {
     const onError = () => {};
     wire.on("error", onError);
     if (wire instanceof Socket) wire.setKeepAlive(true, KEEP_ALIVE_MS);
@@ -181,6 +193,7 @@ export class Rendezvous {
         request,
         wire,
         query: new URLSearchParams(queryOf(request)),
+        admit: () => admit(wire),
         accept: (maxBytes) => this.#accept(request, wire, head, maxBytes),
       });
       wire.off("error", onError);
@@ -213,7 +226,12 @@ export class Rendezvous {
     await this.#cluster.close();
   }
 
-  async #answer(request: IncomingMessage, response: ServerResponse, publicUrl: string): Promise<void> {
+  async #answer(
+    request: IncomingMessage,
+    response: ServerResponse,
+    publicUrl: string,
+    admit: () => void,
+  ): Promise<void> {
     const route = this.#findRoute(request);
     if (isSocketRoute(route)) throw new Refusal("upgrade_required", "this path is for a websocket");
     const isRead = READ_ROUTES.has(route.kind);
@@ -236,19 +254,22 @@ export class Rendezvous {
         return sendText(response, 200, "text/plain", "ready\n");
       case "metrics":
         await this.#access.requireMetrics(request.headers);
+        admit();
         return sendText(response, 200, METRICS_CONTENT_TYPE, renderMetrics(this.#metricRegistry));
       case "list": {
         const { mayConnect } = await this.#access.requireHarness(request.headers);
+        admit();
         return sendJson(response, 200, { executors: listExecutors(this.#registrations.all(), mayConnect) });
       }
       case "connectLabels": {
         const { principal, mayConnect } = await this.#access.requireHarness(request.headers);
+        admit();
         const body = await this.#readBody(request);
         const { environmentId } = this.#registry.findByLabels(body, mayConnect);
         return sendJson(response, 200, await this.#registry.connect({ environmentId, body, principal, publicUrl }));
       }
       default:
-        return sendJson(response, 200, await this.#answerRegistry(route, request, publicUrl));
+        return sendJson(response, 200, await this.#answerRegistry(route, request, publicUrl, admit));
     }
   }
 
@@ -256,14 +277,17 @@ export class Rendezvous {
     { kind, environmentId }: Extract<Route, { environmentId: string }>,
     request: IncomingMessage,
     publicUrl: string,
+    admit: () => void,
   ): Promise<object> {
     const action = kind === "connect" ? "connect" : "register";
     const { headers } = request;
     const isSignature = kind === "registerDirect" && isSigned(headers);
     const known = isSignature ? undefined : await this.#access.require(headers, environmentId, action);
+    if (known !== undefined) admit();
     const body = await this.#readBody(request);
     const signed = { method: "POST", path: pathOf(request), headers, body };
     const principal = known ?? (await this.#access.requireSigned(signed, environmentId, action));
+    admit();
     const asked: RegistryRequest = { environmentId, body, principal, publicUrl };
     if (kind === "register") return this.#registry.register(asked);
     if (kind === "registerDirect") return this.#registry.registerDirect(asked);

@@ -29,7 +29,7 @@ const FLOORS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   },
   link: {
     relay: "channel clock plain-file telemetry text",
-    rendezvous: "clock plain-file relay telemetry",
+    rendezvous: "channel clock plain-file relay telemetry",
     "exec-server-client": "channel clock exec-backend exec-server-protocol executor-protocol telemetry",
     "executor-client": "channel clock executor-protocol telemetry",
   },
@@ -68,7 +68,7 @@ const FLOORS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     "openai-agents": "orchestrator",
     acp: "orchestrator",
     mcp: "channel clock executor-protocol orchestrator policy recording text",
-    view: "agent audit executor-protocol orchestrator plain-file recording telemetry",
+    view: "agent audit channel executor-protocol orchestrator plain-file recording telemetry",
     "ai-sdk": "clock orchestrator",
     "mcp-client": "channel clock environments exec-backend executor executor-protocol orchestrator telemetry text",
     cli:

@@ -1,5 +1,11 @@
 export { type ConnectedChannel, type ConnectOptions, connectWebSocketChannel } from "./connect.js";
-export { type Authorization, createWebSocketListener, type ListenOptions, type WebSocketListener } from "./listen.js";
+export {
+  type Authorization,
+  createWebSocketListener,
+  FIRST_MESSAGE_MS,
+  type ListenOptions,
+  type WebSocketListener,
+} from "./listen.js";
 export type { ListenAddress, TlsIdentity } from "./listen-address.js";
 export type { Page } from "./page.js";
 export type { PingOptions } from "./ping-options.js";

@@ -34,6 +34,8 @@ export interface ListenOptions extends ListenAddress {
   pages?: ReadonlyMap<string, () => Page>;
   /** Default: every 20 s, and a peer that misses two in a row is disconnected. False for none. */
   ping?: PingOptions | false;
+  /** Milliseconds for the first message of a channel, which is closed otherwise. Default: unlimited. */
+  firstMessageMs?: number;
   /** Open channels; one more is refused with 503. Default 1024. */
   maxChannels?: number;
   /** Bounds of connections that are no channel yet. */
@@ -57,6 +59,8 @@ export interface WebSocketListener extends AsyncDisposable {
 
 /** Detects a peer that vanished without closing after 40 to 60 s. */
 export const DEFAULT_PING: PingOptions = { intervalMs: 20_000, maxMissedPongs: 2 };
+/** Time for the first message, where the client speaks first at once, milliseconds. */
+export const FIRST_MESSAGE_MS = 10_000;
 const DEFAULT_MAX_CHANNELS = 1024;
 
 /** @throws ChannelError `listen_failed` */
@@ -203,6 +207,7 @@ class Listener implements WebSocketListener {
   #accept(socket: WebSocket, wire: Duplex, request: IncomingMessage): void {
     const channel = new WebSocketChannel(socket, wire, this.#limits, { isServer: true, turns: this.#turns });
     this.#channels.add(channel);
+    this.#awaitFirstMessage(channel, socket);
     void channel.closed.then(() => this.#channels.delete(channel));
     const { ping = DEFAULT_PING } = this.#options;
     if (ping !== false) channel.startPings(ping);
@@ -211,6 +216,15 @@ class Listener implements WebSocketListener {
     } catch {
       void channel.close();
     }
+  }
+
+  /** A channel keeps a place from others, so it has to say something soon. */
+  #awaitFirstMessage(channel: WebSocketChannel, socket: WebSocket): void {
+    const { firstMessageMs } = this.#options;
+    if (firstMessageMs === undefined) return;
+    const deadline = setTimeout(() => void channel.close(), firstMessageMs);
+    socket.once("message", () => clearTimeout(deadline));
+    void channel.closed.then(() => clearTimeout(deadline));
   }
 
   /** Browsers send `Origin`; a page of any site could reach a loopback listener otherwise. */

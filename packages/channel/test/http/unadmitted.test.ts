@@ -5,11 +5,12 @@ import { describe, expect, it, onTestFinished } from "vitest";
 
 const TOKEN = "a-token";
 
-async function listen(unadmitted: NonNullable<ListenOptions["unadmitted"]>) {
+async function listen(unadmitted: NonNullable<ListenOptions["unadmitted"]>, options: Partial<ListenOptions> = {}) {
   const listener = await createWebSocketListener({
     host: "127.0.0.1",
     port: 0,
     unadmitted,
+    ...options,
     authorize: ({ headers }) =>
       headers.authorization === `Bearer ${TOKEN}` ? { ok: true } : { ok: false, status: 401, message: "" },
     onHttp(request, response) {
@@ -93,4 +94,14 @@ describe("connections without a token", () => {
     }
     expect(socket.closed).toBe(false);
   });
+});
+
+it("a websocket that says nothing is closed after its time, with a token as without one; one that has said something stays", async () => {
+  const { open } = await listen({}, { firstMessageMs: 300 });
+  const [silent, speaking] = [await open(), await open()];
+  await speaking.send("hi");
+  expect(await speaking.receive()).toMatchObject({ value: "hi" });
+  await silent.closed;
+  await speaking.send("still");
+  expect(await speaking.receive()).toMatchObject({ value: "still" });
 });

@@ -68,9 +68,10 @@ export async function listenWebSocket(
     );
   }
   // Loaded here, so that a server on stdio starts without the websocket library.
-  const { answerProbe, createWebSocketListener } = await import("@codex/channel/websocket");
+  const { answerProbe, createWebSocketListener, FIRST_MESSAGE_MS } = await import("@codex/channel/websocket");
   const limitUnsent = createUnsentLimit();
   const listener = await createWebSocketListener({
+    firstMessageMs: FIRST_MESSAGE_MS,
     ...address,
     subprotocols: [EXEC_SERVER_SUBPROTOCOL],
     limits: {

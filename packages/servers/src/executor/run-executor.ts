@@ -182,12 +182,13 @@ async function serveWebSocket(
       SERVER_EXIT.usage,
     );
   }
-  const { answerProbe, createWebSocketListener } = await import("@codex/channel/websocket");
+  const { answerProbe, createWebSocketListener, FIRST_MESSAGE_MS } = await import("@codex/channel/websocket");
   // Before the address is printed, since a signal may follow immediately.
   const stopped = new Promise<void>((resolve) => void onStopSignal(resolve));
   const serving = new Set<Promise<void>>();
   const limitUnsent = createUnsentLimit();
   const listener = await createWebSocketListener({
+    firstMessageMs: FIRST_MESSAGE_MS,
     ...place,
     subprotocols: [EXECUTOR_SUBPROTOCOL],
     onHttp: answerProbe,

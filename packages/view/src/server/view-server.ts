@@ -2,6 +2,7 @@ import { createServer as createPlainServer, type IncomingMessage, type ServerRes
 import { createServer as createSecureServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import type { Duplex } from "node:stream";
+import { boundUnadmitted, type Unadmitted } from "@codex/channel";
 import { WebSocketServer } from "ws";
 import { LEAVE_MS, MAX_BODY_BYTES, MAX_PAGE_MESSAGE_BYTES, MAX_RECORDINGS, MAX_VIEWERS } from "../limits.js";
 import type { Rights } from "../wire/messages.js";
@@ -36,6 +37,7 @@ export class ViewServer {
     perMessageDeflate: false,
   });
   readonly #server;
+  readonly #unadmitted: Unadmitted;
   #place: Place;
   #port = 0;
   #requests = 0;
@@ -58,6 +60,7 @@ export class ViewServer {
     this.#server =
       tls === undefined ? createPlainServer(limits, serve) : createSecureServer({ ...limits, ...tls }, serve);
     this.#server.maxConnections = MAX_VIEWERS * 4;
+    this.#unadmitted = boundUnadmitted(this.#server);
     this.#server.on("upgrade", (request, socket, head) => this.#upgrade(request, socket, head));
   }
 
@@ -134,6 +137,7 @@ export class ViewServer {
     const admitted = this.#access.admit(body);
     if (admitted === undefined) return end(response, 401, "this link was used, or is not one");
     const { halves, admission, tokenHash } = admitted;
+    this.#unadmitted.admit(request.socket);
     this.#post({ type: "admitted", admission, tokenHash });
     response.setHeader("set-cookie", writeCookie(this.#port, halves.cookie, this.#options.tls !== undefined));
     end(response, 200, halves.page);
@@ -170,8 +174,10 @@ export class ViewServer {
     return `${this.#place.scheme}://${host}/#${secret}`;
   }
 
-  #admissionOf({ headers }: IncomingMessage) {
-    return this.#access.find(readHalves(headers, this.#port));
+  #admissionOf({ headers, socket }: IncomingMessage) {
+    const admission = this.#access.find(readHalves(headers, this.#port));
+    if (admission !== undefined) this.#unadmitted.admit(socket);
+    return admission;
   }
 
   /** A page that leaves early gives up its place only when the recording is not made any more. */
