@@ -1,7 +1,6 @@
 export { type Address, type AddressBlock, parseAddress, renderAddress } from "./address.js";
 export { HOST_LOOPBACK_NAME, type Host, isLocalhostName, parseHost } from "./host.js";
-export { isLocalAddress, isMetadataAddress } from "./local-address.js";
-export { type Pattern, PatternError, parsePattern } from "./pattern.js";
+export { type Pattern, PatternError } from "./pattern.js";
 export {
   type CompiledNetworkPolicy,
   compileNetworkPolicy,

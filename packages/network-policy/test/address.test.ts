@@ -1,7 +1,8 @@
 import { isIP } from "node:net";
 import { describe, expect, it } from "vitest";
 import { parseLooseIpv4 } from "../src/address.js";
-import { isLocalAddress, parseAddress, parseHost, renderAddress } from "../src/index.js";
+import { parseAddress, parseHost, renderAddress } from "../src/index.js";
+import { isLocalAddress } from "../src/local-address.js";
 
 describe("addresses are read as Node reads them, and rendered in one form", () => {
   it.each([

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { compileNetworkPolicy, PatternError, parseHost, parsePattern } from "../src/index.js";
-import { matches } from "../src/pattern.js";
+import { compileNetworkPolicy, PatternError, parseHost } from "../src/index.js";
+import { matches, parsePattern } from "../src/pattern.js";
 
 describe("a pattern names these hosts and no others", () => {
   it.each([

@@ -1,3 +1,4 @@
+import { waitUnlessAborted } from "@codex/clock";
 import type { Target } from "@codex/network-policy";
 import type { DecisionEvent, Failure } from "./events.js";
 import { MAX_NAMES, MAX_QUESTIONS } from "./limits.js";
@@ -81,16 +82,11 @@ export class Questions {
 
   async #wait(open: Open, signal: AbortSignal): Promise<Answer> {
     open.waiting += 1;
-    let stop: (() => void) | undefined;
-    const gone = new Promise<never>((_, reject) => {
-      stop = () => reject(signal.reason);
-      signal.addEventListener("abort", stop);
-      if (signal.aborted) stop();
-    });
     try {
-      return await Promise.race([open.answer, gone]);
+      const answer = await waitUnlessAborted(signal, open.answer);
+      if (answer === undefined) throw signal.reason;
+      return answer;
     } finally {
-      signal.removeEventListener("abort", stop!);
       open.waiting -= 1;
       if (open.waiting === 0) open.abort.abort();
     }
