@@ -1,15 +1,15 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { readPlainFile } from "@codex/plain-file";
 import { ConfigError } from "../config-error.js";
 import { isTable } from "../tables.js";
 import { findHandlerEvent, HOOKS_OFF, NO_HOOKS } from "./hooks.js";
+import { readIfPresent } from "./read-if-present.js";
 
 /** Largest `hooks.json` that is read, in bytes. */
 const MAX_HOOKS_BYTES = 1024 * 1024;
 
 /**
- * Hooks also stand in a `hooks.json` beside a `config.toml`.
+ * Hooks may also be in a `hooks.json` beside a `config.toml`.
  * @throws ConfigError for one with hooks, or that cannot be read: there may be hooks in it
  */
 export async function refuseHooksFiles(directories: Iterable<string>): Promise<void> {
@@ -36,7 +36,7 @@ export async function refusePluginHooks(home: string, plugins: unknown): Promise
   }
 }
 
-/** Most copies of one plugin that are looked at. */
+/** Most copies of one plugin that are read. */
 const MAX_PLUGIN_VERSIONS = 64;
 
 async function refuseHooksFile(file: string, goOn: string): Promise<void> {
@@ -55,9 +55,9 @@ async function refuseHooksFile(file: string, goOn: string): Promise<void> {
 
 async function readHooks(file: string, goOn: string): Promise<string | undefined> {
   try {
-    return new TextDecoder().decode(await readPlainFile(file, { maxBytes: MAX_HOOKS_BYTES }));
+    const bytes = await readIfPresent(file, MAX_HOOKS_BYTES);
+    return bytes === undefined ? undefined : new TextDecoder().decode(bytes);
   } catch (error) {
-    if (error instanceof Error && "code" in error && (error.code === "ENOENT" || error.code === "ENOTDIR")) return;
     throw createUnread(file, error instanceof Error ? error.message : String(error), goOn);
   }
 }

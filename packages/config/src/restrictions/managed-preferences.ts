@@ -1,5 +1,5 @@
-import { readPlainFile } from "@codex/plain-file";
 import { ConfigError } from "../config-error.js";
+import { readIfPresent } from "./read-if-present.js";
 
 /** Largest file of preferences that is searched, in bytes. */
 const MAX_PREFERENCES_BYTES = 4 * 1024 * 1024;
@@ -18,14 +18,12 @@ export async function refuseManagedPreferences(files: readonly string[]): Promis
   }
 }
 
-/** A key in both formats of such files stands there as text. */
+/** In both formats of such files the keys are plain text. */
 async function findKey(file: string): Promise<string | undefined> {
   try {
-    const bytes = await readPlainFile(file, { maxBytes: MAX_PREFERENCES_BYTES });
-    return KEYS.find((key) => bytes.includes(key));
+    const bytes = await readIfPresent(file, MAX_PREFERENCES_BYTES);
+    return KEYS.find((key) => bytes?.includes(key));
   } catch (error) {
-    if (error instanceof Error && "code" in error && (error.code === "ENOENT" || error.code === "ENOTDIR"))
-      return undefined;
     throw new ConfigError(`${file}: cannot be read, and may require something: ${String(error)}`, "invalid", {
       cause: error,
     });
