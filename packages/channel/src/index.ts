@@ -28,6 +28,7 @@ export { type ChannelLimits, DEFAULT_CHANNEL_LIMITS, resolveLimits } from "./lim
 export { createMemoryChannelPair } from "./memory/memory-channel.js";
 export { Fifo } from "./queue/fifo.js";
 export { TurnCork } from "./queue/turn-cork.js";
+export { withRoom } from "./reads/with-room.js";
 export { findMessage } from "./stdio/leading-text.js";
 export { createStdioChannel, type StdioStreams } from "./stdio/stdio-channel.js";
 export { DEFAULT_TUNNEL_WINDOW, MIN_TUNNEL_WINDOW } from "./tunnel/piece.js";

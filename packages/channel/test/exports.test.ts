@@ -29,6 +29,7 @@ test("pins the exported names", () => {
     "findMessage",
     "parseEnvelope",
     "resolveLimits",
+    "withRoom",
   ]);
   expect(Object.keys(websocket).sort()).toEqual([
     "FIRST_MESSAGE_MS",

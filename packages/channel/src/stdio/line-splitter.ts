@@ -1,6 +1,7 @@
 import type { ReceivedBytes } from "../channel.js";
 import { copyIfSmall, FRAME_MARK, FRAME_START_BYTES, readFrameLengths } from "../codec/binary-frame.js";
 import { Fifo } from "../queue/fifo.js";
+import { withRoom } from "../reads/with-room.js";
 
 const LINE_FEED = 0x0a;
 const CARRIAGE_RETURN = 0x0d;
@@ -196,16 +197,10 @@ export class LineSplitter {
     return bytes.length > this.#maxLineBytes ? "too_long" : bytes;
   }
 
-  /** Doubles the buffer, so that copying takes linear time for pieces of any size. */
   #append(chunk: Buffer, start: number, end: number): void {
     const needed = this.#carried + end - start;
-    if (needed > this.#carry.length) {
-      const grown = Buffer.allocUnsafeSlow(
-        Math.max(needed, FRAME_START_BYTES, Math.min(this.#carry.length * 2, this.#maxLineBytes + 1)),
-      );
-      this.#carry.copy(grown, 0, 0, this.#carried);
-      this.#carry = grown;
-    }
+    const room = Math.max(needed, FRAME_START_BYTES);
+    this.#carry = withRoom(this.#carry, this.#carried, room, this.#maxLineBytes + 1);
     chunk.copy(this.#carry, this.#carried, start, end);
     this.#carried = needed;
   }

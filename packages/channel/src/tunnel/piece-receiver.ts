@@ -2,6 +2,7 @@ import type { Received } from "../channel.js";
 import { decodeFrame, tooLarge } from "../codec/decode.js";
 import type { ChannelLimits } from "../limits.js";
 import { Fifo } from "../queue/fifo.js";
+import { withRoom } from "../reads/with-room.js";
 import { getPieceCost } from "./piece.js";
 
 interface CompleteMessage {
@@ -77,22 +78,15 @@ export class PieceReceiver {
     this.#partialBytes = 0;
   }
 
-  /** Into one buffer, which doubles: pieces may be single characters, and a buffer for each would take a hundred times as much memory. */
   #append(data: string): void {
     const from = this.#partialBytes;
     const { maxMessageBytes } = this.#limits;
-    const length = Buffer.byteLength(data);
-    this.#partialBytes += length;
+    this.#partialBytes += Buffer.byteLength(data);
     if (this.#partialBytes > maxMessageBytes) {
       this.#partial = NOTHING;
       return;
     }
-    if (this.#partialBytes > this.#partial.length) {
-      const doubled = Math.min(maxMessageBytes, 2 * this.#partial.length);
-      const grown = Buffer.allocUnsafeSlow(Math.max(this.#partialBytes, doubled));
-      this.#partial.copy(grown, 0, 0, from);
-      this.#partial = grown;
-    }
+    this.#partial = withRoom(this.#partial, from, this.#partialBytes, maxMessageBytes);
     this.#partial.write(data, from);
   }
 

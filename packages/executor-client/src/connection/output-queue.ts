@@ -1,3 +1,4 @@
+import { withRoom } from "@codex/channel";
 import type { ByteRange } from "@codex/executor-protocol";
 import {
   type ExecutorConnectionLimits,
@@ -178,19 +179,15 @@ interface Waiting {
   piece: OutputPiece;
   /** Total bytes. */
   length: number;
-  /** Larger than the bytes in it: a buffer for each piece would take a hundred times as much as single bytes. */
+  /** May be larger than the bytes in it. */
   joined: Buffer | undefined;
 }
 
 function append(waiting: Waiting, bytes: Buffer): void {
   const { joined = waiting.piece.bytes, length } = waiting;
-  const needed = length + bytes.length;
-  if (waiting.joined === undefined || needed > joined.length) {
-    waiting.joined = Buffer.allocUnsafeSlow(Math.min(JOINED_OUTPUT_BYTES, Math.max(needed, 2 * length)));
-    joined.copy(waiting.joined, 0, 0, length);
-  }
-  waiting.joined!.set(bytes, length);
-  waiting.length = needed;
+  waiting.length = length + bytes.length;
+  waiting.joined = withRoom(joined, length, waiting.length, JOINED_OUTPUT_BYTES);
+  waiting.joined.set(bytes, length);
 }
 
 function follows({ piece, length }: Waiting, next: OutputPiece): boolean {
