@@ -31,7 +31,8 @@ export async function runThreadsShow(id: string, { json }: { json: boolean }): P
   try {
     const { meta, path } = await store.find(id);
     const report = await readThreadReport(store.readLines(meta.id));
-    print(json ? `${JSON.stringify({ ...meta, path, ...report }, null, 2)}\n` : renderThreadReport(meta, report));
+    if (json) printJson({ ...meta, path, ...report });
+    else print(renderThreadReport(meta, report));
   } catch (cause) {
     if (!(cause instanceof ThreadStoreError)) throw cause;
     throw describeUnknownThread(cause);

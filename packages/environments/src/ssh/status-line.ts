@@ -1,5 +1,6 @@
 import type { Readable } from "node:stream";
 import { type Clock, systemClock } from "@codex/clock";
+import { cutStart } from "@codex/text";
 import { MAX_STARTUP_OUTPUT_BYTES, MAX_STATUS_BYTES, STDERR_TAIL_LENGTH } from "../limits.js";
 
 /** A status line of the remote script: a keyword and its argument. */
@@ -48,7 +49,7 @@ export function readStatus(
       act();
     };
     const onAbort = () => settle(() => reject(signal.reason));
-    const onEnd = () => settle(() => resolve({ word: ENDED, text: bytes.subarray(-STDERR_TAIL_LENGTH).toString() }));
+    const onEnd = () => settle(() => resolve({ word: ENDED, text: cutStart(bytes.toString(), STDERR_TAIL_LENGTH) }));
     const onReadable = () => {
       for (let chunk: Buffer | null = input.read(); chunk !== null; chunk = input.read()) {
         bytes = Buffer.concat([bytes, chunk]);

@@ -25,7 +25,7 @@ export class PacedChannel implements Channel {
     return this.#track(this.#channel.sendEncoded(json, onWritten));
   }
 
-  /** The number of messages received. */
+  /** Grows with each message that is received. */
   get received(): number {
     return this.#received;
   }
