@@ -73,7 +73,7 @@ describe.each(["executor", "exec-server"] as const)("an %s that is asked to end"
     expect(stderr).not.toContain("unknown");
   });
 
-  it("kills a program that ignores SIGTERM, and says so; it starts nothing more", async () => {
+  it("kills a program that ignores SIGTERM, and says so", async () => {
     const served = await KINDS.websocket!(command);
     const { finished } = await follow(served, "trap 'echo no' TERM; echo ready; while :; do sleep 0.02; done");
     process.kill(served.getPid(), "SIGTERM");

@@ -272,3 +272,32 @@ describe("an ended process", () => {
 
 /** Between two polls of what is not reported as an event: that the server has forgotten an id. */
 const betweenPolls = () => new Promise<void>((resolve) => void setTimeout(resolve, 5));
+
+describe("a server that drains", () => {
+  const server = useServer();
+
+  it("starts nothing more and serves no other client, while a process that ends still tells its last output", async () => {
+    const client = await server.ready();
+    await client.start(
+      "p",
+      ["sh", "-c", "trap 'echo last; read x; exit 3' TERM; echo ready; while :; do sleep 0.02; done"],
+      {
+        pipeStdin: true,
+      },
+    );
+    await client.until(() => client.outputOf("p") === "ready\n");
+    const drained = (await server.get()).drain();
+    await client.until(() => client.outputOf("p") === "ready\nlast\n");
+
+    expect(await client.refusal("process/start", startParams("q", ["true"]))).toMatch(
+      /q was not started.*shutting down/,
+    );
+    const late = await server.connect();
+    await late.finished;
+
+    await client.ask("process/write", { processId: "p", chunk: "Cg==", writeId: "1" });
+    expect(paramsOf(await client.untilEvent("process/exited", "p"))).toMatchObject({ exitCode: 3 });
+    await drained;
+    await client.finished;
+  });
+});
