@@ -67,7 +67,7 @@ type Fixes = Partial<Record<EnvironmentErrorCode, string>>;
 const FIXES: Fixes = {
   unreachable: "start a server there (`codex exec-server --listen ws://ADDRESS:PORT`), or correct the address",
   untrusted:
-    "trust the issuer of its certificate, which of a self-signed one is itself: `ca_file` in environments-ts.toml, below [extend.ID]; or give it a valid certificate for its name",
+    "if it is the server that you mean, name the certificate of its issuer, or its own if that is self-signed, as `ca_file` in environments-ts.toml, below [extend.ID]; else give it a valid certificate for its name",
   unauthorized: "give it the token of that server: auth_bearer_token, auth_bearer_token_file or auth_bearer_token_env",
   handshake_failed: "the address has to lead to an exec-server or executor: correct it, or the path after it",
   timeout:
