@@ -59,6 +59,9 @@ export function openOutputFileSync(path: string, options: OutputFileOptions = {}
   }
 }
 
+/** The system's own links, such as /dev/stdout and /proc/self/fd/3, lead to what this process has open. */
+const isSystemPath = (absolute: string): boolean => /^\/(?:dev|proc)\//.test(absolute);
+
 interface Place {
   /** Path of the file below its held directory. */
   readonly entry: string;
@@ -82,8 +85,7 @@ const FLAGS: Readonly<Record<NonNullable<OutputFileOptions["flags"]>, number>> =
 
 function holdPlace(path: string, { flags = "w", open: more = [] }: OutputFileOptions): Place {
   const absolute = resolve(path);
-  // The system's own links, such as /dev/stdout and /proc/self/fd/3, lead to what this process has open.
-  if (/^\/(?:dev|proc)\//.test(absolute)) {
+  if (isSystemPath(absolute)) {
     return { entry: absolute, flags: FLAGS[flags], isSystem: true, release: () => {} };
   }
   const directory = resolveDirectory(dirname(absolute), more);
@@ -165,6 +167,7 @@ const noFile = (path: string): OutputFileError => new OutputFileError(path, "is 
 function explain(path: string, error: unknown): unknown {
   const code = error instanceof Error && "code" in error ? error.code : undefined;
   const absolute = resolve(path);
+  if (isSystemPath(absolute)) return error;
   const status = code === "ELOOP" || code === "ENXIO" || code === "EMLINK" ? tryLstat(absolute) : undefined;
   if (status?.isSymbolicLink()) return isLink(absolute, readlinkSync(absolute));
   if (status !== undefined && !status.isFile()) return noFile(path);

@@ -15,10 +15,12 @@ export interface LastMessageFile {
 export async function openLastMessageFile(path: string, writable: readonly string[] = []): Promise<LastMessageFile> {
   try {
     const file = await openOutputFile(path, { open: writable });
+    // A pipe or a device, such as /dev/stdout, has neither a size nor positions.
+    const isFile = (await file.stat()).isFile();
     return {
       async write(text) {
-        await file.truncate(0);
-        await file.write(text, 0, "utf8");
+        if (isFile) await file.truncate(0);
+        await file.write(text, isFile ? 0 : null, "utf8");
       },
       close: () => file.close(),
     };
