@@ -1,8 +1,10 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { HostInfo } from "@codex/executor-protocol";
-
 import {
   findLiteralCommands,
+  findLiteralCommandsInTurns,
   findNestedCommands,
+  type LiteralCommands,
   type ShellParser,
   type SyntaxTree,
   splitCommand,
@@ -27,7 +29,7 @@ export async function analyzeCommand(
   const plain = hasScript ? undefined : readPlainly(argv, host);
   if (plain !== undefined) return plain;
   try {
-    return readCommand(argv, host, await getParser());
+    return await readInTurns(argv, host, await getParser());
   } catch (error) {
     const parseProblem = `the script in the command cannot be parsed: ${messageOf(error)}`;
     return { ...readCommand(argv, host, { parse: () => undefined }), parseProblem };
@@ -36,10 +38,29 @@ export async function analyzeCommand(
 
 function readCommand(argv: readonly string[], host: HostInfo | undefined, fresh: ShellParser): AnalyzedCommand {
   const parser = cacheTrees(fresh);
+  const commands = splitTrusted(parser, argv, host);
+  return describe(argv, commands, findLiteralCommands(parser, argv));
+}
+
+/** A script may be long: other work has its turn after each part. */
+async function readInTurns(argv: readonly string[], host: HostInfo | undefined, fresh: ShellParser) {
+  const parser = cacheTrees(fresh);
+  const commands = splitTrusted(parser, argv, host);
+  await nextTurn();
+  return describe(argv, commands, await findLiteralCommandsInTurns(parser, argv, nextTurn));
+}
+
+function splitTrusted(parser: ShellParser, argv: readonly string[], host: HostInfo | undefined) {
   const [shell] = argv;
   const isTrusted = shell !== undefined && (isStandardProgram(shell) || shell === host?.shell.path);
-  const commands = isTrusted ? splitCommand(parser, argv) : null;
-  const literals = findLiteralCommands(parser, argv);
+  return isTrusted ? splitCommand(parser, argv) : null;
+}
+
+function describe(
+  argv: readonly string[],
+  commands: ReturnType<typeof splitTrusted>,
+  literals: LiteralCommands,
+): AnalyzedCommand {
   const found = { commands: commands ?? [argv], isSplit: commands !== null, literals };
   return literals.complete ? found : { ...found, sizeBytes: Buffer.byteLength(argv.join(" ")) };
 }

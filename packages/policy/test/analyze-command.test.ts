@@ -1,4 +1,4 @@
-import { createLazyShellParser, loadShellParser } from "@codex/shell-analysis";
+import { createLazyShellParser, findLiteralCommands, loadShellParser } from "@codex/shell-analysis";
 import { describe, expect, it } from "vitest";
 import { HOST } from "../../orchestrator/test/support/executors.js";
 import { analyzeCommand } from "../src/analyze-command.js";
@@ -65,4 +65,21 @@ describe("analyzeCommand", () => {
     };
     expect(evaluateRequirement(unread, { ...context, rules }).kind).toBe("forbidden");
   });
+});
+
+it("other work has its turn between the parts of a long analysis", async () => {
+  const line = (at: number) =>
+    `x${at}="$(echo ${at} | sed 's/a/b/')"; case "$x${at}" in a*) echo a ;; *) echo b ;; esac`;
+  const script = Array.from({ length: 50 }, (_, at) => line(at)).join("\n");
+  const parser = await shellParser();
+  let turns = 0;
+  const count = () => {
+    turns += 1;
+    timer = setImmediate(count);
+  };
+  let timer = setImmediate(count);
+  const found = await analyzeCommand(["/bin/bash", "-c", script], HOST, async () => parser);
+  clearImmediate(timer);
+  expect(turns).toBeGreaterThanOrEqual(2);
+  expect(found.literals).toEqual(findLiteralCommands(parser, ["/bin/bash", "-c", script]));
 });

@@ -15,6 +15,19 @@ export function findLiteralCommands(parser: ShellParser, argv: readonly string[]
   return listFound(collector);
 }
 
+/** The same, with another turn of the event loop after the long parts, which take some 100 ms for a script of 20 kB. */
+export async function findLiteralCommandsInTurns(
+  parser: ShellParser,
+  argv: readonly string[],
+  nextTurn: () => Promise<unknown>,
+): Promise<LiteralCommands> {
+  const collector = new CommandCollector(parser);
+  collector.visitCommand({ ...UNRELATED, argv });
+  await nextTurn();
+  collector.guess(argv.join(" "));
+  return listFound(collector);
+}
+
 /** The same as `findLiteralCommands`, for the text of a script. */
 export function findScriptCommands(parser: ShellParser, script: string): LiteralCommands {
   const collector = new CommandCollector(parser);
