@@ -28,9 +28,9 @@ const NEVER = [
 const HOST = ["executor", "process-host", "sandbox", "shell-snapshot"];
 
 describe.each([
-  { name: "run", maxBytes: 477_000, without: [...NEVER, "ws"] },
-  { name: "run-remote", maxBytes: 307_000, without: [...NEVER, ...HOST] },
-  { name: "tools-list", maxBytes: 464_500, without: [...NEVER, "ws"] },
+  { name: "run", maxBytes: 482_500, without: [...NEVER, "ws"] },
+  { name: "run-remote", maxBytes: 309_000, without: [...NEVER, ...HOST] },
+  { name: "tools-list", maxBytes: 470_000, without: [...NEVER, "ws"] },
   {
     name: "run-configured",
     maxBytes: 37_000,
@@ -39,23 +39,23 @@ describe.each([
   { name: "tools-list-configured", maxBytes: 37_000, without: [...HOST, "ws", "zod"] },
   {
     name: "run-environment",
-    maxBytes: 289_000,
+    maxBytes: 290_000,
     without: ["agent", "commander", "policy", "shell-analysis", "starlark"],
   },
   { name: "exec-configured", maxBytes: 32_000, without: ["commander", "ws"] },
   {
     name: "mcp-server",
     // What answers the first request: nothing that takes long to load.
-    maxBytes: 15_300,
+    maxBytes: 15_400,
     without: ["@modelcontextprotocol/core", "@modelcontextprotocol/server", "orchestrator", "zod"],
   },
   {
     name: "mcp-server-initialized",
-    maxBytes: 594_000,
+    maxBytes: 594_500,
     // Of the orchestrator and its connections only the error classes.
     without: [...HOST, "agent", "audit", "commander", "environments", "native", "shell-analysis", "toml", "ws"],
   },
-  { name: "exec", maxBytes: 1_224_000, without: ["commander", "doctor", "mcp-client", "ws"] },
+  { name: "exec", maxBytes: 1_230_500, without: ["commander", "doctor", "mcp-client", "ws"] },
 ])("what codex $name loads", ({ name, maxBytes, without }) => {
   it("has no code of packages that it does not need", () => {
     expect(packs[name]?.packages.filter((each) => without.includes(each))).toEqual([]);
