@@ -36,6 +36,7 @@ function readText(file: string): string | undefined {
   } catch (error) {
     if (error instanceof TomlFileError) throw error;
     if (isMissing(error)) return undefined;
+    if (isNotUtf8(error)) throw new TomlFileError(file, "it is not UTF-8 text: save it as UTF-8", { cause: error });
     if (error instanceof PlainFileError) throw new TomlFileError(file, error.message, { cause: error });
     throw new TomlFileError(file, `cannot be read: ${messageOf(error)}`, { cause: error });
   }
@@ -75,6 +76,9 @@ export function parseTypedValue(text: string): unknown {
     return text.replace(/^["']+|(?<!["'])["']+$/g, "");
   }
 }
+
+const isNotUtf8 = (error: unknown): boolean =>
+  error instanceof TypeError && "code" in error && error.code === "ERR_ENCODING_INVALID_ENCODED_DATA";
 
 function isMissing(error: unknown): boolean {
   return error instanceof Error && "code" in error && (error.code === "ENOENT" || error.code === "ENOTDIR");

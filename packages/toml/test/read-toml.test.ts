@@ -66,7 +66,8 @@ describe("a file of settings", () => {
 
   it.each([
     ["not TOML", "a = 1\nb = se cret\n", /:2:\d+: /],
-    ["not UTF-8", Buffer.from("a = 1 # \xff", "latin1"), /cannot be read: /],
+    ["not UTF-8", Buffer.from("a = 1 # \xff", "latin1"), /it is not UTF-8 text: save it as UTF-8/],
+    ["UTF-16", Buffer.from("\ufeffa = 1", "utf16le"), /it is not UTF-8 text: save it as UTF-8/],
     ["too large", Buffer.alloc(MAX_TOML_FILE_BYTES + 1, "#"), /has 1048577 bytes, the limit is 1048576 bytes/],
   ])("is an error that names the file where it is %s", async (_, text, reason) => {
     const file = write(text);
