@@ -35,12 +35,13 @@ async function addTrust(file: string, path: string): Promise<"saved" | "kept"> {
   );
   const known = getTable(await readTomlFile(file), path);
   if (known?.trust_level !== undefined) return "kept";
-  const gap = before === "" || before.endsWith("\n\n") ? "" : before.endsWith("\n") ? "\n" : "\n\n";
+  const end = before.includes("\r\n") ? "\r\n" : "\n";
+  const gap = before === "" || before.endsWith(end + end) ? "" : before.endsWith(end) ? end : end + end;
   const header = `[projects.${JSON.stringify(path).replaceAll("\x7f", "\\u007f")}]`;
   const text =
     known === undefined
-      ? `${before}${gap}${header}\ntrust_level = "trusted"\n`
-      : before.replace(header, () => `${header}\ntrust_level = "trusted"`);
+      ? `${before}${gap}${header}${end}trust_level = "trusted"${end}`
+      : before.replace(header, () => `${header}${end}trust_level = "trusted"`);
   await replace(file, text, path);
   return "saved";
 }

@@ -36,9 +36,10 @@ async function add(home: string, added: NewEnvironment, isDefault: boolean): Pro
   const name = needsOurs(added) ? OUR_ENVIRONMENTS_FILE : ENVIRONMENTS_FILE;
   const texts = await readTexts(home);
   const before = texts[name] ?? "";
-  const gap = before === "" || before.endsWith("\n\n") ? "" : before.endsWith("\n") ? "\n" : "\n\n";
-  const text = `${before}${gap}${renderEnvironment(added)}`;
-  await replace(home, name, isDefault ? setDefault(text, added.id) : text);
+  const end = before.includes("\r\n") ? "\r\n" : "\n";
+  const gap = before === "" || before.endsWith(end + end) ? "" : before.endsWith(end) ? end : end + end;
+  const text = `${before}${gap}${renderEnvironment(added).replaceAll("\n", end)}`;
+  await replace(home, name, isDefault ? setDefault(text, added.id, end) : text);
   return join(home, name);
 }
 
@@ -179,13 +180,14 @@ function renderEnvironment({ env, ...members }: NewEnvironment): string {
 /** JSON strings are valid TOML strings, except for DEL. */
 const toToml = (value: unknown): string => JSON.stringify(value).replaceAll("\x7f", "\\u007f");
 
-function setDefault(text: string, id: string): string {
+function setDefault(marked: string, id: string, lineEnd: string): string {
+  const text = marked.replace(/^\ufeff/, "");
   const line = `default = ${toToml(id)}`;
   const lines = text.split("\n");
   const end = lines.findIndex((each) => /^\s*\[/.test(each));
   const at = lines.findIndex((each, index) => index < end && /^\s*default\s*=/.test(each));
-  if (at === -1) return `${line}\n${text}`;
-  lines[at] = line;
+  if (at === -1) return `${line}${lineEnd}${text}`;
+  lines[at] = lines[at]!.endsWith("\r") ? `${line}\r` : line;
   return lines.join("\n");
 }
 

@@ -52,6 +52,21 @@ describe("comments", () => {
 });
 
 describe("adding an environment", () => {
+  it.each([
+    ["", ""],
+    ['default = "b"\r\n', ""],
+    ['default = "b" # mine\n', "\r\n# mixed\n"],
+  ])("keeps the line ends of a file with a byte order mark (%j)", async (first, last) => {
+    const own = `[[environments]]\r\nid = "b"\r\nprogram = "cat"\r\n${last}`;
+    writeFileSync(join(home, "environments.toml"), `\ufeff${first}${own}`);
+    await addEnvironment(home, { id: "a", url: "ws://127.0.0.1:1" }, true);
+    expect(await list()).toEqual(["a", "local", "b"]);
+    const text = read("environments.toml");
+    expect(text).toContain(`\n${own}`);
+    expect(text).toMatch(/\r\n\[\[environments\]\]\r\nid = "a"\r\nurl = .*\r\n$/);
+    expect(text).toContain('default = "a"');
+  });
+
   it("writes to environments.toml, or to environments-ts.toml if Codex would reject it", async () => {
     await addEnvironment(home, { id: "a", url: "ws://127.0.0.1:1" }, true);
     await addEnvironment(home, { id: "p", program: "x", args: ['a "b"', "\x7f"], env: { "A B": "c\nd" } });
