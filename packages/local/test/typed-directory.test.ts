@@ -28,7 +28,7 @@ async function open() {
   });
   const call = async (name: string, args: object) => orchestrator.callTool(name, args);
   const start = async (more: object) => {
-    const cmd = "env -i PATH=$PATH PS1='$ ' HISTFILE= INPUTRC=/dev/null bash --norc --noprofile -i";
+    const cmd = 'env -i PATH="$PATH" PS1="$ " HISTFILE= INPUTRC=/dev/null bash --norc --noprofile -i';
     const started = await call("exec_command", { cmd, login: false, yield_time_ms: 3000, until: "prompt", ...more });
     const { processId: id } = started.structured as { processId?: number }; // as the tool has it
     if (id === undefined) throw new Error(started.text);
