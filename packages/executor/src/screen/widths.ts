@@ -39,8 +39,11 @@ const FIRST_NEWER = 0x0800;
 /** Of a character that the addon takes for narrow, as it does with all that it does not know. */
 function widthOf(character: string): 0 | 1 | 2 {
   if (/[\p{Mn}\p{Me}]/u.test(character)) return 0;
-  return /\p{Emoji_Presentation}/u.test(character) || WIDE.test(character) ? 2 : 1;
+  return WIDE_EMOJI.test(character) || WIDE.test(character) ? 2 : 1;
 }
+
+/** Two regional indicators are a flag, which is as wide as one emoji: each is narrow, also to programs. */
+const WIDE_EMOJI = /(?!\p{Regional_Indicator})\p{Emoji_Presentation}/u;
 
 /** Scripts that are wide beyond the basic plane. */
 const WIDE =

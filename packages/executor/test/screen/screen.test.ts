@@ -46,6 +46,7 @@ describe("a screen", () => {
     ["an emoji of Unicode 6", "\u2705", 2],
     ["an emoji of Unicode 12", "\u{1fa70}", 2],
     ["an emoji of Unicode 15", "\u{1fae8}", 2],
+    ["a flag of two regional indicators", "\u{1f1e9}\u{1f1ea}", 2],
     ["a letter of Khitan", "\u{18b00}", 2],
     ["a Hiragana letter of Unicode 14", "\u{1b132}", 2],
     ["a symbol that is no emoji", "\u{1f5f9}", 1],
