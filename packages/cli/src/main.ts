@@ -2,7 +2,7 @@
 import { existsSync, readFileSync, writeSync } from "node:fs";
 import module from "node:module";
 import { homedir } from "node:os";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { constants, Script } from "node:vm";
 import { findRuntimeProblem, refuseInspector } from "@codex/native";
 import { takeNodeOptions } from "@codex/servers";
@@ -49,6 +49,8 @@ function refuseRuntime(why: string): void {
 
 function runCommand(): void {
   reportChangedVariables();
+  // What it names stays the same for programs that start elsewhere, and for what a sandbox closes.
+  if (process.env.CODEX_HOME) process.env.CODEX_HOME = resolve(process.env.CODEX_HOME);
   // Before anything is started that could read it.
   concealEnvironment(looksSecret);
 

@@ -243,6 +243,12 @@ describe.skipIf(support.kind === "none")(`files of a home directory (${support.p
     expect(await runWith(env, cat([...files, "moved/CARGO_HOME/config.toml"]))).toBe("open\nend\n");
   });
 
+  it("are not read either where CODEX_HOME is a relative path", async () => {
+    mkdirSync(join(home, "own"));
+    writeFileSync(join(home, "own/auth.json"), "content\n");
+    expect(await runWith({ CODEX_HOME: "own" }, "cat own/auth.json; echo end")).toBe("end\n");
+  });
+
   it("that hold none are", async () => {
     expect(await run(cat(OPEN))).toBe(`${OPEN.map((file) => `content of ${file}\n`).join("")}end\n`);
   });

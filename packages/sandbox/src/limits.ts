@@ -4,8 +4,11 @@ export const MAX_PATTERN_MATCHES = 8_192;
 /** Directory entries that are searched for matches of the patterns of one sandbox. */
 export const MAX_PATTERN_ENTRIES = 200_000;
 
-/** Names of one denied directory that are searched for links. */
+/** Names in one denied directory, and in those within it, that are searched for links. */
 export const MAX_LINK_NAMES = 1_000;
+
+/** Levels of directories that are searched for them, the denied one included. */
+export const MAX_LINK_LEVELS = 4;
 
 /** Mounts of one sandbox: each takes time at every start, and bubblewrap takes 9,000 arguments. */
 export const MAX_MOUNTS = 2_000;

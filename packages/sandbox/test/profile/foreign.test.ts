@@ -100,9 +100,10 @@ describe.skipIf(asRoot !== undefined)(
 describe("a denied directory", () => {
   const secrets = () => entry(join(base, ".ssh"), "deny");
   beforeEach(() => {
-    for (const name of [".ssh/inner", "dotfiles/ssh/keys", "work", "bin"])
+    for (const name of [".ssh/inner/most", "dotfiles/ssh/keys", "work", "bin"])
       mkdirSync(join(base, name), { recursive: true });
-    for (const name of ["id", "other", "keys/a", "known"]) writeFileSync(join(base, "dotfiles/ssh", name), "");
+    for (const name of ["id", "other", "inmost", "keys/a", "known"])
+      writeFileSync(join(base, "dotfiles/ssh", name), "");
     writeFileSync(join(base, "bin/tool"), "", { mode: 0o755 });
   });
   const link = (name: string, target: string) => symlinkSync(target, join(base, ".ssh", name));
@@ -110,12 +111,14 @@ describe("a denied directory", () => {
   it("covers what its links lead to", async () => {
     link("id", "../dotfiles/ssh/id");
     link("inner/other", join(base, "dotfiles/ssh/other"));
+    link("inner/most/key", "../../../dotfiles/ssh/inmost");
     link("keys", "../dotfiles/ssh/keys");
     link("inside", "inner");
     link("gone", "../nowhere");
     expect(await denied(base, [secrets()])).toEqual([
       ".ssh",
       "dotfiles/ssh/id",
+      "dotfiles/ssh/inmost",
       "dotfiles/ssh/keys",
       "dotfiles/ssh/other",
     ]);
