@@ -16,6 +16,7 @@ import { type CredentialArguments, type Credentials, readCredentials, withoutNod
 import { messageOf } from "@codex/telemetry";
 import type { ChosenEnvironment } from "./environments.js";
 import {
+  describeAddress,
   type ExecutorAddress,
   findCommandProblem,
   getProgram,
@@ -117,7 +118,7 @@ export async function attachExecutor(
     });
   } catch (cause) {
     const detail = messageOf(cause).replace(/^(executor|environment) `[^`]*`: /, "");
-    const message = `no executor at ${JSON.stringify(executor)}: ${detail}${hintFor(detail)}`;
+    const message = `no executor at ${describeAddress(executor)}: ${detail}${hintFor(detail)}`;
     throw new CommandError(message, hooks.exitCode ?? EXIT.failure, { cause });
   }
 }

@@ -32,8 +32,7 @@ const EXPECTED =
  */
 export function parseExecutorAddress(given: string, option: string): ExecutorAddress {
   const text = given.trim();
-  const refuse = (why: string) =>
-    new CommandError(`${option} ${JSON.stringify(withoutCredentials(text))}: ${why}`, EXIT.usage);
+  const refuse = (why: string) => new CommandError(`${option} ${describeAddress(text)}: ${why}`, EXIT.usage);
   if (text === "") throw new CommandError(`${option} is empty; ${EXPECTED}`, EXIT.usage);
   if (/\s/.test(text)) return { kind: "command", line: text };
   const scheme = /^([a-z][a-z0-9+.-]*):\/\//i.exec(text)?.[1]?.toLowerCase();
@@ -103,4 +102,6 @@ function parseHost(text: string, refuse: Refuse): ExecutorAddress | undefined {
   return undefined;
 }
 
-const withoutCredentials = (text: string): string => text.replace(/^([a-z][\w+.-]*:\/\/)[^/?#\s]*@/i, "$1…@");
+/** An address for a message: without user, password, query and fragment. A command is shown as it was typed. */
+export const describeAddress = (text: string): string =>
+  JSON.stringify(text.replace(/^([a-z][\w+.-]*:\/\/)[^/?#\s]*@/i, "$1…@").replace(/^([^?#\s]*[?#])\S+$/, "$1…"));

@@ -2,9 +2,18 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
-import { findCommandProblem, parseExecutorAddress } from "../src/executor-address.js";
+import { describeAddress, findCommandProblem, parseExecutorAddress } from "../src/executor-address.js";
 
 const parse = (text: string) => parseExecutorAddress(text, "--executor");
+
+it.each([
+  ["wss://me:hunter2@h:1/codex?token=t#f", "wss://…@h:1/codex?…"],
+  ["127.0.0.1:7000/?token=t", "127.0.0.1:7000/?…"],
+  ["ws://h:1", "ws://h:1"],
+  ["ssh build codex executor", "ssh build codex executor"],
+])("a message shows %j as %j", (text, shown) => {
+  expect(describeAddress(text)).toBe(JSON.stringify(shown));
+});
 
 describe("parseExecutorAddress", () => {
   it.each([

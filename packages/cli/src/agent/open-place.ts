@@ -7,7 +7,7 @@ import { messageOf } from "@codex/telemetry";
 import { createAddressEnvironment } from "../address-environment.js";
 import { attachExecutor, type ConnectOptions } from "../connect.js";
 import type { ChosenEnvironment } from "../environments.js";
-import { parseExecutorAddress } from "../executor-address.js";
+import { describeAddress, parseExecutorAddress } from "../executor-address.js";
 import { CommandError } from "../exit-codes.js";
 import { say } from "../notice.js";
 import { createOwnEnvironment } from "../own-environment.js";
@@ -92,7 +92,7 @@ async function openPrimary(
     return { executor, files: environment.files, isOwn: false, ...having(environment), close };
   } catch (cause) {
     await environment.close();
-    throw new CommandError(`no executor at ${JSON.stringify(options.executor)}: ${messageOf(cause)}`, 1, { cause });
+    throw new CommandError(`no executor at ${describeAddress(options.executor)}: ${messageOf(cause)}`, 1, { cause });
   }
 }
 

@@ -24,8 +24,8 @@ interface Needle {
 }
 
 /**
- * Hides known values in text of others, also where they are percent-encoded, escaped as in JSON or HTML, or a part of base64, such as a basic
- * authorization. A text that has to be shorter is cut by `hide`, or afterwards: a part of a value would not be found.
+ * Hides known values in text of others, also where they are percent-encoded, escaped as in JSON or HTML, in hexadecimal digits, or a part of base64,
+ * such as a basic authorization. A text that has to be shorter is cut by `hide`, or afterwards: a part of a value would not be found.
  */
 export class SecretFilter {
   /** Most UTF-16 units that a value takes in a text. What is kept of a longer text is longer by this, until it is hidden. */
@@ -119,22 +119,30 @@ const MAX_LAYERS = 3;
 const UNIT_REACH = 21;
 /** Longest part of a URL that is recognized across the place of a cut, UTF-16 units. */
 const URL_REACH = 1024;
-/** Shorter values are not searched in base64, where they could be a part of anything, bytes. */
-const MIN_BASE64_BYTES = 8;
+/** Shorter values are not searched in base64 and hexadecimal digits, where they could be a part of anything, bytes. */
+const MIN_ENCODED_BYTES = 8;
 
 function listNeedles(secret: string): Needle[] {
   const asInForm = secret.replaceAll(" ", "+");
   return [
     ...[...new Set([secret, asInForm])].map((text) => ({ text, isBase64: false })),
+    ...listHex(secret).map((text) => ({ text, isBase64: false })),
     ...listBase64(secret).map((text) => ({ text, isBase64: true })),
   ];
+}
+
+function listHex(secret: string): string[] {
+  const bytes = new TextEncoder().encode(secret);
+  if (bytes.length < MIN_ENCODED_BYTES) return [];
+  const text = Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+  return [text, text.toUpperCase()];
 }
 
 /** The characters that only the value determines, at each of the three places that it may have in a group of three bytes. */
 function listBase64(secret: string): string[] {
   let bytes = "";
   for (const byte of new TextEncoder().encode(secret)) bytes += String.fromCharCode(byte);
-  if (bytes.length < MIN_BASE64_BYTES) return [];
+  if (bytes.length < MIN_ENCODED_BYTES) return [];
   const found = [0, 1, 2].flatMap((before) => {
     const end = Math.floor(((before + bytes.length) * 8) / 6);
     const text = btoa("\0".repeat(before) + bytes).slice([0, 2, 3][before], end);

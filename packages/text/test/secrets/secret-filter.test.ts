@@ -19,6 +19,8 @@ describe("hides a value", () => {
     ["as in JSON in JSON that is percent-encoded", encodeURIComponent(json(SECRET))],
     ["with escaped slashes", json(SECRET).replaceAll("/", "\\/")],
     ["with escaped characters", json(SECRET).replaceAll("+", "\\u002b").replaceAll("=", "\\u003D")],
+    ["in hexadecimal digits", Buffer.from(SECRET).toString("hex")],
+    ["in hexadecimal digits of upper case", Buffer.from(SECRET).toString("hex").toUpperCase()],
     ["as in HTML", SECRET.replaceAll('"', "&quot;").replaceAll("+", "&#43;").replaceAll("/", "&#x2F;")],
   ])("%s", (_, written) => {
     expect(filter.hide(`before ${written} after`)).toBe("before <hidden> after");
