@@ -42,6 +42,7 @@ const PLACES: Readonly<Record<string, string>> = {
   RCLONE_CONFIG: "~/.config/rclone/rclone.conf",
   DATABRICKS_CONFIG_FILE: "~/.databrickscfg",
   NETRC: "~/.netrc",
+  HISTFILE: "~/.bash_history",
   GH_CONFIG_DIR: "~/.config/gh",
   GLAB_CONFIG_DIR: "~/.config/glab-cli",
   GIT_CONFIG_GLOBAL: "~/.gitconfig",
