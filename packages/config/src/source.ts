@@ -1,3 +1,4 @@
+import { readlink } from "node:fs/promises";
 import { readTomlFile, TomlFileError, type TomlTable } from "@codex/toml";
 import { ConfigError } from "./config-error.js";
 import type { FileLayer, Origin } from "./origin.js";
@@ -16,12 +17,21 @@ export interface Source {
 export async function readSource(file: string, layer: FileLayer): Promise<Source | undefined> {
   try {
     const read = await readTomlFile(file);
-    if (read === undefined) return undefined;
+    if (read === undefined) return layer === "requirements" ? await refuseBrokenLink(file) : undefined;
     return { table: read.table, locate: (path) => ({ kind: "file", layer, file, ...read.findPlace(path) }) };
   } catch (error) {
     if (!(error instanceof TomlFileError)) throw error;
     throw new ConfigError(error.message, "invalid", { cause: error });
   }
+}
+
+/** What an administrator has linked is not merely missing. @throws ConfigError for a link that leads nowhere */
+async function refuseBrokenLink(file: string): Promise<undefined> {
+  const target = await readlink(file).catch(() => undefined);
+  if (target === undefined) return;
+  throw new ConfigError(
+    `${file}: is a link to ${JSON.stringify(target)}, which does not exist, and may require something`,
+  );
 }
 
 /** Later sources override earlier ones; a key's place is in the last source that has it. */

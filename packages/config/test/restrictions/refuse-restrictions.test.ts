@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, realpath, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -201,6 +201,12 @@ describe("what requirements.toml restricts, and is not supported or not known, i
   it("features that it pins cannot be taken back", async () => {
     const files = { "system/requirements.toml": "[features]\nhooks = true\n", "home/config.toml": HOOKS };
     await expect(load(files, { flags: ["features.hooks=false"] })).rejects.toThrow("home/config.toml:1: `hooks`");
+  });
+
+  it("so is a link that leads nowhere", async () => {
+    await mkdir(join(base, "system"));
+    await symlink("gone.toml", join(base, "system/requirements.toml"));
+    await expect(load({})).rejects.toThrow(/requirements\.toml: is a link to "gone\.toml", which does not exist/);
   });
 
   it("so is the older managed_config.toml", async () => {
