@@ -25,10 +25,17 @@ export class Items {
     if (known === undefined) {
       this.#count += 1;
       this.#orders.set(id, order);
-      const [oldest] = this.#orders.keys();
-      if (this.#orders.size > MAX_ENTITIES.item && oldest !== undefined) this.#orders.delete(oldest);
     }
     this.#board.set({ kind: "item", id, order, content } satisfies ItemEntity);
+    if (known === undefined) this.#forgetOrders();
+  }
+
+  /** Of items that are not shown any more: what is live stays, however old it is, and keeps its place. */
+  #forgetOrders(): void {
+    for (const id of this.#orders.keys()) {
+      if (this.#orders.size <= MAX_ENTITIES.item) return;
+      if (this.#board.get(`item ${id}`) === undefined) this.#orders.delete(id);
+    }
   }
 
   /** Removes an item; one with this id that is set later is a new one. */

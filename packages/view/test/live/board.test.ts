@@ -2,8 +2,9 @@ import type { ApprovalRequest } from "@codex/orchestrator";
 import { expect, it } from "vitest";
 import { MAX_ENTITIES } from "../../src/limits.js";
 import { Board } from "../../src/live/board.js";
+import { Items } from "../../src/live/items.js";
 import { Questions } from "../../src/live/questions.js";
-import type { Entity, SessionEntity } from "../../src/wire/entities.js";
+import type { Entity, ItemContent, SessionEntity } from "../../src/wire/entities.js";
 
 function openBoard() {
   const shown = new Map<string, Entity>();
@@ -52,4 +53,14 @@ it("never removes a session that runs, and shows no more ended ones than fit", (
   const running = [...shown.values()].filter((entity) => entity.kind === "session" && entity.state === "running");
   expect(running).toHaveLength(MAX_ENTITIES.session / 4);
   expect(shown.size).toBe(MAX_ENTITIES.session);
+});
+
+it("an item that is live keeps its place, however many newer ones follow", () => {
+  const { board } = openBoard();
+  const items = new Items(board);
+  const set = (id: string, status: string) => items.set(id, { kind: "command", status } as unknown as ItemContent);
+  set("live", "in_progress");
+  for (let count = 0; count < 2 * MAX_ENTITIES.item; count += 1) set(`ended ${count}`, "completed");
+  set("live", "completed");
+  expect(board.get("item live")).toMatchObject({ order: 0 });
 });
