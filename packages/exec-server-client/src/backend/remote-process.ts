@@ -1,5 +1,5 @@
 import { RpcError } from "@codex/channel";
-import { type Clock, withDeadline } from "@codex/clock";
+import { type Clock, waitAtMost, withDeadline } from "@codex/clock";
 import type {
   ExecProcess,
   ProcessSignal,
@@ -207,8 +207,9 @@ export class RemoteProcess implements ExecProcess {
     const running = this.#outcome.kind === "running";
     try {
       const { signals, gone, members, strays, ...answer } = await this.#running.terminate(graceMs);
-      // A follower that lags may delay the exit event of a process that had already ended, without bound.
+      // A follower that lags may delay the exit event of a process that had already ended.
       if (answer.running || this.#pressure === undefined) await this.#untilExited();
+      else await waitAtMost(this.#clock, DELAYED_EXIT_MS, this.exited);
       return {
         running: answer.running,
         members,
@@ -314,6 +315,8 @@ const describeDenial = (outcome: ProcessOutcome | undefined): SandboxDenial =>
     : { certain: false, reason: "the exec-server says that its sandbox refused something" };
 
 /** The terminal's end-of-file character, Ctrl-D. */
+/** How long `terminate` waits for the exit of a process that had ended before, where a follower lags, milliseconds. */
+const DELAYED_EXIT_MS = 1_000;
 const END_OF_FILE = Buffer.from([4]);
 
 const WIRE_SIGNALS: Readonly<Record<Exclude<ProcessSignal, "SIGKILL">, WireSignal>> = {

@@ -251,8 +251,8 @@ describe("a remote process", () => {
     expect(await terminating).toMatchObject({ running: false, gone: true, outcome: { kind: "exited", code: 4 } });
   });
 
-  it("is held back by a follower while others go on", async () => {
-    const { connection, start } = await connect();
+  it("is held back by a follower while others go on, and its end is waited for no longer than a second", async () => {
+    const { clock, connection, start } = await connect();
     const process = await start();
     const hold = process.log.hold(0, 10);
     await connection.output("p", 1, "more than ten bytes");
@@ -261,7 +261,9 @@ describe("a remote process", () => {
     await connection.closed("p", 4);
     const request = process.terminate();
     await connection.respond(await connection.take("process/terminate"), { running: false });
-    expect(await request).toMatchObject({ running: false, outcome: { kind: "running" } });
+    await expect.poll(() => clock.timers.at(-1)).toBe(1_000);
+    clock.pass(1_000);
+    expect(await request).toMatchObject({ running: false, gone: false, outcome: { kind: "running" } });
     expect(await textOf(process)).toBe("more than ten bytes");
     hold.release();
     await process.closed;
