@@ -59,7 +59,7 @@ describe("connectStdio", () => {
       const { spawn } = require("node:child_process");
       const child = spawn("sleep", ["60"], { stdio: ["ignore", "inherit", "ignore"], detached: true });
       child.unref();
-      process.stdout.write(JSON.stringify({ pid: child.pid }) + "\\n", () => process.exit(0));`;
+      process.stdout.write(JSON.stringify({ type: "started", pid: child.pid }) + "\\n", () => process.exit(0));`;
     const channel = await connectStdio(node(script));
     const received = await channel.receive();
     const pid = received?.kind === "value" ? Number(Reflect.get(Object(received.value), "pid")) : Number.NaN;

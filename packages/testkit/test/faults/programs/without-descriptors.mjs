@@ -21,6 +21,7 @@ const wrapped = () => ({
   cwd: "/",
   env,
   descriptors: [],
+  freeNames: [],
   reservedPaths: [],
   detach() {},
   release: async () => {},
