@@ -218,7 +218,8 @@ describe.skipIf(NO_BUBBLEWRAP !== undefined)(
       await files.call("open", { handleId: "h", path: files.url("w/f") });
       const [pid] = listSandboxes();
       process.kill(innermostOf(pid!), "SIGSTOP");
-      const asked = files.call("getMetadata", { path: files.url("w/f") });
+      // Of an open handle: another helper cannot answer.
+      const asked = files.call("readBlock", { handleId: "h", offset: 0, len: 5 });
       process.kill(pid!, "SIGKILL");
       expect(await asked).toEqual({ code: -32603, message: expect.stringMatching(/has ended: signal SIGKILL/) });
       expect(await metadata("w/f")).toMatchObject({ isFile: true });

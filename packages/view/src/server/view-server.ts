@@ -60,7 +60,7 @@ export class ViewServer {
     this.#server =
       tls === undefined ? createPlainServer(limits, serve) : createSecureServer({ ...limits, ...tls }, serve);
     this.#server.maxConnections = MAX_VIEWERS * 4;
-    this.#unadmitted = boundUnadmitted(this.#server);
+    this.#unadmitted = boundUnadmitted(this.#server, { most: MAX_VIEWERS });
     this.#server.on("upgrade", (request, socket, head) => this.#upgrade(request, socket, head));
   }
 
