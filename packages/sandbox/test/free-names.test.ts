@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { existsSync, lstatSync, mkdirSync, readdirSync, rmSync, utimesSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, lstatSync, mkdirSync, readdirSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
 import { createGuard } from "../../process-host/src/guard/guard.js";
@@ -78,6 +78,7 @@ describe.skipIf(NO_BUBBLEWRAP !== undefined)(`a directory in a repository (${NO_
     ])("%s", async (_name, script, name) => {
       const { process, outcome } = await sandbox.script(`${script}; sleep 300`, at(pkg));
       expect(outcome).toMatchObject({ kind: "signaled", signal: "SIGKILL" });
+      chmodSync(pkg, 0o755);
       expect(listAside(name)).not.toEqual([]);
       expect(process.denial).toMatchObject({ certain: true, reason: expect.stringContaining(listAside(name)[0]!) });
       expect(git(pkg, "rev-parse", "--show-toplevel").trim()).toBe(sandbox.base);
