@@ -67,7 +67,16 @@ it("takes no key of another view, and no half of one, as browsers send cookies t
   const { authorization } = bearer;
   const mixed = { authorization: foreign.bearer.authorization, cookie };
   const twice = { cookie: `${cookie}; ${cookie.split("=")[0]}=${key}` };
-  for (const headers of [{ cookie }, { authorization }, twice, foreign.bearer, mixed, { authorization: key, cookie }]) {
+  const guessed = { authorization, cookie: `${cookie.split("=")[0]}=${key}` };
+  for (const headers of [
+    { cookie },
+    { authorization },
+    twice,
+    guessed,
+    foreign.bearer,
+    mixed,
+    { authorization: key, cookie },
+  ]) {
     expect((await send(`${base}/me`, { headers })).status, JSON.stringify(headers)).toBe(401);
   }
   const { "sec-websocket-protocol": offered } = protocol;
