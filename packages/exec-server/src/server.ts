@@ -24,6 +24,8 @@ export interface ExecServerOptions {
   /** Environment that an `envPolicy` inherits from; default that of this process. */
   env?: Readonly<Record<string, string | undefined>>;
   sessions?: Omit<SessionTableOptions, "backend" | "telemetry">;
+  /** Milliseconds between SIGTERM and SIGKILL for the processes of a server that drains; default 2,000. */
+  drainGraceMs?: number;
   telemetry?: Telemetry | undefined;
 }
 
@@ -34,9 +36,9 @@ export interface ExecServer {
   /** Number of sessions, including those without a connection. */
   readonly sessionCount: number;
   /**
-   * Ends the server as one that is asked to: serves no other client and starts nothing more, ends the processes (SIGTERM, after 2 s
-   * SIGKILL), delivers their last output and how they ended, then closes the connections. Idempotent; never rejects. `close` meanwhile
-   * ends everything immediately.
+   * Ends the server as one that is asked to: serves no other client and starts nothing more, ends the processes (SIGTERM, after
+   * `drainGraceMs` SIGKILL), delivers their last output and how they ended, then closes the connections. Idempotent; never
+   * rejects. `close` meanwhile ends everything immediately.
    */
   drain(): Promise<void>;
   /** Ends every connection, session and process. Idempotent; never rejects. */
@@ -52,6 +54,7 @@ export function createExecServer(options: ExecServerOptions): ExecServer {
     environment,
     fileSystem = createFileSystem({ sandboxed: createSandboxedFiles(), mounts: createRemoteMounts() }),
     http = createHttpClient(),
+    drainGraceMs = DRAIN_GRACE_MS,
   } = options;
   const telemetry = createServerTelemetry(options.telemetry ?? {});
   const sessions = new SessionTable({ ...options.sessions, backend, telemetry });
@@ -74,9 +77,9 @@ export function createExecServer(options: ExecServerOptions): ExecServer {
 
   const drain = async () => {
     const work = sessions
-      .drain(DRAIN_GRACE_MS)
+      .drain(drainGraceMs)
       .then(() => Promise.all([...connections].map((each) => each.untilQuiet())));
-    const longest = DRAIN_GRACE_MS + KILL_DEADLINE_MS + DRAIN_DELIVERY_MS;
+    const longest = drainGraceMs + KILL_DEADLINE_MS + DRAIN_DELIVERY_MS;
     await Promise.race([work, pause(longest, undefined, { ref: false })]);
     closing ??= close(DRAIN_DELIVERY_MS);
     await closing;

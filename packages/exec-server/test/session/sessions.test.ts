@@ -274,16 +274,15 @@ describe("an ended process", () => {
 const betweenPolls = () => new Promise<void>((resolve) => void setTimeout(resolve, 5));
 
 describe("a server that drains", () => {
-  const server = useServer();
+  const server = useServer({ drainGraceMs: 20_000 });
 
   it("starts nothing more and serves no other client, while a process that ends still tells its last output", async () => {
     const client = await server.ready();
     await client.start(
       "p",
-      ["sh", "-c", "trap 'echo last; read x; exit 3' TERM; echo ready; while :; do sleep 0.02; done"],
-      {
-        pipeStdin: true,
-      },
+      // The shell tells on stderr that its `sleep` was terminated.
+      ["sh", "-c", "exec 2>&-; trap 'echo last; read x; exit 3' TERM; echo ready; while :; do sleep 0.02; done"],
+      { pipeStdin: true },
     );
     await client.until(() => client.outputOf("p") === "ready\n");
     const drained = (await server.get()).drain();
