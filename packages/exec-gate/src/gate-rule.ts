@@ -1,4 +1,5 @@
-import { MAX_GATE_RULE_CHARACTERS, MAX_GATE_RULES } from "./limits.js";
+import { foldCase } from "./fold-case.js";
+import { MAX_APPROVED_CHARACTERS, MAX_APPROVED_PROGRAMS, MAX_GATE_CHARACTERS, MAX_GATE_RULES } from "./limits.js";
 
 /** Where an allowed program runs: in the command's sandbox, or in the profile of this name that the command's sandbox knows. */
 export type Place = { kind: "inside" } | { kind: "outside"; profile: string };
@@ -7,8 +8,12 @@ export type Place = { kind: "inside" } | { kind: "outside"; profile: string };
 export interface GateRule {
   /** Names the rule in decisions. Unique. */
   id: string;
-  /** Alternatives for each word. Those of the first are names of programs, or absolute paths. At least one word. */
+  /** Alternatives for each word. Those of the first are names of programs, or paths. At least one word. */
   pattern: readonly (readonly string[])[];
+  /** Applies only to a program without further words. */
+  whole?: boolean;
+  /** Words are compared without regard to case and Unicode composition. */
+  canonical?: boolean;
   decision: "allow" | "ask" | "refuse";
   /** Where the program runs once it is allowed, or an answer has allowed it. */
   place: Place;
@@ -22,11 +27,25 @@ export interface HostExecutable {
   paths: readonly string[];
 }
 
+/** What a gate enforces, as it travels with a command. */
+export interface GateRules {
+  rules: readonly GateRule[];
+  hostExecutables: readonly HostExecutable[];
+  /** Programs that were approved with the command, by all of their words: a rule that asks does not ask about them again. */
+  approved: readonly (readonly string[])[];
+}
+
 /** Rules that the gate can look up. */
 export interface CompiledGate {
   /** By each alternative of the first word. */
   byProgram: ReadonlyMap<string, readonly GateRule[]>;
+  /** The same for canonical rules, as `foldCase` returns the word. */
+  byFoldedProgram: ReadonlyMap<string, readonly GateRule[]>;
   paths: ReadonlyMap<string, ReadonlySet<string>>;
+  /** By the first word. */
+  approved: ReadonlyMap<string, readonly (readonly string[])[]>;
+  /** Whether a rule refuses or asks: what runs must then be what was judged. */
+  restricts: boolean;
 }
 
 /** Rules of a gate are unusable. The message names the rule and the limit. */
@@ -35,23 +54,52 @@ export class GateRuleError extends Error {
 }
 
 /** @throws {GateRuleError} if there are too many rules, or one has no words */
-export function compileGate(rules: readonly GateRule[], hostExecutables: readonly HostExecutable[]): CompiledGate {
-  if (rules.length > MAX_GATE_RULES) {
-    throw new GateRuleError(`${rules.length} rules of programs; at most ${MAX_GATE_RULES} are allowed`);
-  }
-  const characters = rules.flatMap(({ pattern }) => pattern.flat()).reduce((sum, word) => sum + word.length, 0);
-  if (characters > MAX_GATE_RULE_CHARACTERS) {
-    throw new GateRuleError(
-      `rules of programs with ${characters} characters; at most ${MAX_GATE_RULE_CHARACTERS} are allowed`,
-    );
-  }
-  const byProgram = new Map<string, GateRule[]>();
-  for (const rule of rules) {
-    const [programs = []] = rule.pattern;
-    if (programs.length === 0 || rule.pattern.some((alternatives) => alternatives.length === 0)) {
-      throw new GateRuleError(`the rule ${rule.id} has a word without alternatives`);
+export function compileGate({ rules, hostExecutables, approved }: GateRules): CompiledGate {
+  checkLimits(rules, approved);
+  const exact = rules.filter(({ canonical }) => canonical !== true);
+  const canonical = rules.filter((rule) => rule.canonical === true);
+  return {
+    byProgram: groupRules(exact, (program) => program),
+    byFoldedProgram: groupRules(canonical, foldCase),
+    paths: new Map(hostExecutables.map(({ name, paths }) => [name, new Set(paths)])),
+    approved: groupBy(approved, ([program]) => (program === undefined ? [] : [program])),
+    restricts: rules.some(({ decision }) => decision !== "allow"),
+  };
+}
+
+function checkLimits(rules: readonly GateRule[], approved: GateRules["approved"]): void {
+  checkLimit(rules.length, MAX_GATE_RULES, "rules of programs");
+  checkLimit(
+    countCharacters(rules.flatMap(({ pattern }) => pattern.flat())),
+    MAX_GATE_CHARACTERS,
+    "characters in rules of programs",
+  );
+  checkLimit(approved.length, MAX_APPROVED_PROGRAMS, "approved programs");
+  checkLimit(countCharacters(approved.flat()), MAX_APPROVED_CHARACTERS, "characters in approved programs");
+  for (const { id, pattern } of rules) {
+    if (pattern.length === 0 || pattern.some((alternatives) => alternatives.length === 0)) {
+      throw new GateRuleError(`the rule ${id} has a word without alternatives`);
     }
-    for (const program of new Set(programs)) byProgram.set(program, [...(byProgram.get(program) ?? []), rule]);
   }
-  return { byProgram, paths: new Map(hostExecutables.map(({ name, paths }) => [name, new Set(paths)])) };
+}
+
+function checkLimit(count: number, most: number, what: string): void {
+  if (count > most) throw new GateRuleError(`${count} ${what}; at most ${most} are allowed`);
+}
+
+const countCharacters = (words: readonly string[]): number => words.reduce((sum, word) => sum + word.length, 0);
+
+const groupRules = (rules: readonly GateRule[], toKey: (program: string) => string) =>
+  groupBy(rules, ({ pattern: [programs = []] }) => programs.map(toKey));
+
+function groupBy<Item>(items: readonly Item[], getKeys: (item: Item) => readonly string[]): Map<string, Item[]> {
+  const groups = new Map<string, Item[]>();
+  for (const item of items) {
+    for (const key of new Set(getKeys(item))) {
+      const group = groups.get(key);
+      if (group === undefined) groups.set(key, [item]);
+      else group.push(item);
+    }
+  }
+  return groups;
 }

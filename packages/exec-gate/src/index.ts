@@ -1,9 +1,18 @@
+export { foldCase } from "./fold-case.js";
 export {
   type CompiledGate,
   compileGate,
   type GateRule,
   GateRuleError,
+  type GateRules,
   type HostExecutable,
   type Place,
 } from "./gate-rule.js";
 export { judgeProgram, type Program, type ProgramDecision } from "./judge-program.js";
+export {
+  MAX_APPROVED_CHARACTERS,
+  MAX_APPROVED_PROGRAMS,
+  MAX_GATE_CHARACTERS,
+  MAX_GATE_RULES,
+  MAX_JUDGED_WORDS,
+} from "./limits.js";

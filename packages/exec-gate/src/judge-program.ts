@@ -1,3 +1,4 @@
+import { foldCase } from "./fold-case.js";
 import type { CompiledGate, GateRule } from "./gate-rule.js";
 import { MAX_JUDGED_WORDS } from "./limits.js";
 
@@ -9,6 +10,8 @@ export interface Program {
   file?: string;
   /** Its words, the first as its caller claims to be called. What is not UTF-8 is U+FFFD. */
   argv: readonly string[];
+  /** For a script: the words with which the system starts its interpreter, the path of the script among them. */
+  interpreter?: readonly string[];
   /** The command can change neither the file, nor the directories of `given` and `file`. */
   isTrusted: boolean;
 }
@@ -25,20 +28,14 @@ export type ProgramDecision =
  * path; one that refuses or asks also means a program that only claims the name, or that is loaded by another.
  */
 export function judgeProgram(gate: CompiledGate, program: Program): ProgramDecision {
-  const own = getNames(program.given, program.file);
-  const claimed = nameOf(program.argv[0]);
-  const words = program.argv.slice(1, MAX_JUDGED_WORDS);
-  const readings: Reading[] = [{ names: own, words, isItself: program.isTrusted && program.file !== undefined }];
-  if (claimed !== undefined) readings.push({ names: new Set([claimed]), words, isItself: false });
-  const loaded = findLoaded(own, words);
-  if (loaded !== undefined) readings.push(loaded);
-  // What loads another program is not allowed by the loader's name either.
-  if (loaded !== undefined) readings[0]!.isItself = false;
-
-  const matching = readings.flatMap((reading) => findMatches(gate, reading, program.file));
-  const rule = STRICTEST_FIRST.map((decision) => matching.find((each) => each.decision === decision)).find(Boolean);
+  const matching = listReadings(program).flatMap((reading) => findMatches(gate, reading, program.file));
+  const find = (decision: GateRule["decision"]) => matching.find((rule) => rule.decision === decision);
+  const refusing = find("refuse");
+  if (refusing !== undefined) return { decision: "refuse", rule: refusing };
+  const asking = find("ask");
+  if (asking !== undefined) return isApproved(gate, program) ? { decision: "run" } : { decision: "ask", rule: asking };
+  const rule = find("allow");
   if (rule === undefined) return { decision: "run" };
-  if (rule.decision !== "allow") return { decision: rule.decision, rule };
   return rule.place.kind === "inside"
     ? { decision: "run", rule }
     : { decision: "outside", rule, profile: rule.place.profile };
@@ -47,51 +44,49 @@ export function judgeProgram(gate: CompiledGate, program: Program): ProgramDecis
 /** One way to understand what a program is. */
 interface Reading {
   names: ReadonlySet<string>;
-  /** What follows the program. */
+  /** What follows the program, from `at` on. */
   words: readonly string[];
+  at: number;
   /** Whether it is the program of these names, and does not only claim to be. */
   isItself: boolean;
 }
 
-const STRICTEST_FIRST = ["refuse", "ask", "allow"] as const;
-
-function findMatches({ byProgram, paths }: CompiledGate, reading: Reading, file: string | undefined): GateRule[] {
-  return [...reading.names].flatMap((name) => {
-    const rules = byProgram.get(name) ?? [];
-    const mayAllow = reading.isItself && (paths.get(baseOf(name))?.has(file ?? "") ?? true);
-    return rules.filter(
-      ({ decision, pattern }) => (decision !== "allow" || mayAllow) && matchesWords(pattern, reading.words),
-    );
-  });
+function listReadings({ given, file, argv, interpreter, isTrusted }: Program): Reading[] {
+  const words = argv.slice(0, MAX_JUDGED_WORDS);
+  const named: Reading = { names: getNames(given, file), words, at: 1, isItself: false };
+  const loaded = listLoaded(named);
+  // What loads another program is not allowed by the loader's name either.
+  named.isItself = isTrusted && file !== undefined && loaded.length === 0;
+  const claimed = readClaimed(words);
+  const loader = interpreter && readWord(interpreter.slice(0, MAX_JUDGED_WORDS), 0);
+  return [named, ...loaded, ...(claimed ? [claimed] : []), ...(loader ? [loader, ...listLoaded(loader)] : [])];
 }
 
-function matchesWords(pattern: GateRule["pattern"], words: readonly string[]): boolean {
-  return pattern.slice(1).every((alternatives, index) => index < words.length && alternatives.includes(words[index]!));
-}
-
-/** The paths of a program and their last parts. */
-function getNames(...paths: readonly (string | undefined)[]): Set<string> {
-  return new Set(paths.filter((path) => path !== undefined).flatMap((path) => [path, baseOf(path)]));
-}
-
-function nameOf(claimed: string | undefined): string | undefined {
+function readClaimed(words: readonly string[]): Reading | undefined {
+  const [claimed] = words;
+  if (claimed === undefined) return undefined;
   // A login shell has a dash before its name.
-  return claimed === undefined ? undefined : baseOf(claimed).replace(/^-/, "");
+  return { names: new Set([claimed, baseOf(claimed).replace(/^-/, "")]), words, at: 1, isItself: false };
 }
 
-function baseOf(path: string): string {
-  return path.slice(path.lastIndexOf("/") + 1);
+/** The program that the word at an index is. */
+function readWord(words: readonly string[], index: number, program = words[index]): Reading | undefined {
+  return program === undefined ? undefined : { names: getNames(program), words, at: index + 1, isItself: false };
 }
 
-/** The program that a loader of the C library, or a program with many names, is told to be. */
-function findLoaded(names: ReadonlySet<string>, words: readonly string[]): Reading | undefined {
+/** The programs that a loader of the C library, or a program with many names, is told to be, one after the other. */
+function listLoaded(loader: Reading): Reading[] {
+  const loaded: Reading[] = [];
+  for (let next = findLoaded(loader); next !== undefined; next = findLoaded(next)) loaded.push(next);
+  return loaded;
+}
+
+function findLoaded({ names, words, at }: Reading): Reading | undefined {
   const isNamed = (pattern: RegExp) => [...names].some((name) => pattern.test(name));
-  if (isNamed(LOADER)) return readingOf(words, findFirstProgram(words));
-  if (isNamed(MANY_NAMES)) {
-    const option = words[0]?.match(/^--coreutils-prog(?:-shebang)?=(.*)/s);
-    return option == null ? readingOf(words, 0) : readingOf([option[1]!, ...words.slice(1)], 0);
-  }
-  return undefined;
+  if (isNamed(LOADER)) return readWord(words, skipOptions(words, at));
+  if (!isNamed(MANY_NAMES)) return undefined;
+  const option = words[at]?.match(/^--coreutils-prog(?:-shebang)?=(.*)/s);
+  return readWord(words, at, option?.[1]);
 }
 
 /** `ld.so` of glibc and musl, under the names that distributions give it. */
@@ -101,13 +96,48 @@ const MANY_NAMES = /^(?:busybox[\w.-]*|toybox[\w.-]*|coreutils|sbase-box|ubase-b
 const LOADER_OPTIONS_WITH_VALUE =
   /^--(?:library-path|inhibit-rpath|preload|audit|argv0|glibc-hwcaps-prepend|glibc-hwcaps-mask)$/;
 
-function findFirstProgram(words: readonly string[]): number {
-  let at = 0;
+function skipOptions(words: readonly string[], from: number): number {
+  let at = from;
   while (words[at]?.startsWith("--") === true) at += LOADER_OPTIONS_WITH_VALUE.test(words[at]!) ? 2 : 1;
   return at;
 }
 
-function readingOf(words: readonly string[], at: number): Reading | undefined {
-  const program = words[at];
-  return program === undefined ? undefined : { names: getNames(program), words: words.slice(at + 1), isItself: false };
+function findMatches(gate: CompiledGate, reading: Reading, file: string | undefined): GateRule[] {
+  return [...reading.names].flatMap((name) => {
+    const exact = gate.byProgram.get(name) ?? [];
+    const canonical = gate.byFoldedProgram.size === 0 ? [] : (gate.byFoldedProgram.get(foldCase(name)) ?? []);
+    const mayAllow = reading.isItself && (gate.paths.get(baseOf(name))?.has(file ?? "") ?? true);
+    return [...exact, ...canonical].filter(
+      (rule) => (rule.decision !== "allow" || mayAllow) && matchesWords(rule, reading),
+    );
+  });
+}
+
+function matchesWords({ pattern, whole, canonical }: GateRule, { words, at }: Reading): boolean {
+  const further = pattern.length - 1;
+  const left = Math.max(0, words.length - at); // a program may have no words at all
+  if (left < further || (whole === true && left > further)) return false;
+  return pattern.slice(1).every((alternatives, index) => {
+    const word = words[at + index]!;
+    if (canonical !== true) return alternatives.includes(word);
+    return alternatives.some((alternative) => foldCase(alternative) === foldCase(word));
+  });
+}
+
+/** By the name of the file or of its link, not by the one that is only claimed. */
+function isApproved({ approved }: CompiledGate, { given, file, argv }: Program): boolean {
+  return [...getNames(given, file)].some((name) =>
+    approved
+      .get(name)
+      ?.some((words) => words.length === argv.length && words.every((word, at) => at === 0 || word === argv[at])),
+  );
+}
+
+/** The paths of a program and their last parts. */
+function getNames(...paths: readonly (string | undefined)[]): Set<string> {
+  return new Set(paths.filter((path) => path !== undefined).flatMap((path) => [path, baseOf(path)]));
+}
+
+function baseOf(path: string): string {
+  return path.slice(path.lastIndexOf("/") + 1);
 }

@@ -1,9 +1,16 @@
 import { describe, expect, it } from "vitest";
-import { compileGate, type GateRule, GateRuleError, judgeProgram, type Program } from "../src/index.js";
+import {
+  compileGate,
+  type GateRule,
+  GateRuleError,
+  type HostExecutable,
+  judgeProgram,
+  type Program,
+} from "../src/index.js";
 
 type Short = readonly [decision: GateRule["decision"], ...pattern: (string | readonly string[])[]];
 
-function gateOf(rules: readonly Short[], hostExecutables: Parameters<typeof compileGate>[1] = []) {
+function gateOf(rules: readonly Short[], hostExecutables: readonly HostExecutable[] = [], approved: string[][] = []) {
   const full = rules.map(
     ([decision, ...pattern], index): GateRule => ({
       id: `r${index}`,
@@ -12,8 +19,11 @@ function gateOf(rules: readonly Short[], hostExecutables: Parameters<typeof comp
       place: { kind: "outside", profile: "network" },
     }),
   );
-  return compileGate(full, hostExecutables);
+  return compileGate({ rules: full, hostExecutables, approved });
 }
+
+const NONE = { rules: [], hostExecutables: [], approved: [] };
+const compileWith = (...rules: GateRule[]) => compileGate({ ...NONE, rules });
 
 /** `given -> file`, or one path that is both; trusted unless it is below /ws. */
 function programOf(path: string, ...argv: string[]): Program {
@@ -71,6 +81,8 @@ describe("what a loader is told to load is refused and asked about, and nothing 
     ["/bin/busybox", ["curl", "x"]],
     ["/bin/busybox.static", ["curl", "x"]],
     ["/usr/bin/coreutils", ["--coreutils-prog=curl", "x"]],
+    ["/bin/busybox", ["busybox", "busybox", "curl", "x"]],
+    ["/lib/ld-musl-x86_64.so.1", ["/bin/busybox", "curl", "x"]],
   ])("%s %j", (path, words) => {
     const program = programOf(path, path, ...words);
     expect(judgeProgram(gateOf([["refuse", "curl", "x"]]), program).decision).toBe("refuse");
@@ -84,6 +96,63 @@ describe("what a loader is told to load is refused and asked about, and nothing 
         program,
       ).decision,
     ).toBe("run");
+  });
+});
+
+describe("what interprets a script is refused and asked about, and not allowed", () => {
+  const script = (interpreter: readonly string[]) => ({ ...programOf("/ws/build", "build", "all"), interpreter });
+  it.each([
+    ["refuse", ["/bin/sh", "/ws/build", "all"], "refuse"],
+    ["ask", ["/bin/sh", "-e", "/ws/build", "all"], "ask"],
+    ["allow", ["/bin/sh", "/ws/build", "all"], "run"],
+    ["refuse", ["/bin/busybox", "sh", "/ws/build", "all"], "refuse"],
+    ["refuse", ["/usr/bin/env", "sh", "/ws/build", "all"], "run"],
+  ] as const)("%s %j", (decision, interpreter, result) => {
+    expect(judgeProgram(gateOf([[decision, "sh"]]), script(interpreter)).decision).toBe(result);
+  });
+});
+
+describe("what was approved with the command is not asked about again", () => {
+  const gate = gateOf([["ask", "git"]], [], [["git", "push", "origin"]]);
+  it.each([
+    ["the same words", programOf("/usr/bin/git", "git", "push", "origin"), "run"],
+    ["by its path", programOf("/usr/bin/git", "/usr/bin/git", "push", "origin"), "run"],
+    ["more words", programOf("/usr/bin/git", "git", "push", "origin", "--force"), "ask"],
+    ["fewer words", programOf("/usr/bin/git", "git", "push"), "ask"],
+    ["other words", programOf("/usr/bin/git", "git", "push", "other"), "ask"],
+    ["another program of that name", programOf("/usr/bin/hg", "git", "push", "origin"), "ask"],
+  ])("%s", (_, program, decision) => {
+    expect(judgeProgram(gate, program).decision).toBe(decision);
+  });
+
+  it("but refused", () => {
+    const both = gateOf(
+      [
+        ["ask", "git"],
+        ["refuse", "git", "push"],
+      ],
+      [],
+      [["git", "push", "origin"]],
+    );
+    expect(judgeProgram(both, programOf("/usr/bin/git", "git", "push", "origin")).decision).toBe("refuse");
+  });
+});
+
+describe("a rule may be for whole commands, and for names in any case", () => {
+  const rule = (more: Partial<GateRule>): GateRule => ({
+    id: "r",
+    pattern: [["git"], ["push"]],
+    decision: "refuse",
+    place: { kind: "inside" },
+    ...more,
+  });
+  it.each([
+    ["whole, the same", { whole: true }, programOf("/usr/bin/git", "git", "push"), "refuse"],
+    ["whole, more", { whole: true }, programOf("/usr/bin/git", "git", "push", "x"), "run"],
+    ["canonical", { canonical: true }, programOf("/usr/bin/GIT", "GIT", "Push", "x"), "refuse"],
+    ["not canonical", {}, programOf("/usr/bin/GIT", "GIT", "Push"), "run"],
+  ] as const)("%s", (_, more, program, decision) => {
+    expect(judgeProgram(compileWith(rule(more)), program).decision).toBe(decision);
   });
 });
 
@@ -129,7 +198,7 @@ it("a host executable is allowed at its paths only, and refused anywhere", () =>
 
 it("a rule whose place is inside lets the program run there", () => {
   const rule: GateRule = { id: "keep", pattern: [["touch"]], decision: "allow", place: { kind: "inside" } };
-  const decided = judgeProgram(compileGate([rule], []), programOf("/usr/bin/touch"));
+  const decided = judgeProgram(compileWith(rule), programOf("/usr/bin/touch"));
   expect(decided).toEqual({ decision: "run", rule });
 });
 
@@ -145,12 +214,15 @@ it("a program without words, and one with more than are judged, are judged by th
 describe("rules that are over a limit, or without words, are an error that names it", () => {
   const rule: GateRule = { id: "r", pattern: [["a"]], decision: "allow", place: { kind: "inside" } };
   it.each([
-    ["too many", Array.from({ length: 4097 }, () => rule), "4097 rules"],
-    ["too long", [{ ...rule, pattern: [["x".repeat(262_145)]] }], "262145 characters"],
-    ["no word", [{ ...rule, pattern: [] }], "the rule r"],
-    ["a word without alternatives", [{ ...rule, pattern: [["a"], []] }], "the rule r"],
+    ["too many", { rules: Array.from({ length: 4097 }, () => rule) }, "4097 rules"],
+    ["too long", { rules: [{ ...rule, pattern: [["x".repeat(262_145)]] }] }, "262145 characters in rules"],
+    ["no word", { rules: [{ ...rule, pattern: [] }] }, "the rule r"],
+    ["a word without alternatives", { rules: [{ ...rule, pattern: [["a"], []] }] }, "the rule r"],
+    ["too many approved", { approved: Array.from({ length: 257 }, () => ["a"]) }, "257 approved programs"],
+    ["approved too long", { approved: [["x".repeat(65_537)]] }, "65537 characters in approved programs"],
   ])("%s", (_, rules, message) => {
-    expect(() => compileGate(rules, [])).toThrow(GateRuleError);
-    expect(() => compileGate(rules, [])).toThrow(message);
+    const compile = () => compileGate({ ...NONE, ...rules });
+    expect(compile).toThrow(GateRuleError);
+    expect(compile).toThrow(message);
   });
 });

@@ -51,7 +51,7 @@ const FLOORS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     starlark: "",
     audit: "file-lock telemetry",
     "shell-analysis": "telemetry",
-    policy: "executor-protocol file-lock permissions plain-file shell-analysis starlark telemetry",
+    policy: "exec-gate executor-protocol file-lock permissions plain-file shell-analysis starlark telemetry",
     orchestrator: "audit channel clock executor-client executor-protocol permissions policy telemetry text",
     config: "executor-protocol file-lock orchestrator permissions plain-file policy toml",
     environments:

@@ -1,7 +1,7 @@
 import { posix } from "node:path";
+import { foldCase } from "@codex/exec-gate";
 import type { Argument, CallExpression, Expression, Statement } from "@codex/starlark";
 import { parseProgram, StarlarkError } from "@codex/starlark";
-import { foldCase } from "./fold-case.js";
 import { DECISIONS } from "./rule.js";
 import { PREFIX_RULE_PARAMETERS } from "./signatures.js";
 

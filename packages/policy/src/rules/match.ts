@@ -1,5 +1,5 @@
 import { posix } from "node:path";
-import { foldCase } from "./fold-case.js";
+import { foldCase } from "@codex/exec-gate";
 import { normalizePath } from "./normalize-path.js";
 import type { RulePolicy } from "./policy.js";
 import type { PrefixRule } from "./rule.js";

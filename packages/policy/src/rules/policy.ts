@@ -1,5 +1,5 @@
+import { foldCase } from "@codex/exec-gate";
 import type { AffectedPrograms } from "./affected-programs.js";
-import { foldCase } from "./fold-case.js";
 import type { HostExecutable, NetworkRule, PrefixRule } from "./rule.js";
 
 /** What one file declares. */

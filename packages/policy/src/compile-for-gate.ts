@@ -1,0 +1,122 @@
+import { type GateRule, type HostExecutable, MAX_GATE_CHARACTERS, MAX_GATE_RULES } from "@codex/exec-gate";
+import { quoteString } from "@codex/starlark";
+import { type ApprovalPolicy, refusingPolicy } from "./approval-policy.js";
+import type { BrokenRuleFile, RulePolicy } from "./rules/policy.js";
+import type { Decision, PrefixRule, RuleOrigin } from "./rules/rule.js";
+
+/** Rules as the gate of an executor enforces them, with what a person is shown of each. */
+export interface RulesForGate {
+  readonly rules: readonly GateRule[];
+  readonly hostExecutables: readonly HostExecutable[];
+  /** By the id of the rule. */
+  readonly sources: ReadonlyMap<string, RuleSource>;
+  /** Rules that ask or forbid and are not among `rules`: only the text of a command shows what they are about. */
+  readonly unheld: readonly RuleSource[];
+}
+
+/** A rule as a person reads it. */
+export interface RuleSource {
+  /** Its pattern with file and line, or the file that does not load. */
+  readonly rule: string;
+  readonly origin: RuleOrigin | undefined;
+  /** Why it was made. */
+  readonly justification: string | undefined;
+  /** Why a program that it asks about is refused instead. */
+  readonly refusing: string | undefined;
+}
+
+/**
+ * Compiles rules for programs that a command starts. Those that forbid come first, so that a limit leaves out the most
+ * lenient. What a broken file may have forbidden is asked about. Pure.
+ */
+export function compileForGate(policy: RulePolicy, approvalPolicy: ApprovalPolicy): RulesForGate {
+  const never = refusingPolicy(approvalPolicy, "rules");
+  const refusing = never === undefined ? undefined : `approval policy ${never} does not ask`;
+  const found = [
+    ...policy.broken.flatMap((file) => compileBroken(file, refusing)),
+    ...groupRules(policy.rules).map((rules) => compileRule(rules, refusing)),
+  ].sort((a, b) => STRICTEST_FIRST.indexOf(a.decision) - STRICTEST_FIRST.indexOf(b.decision));
+  const { held, left } = takeWithinLimits(found);
+  const numbered = held.map((each, index) => ({ ...each, id: String(index + 1) }));
+  return {
+    rules: numbered.map(({ source: _, ...rule }) => rule),
+    hostExecutables: [...policy.hostExecutables].map(([name, paths]) => ({ name, paths: [...paths] })),
+    sources: new Map(numbered.map(({ id, source }) => [id, source])),
+    unheld: left.filter(({ decision }) => decision !== "allow").map(({ source }) => source),
+  };
+}
+
+/** A rule that has no id yet. */
+type Compiled = Omit<GateRule, "id"> & { source: RuleSource };
+
+const STRICTEST_FIRST: readonly GateRule["decision"][] = ["refuse", "ask", "allow"];
+
+const DECISIONS = { allow: "allow", prompt: "ask", forbidden: "refuse" } as const satisfies Record<
+  Decision,
+  GateRule["decision"]
+>;
+
+/** The programs of one declaration are alternatives of its first word. */
+function groupRules(rules: readonly PrefixRule[]): [PrefixRule, ...PrefixRule[]][] {
+  const groups = new Map<unknown, [PrefixRule, ...PrefixRule[]]>();
+  for (const rule of rules) {
+    const group = groups.get(rule.rest);
+    if (group === undefined) groups.set(rule.rest, [rule]);
+    else group.push(rule);
+  }
+  return [...groups.values()];
+}
+
+function compileRule(rules: readonly [PrefixRule, ...PrefixRule[]], refusing: string | undefined): Compiled {
+  const [{ rest, decision, sandbox, whole, canonicalMatching, origin, justification }] = rules;
+  const pattern = [rules.map(({ first }) => first), ...rest];
+  const asked = decision === "prompt" ? refusing : undefined;
+  return {
+    pattern,
+    ...(whole ? { whole } : {}),
+    ...(canonicalMatching ? { canonical: true } : {}),
+    decision: asked === undefined ? DECISIONS[decision] : "refuse",
+    place: sandbox === "keep" || decision !== "allow" ? { kind: "inside" } : UNRESTRICTED,
+    source: {
+      rule: `[${pattern.map(renderWord).join(", ")}] (${origin.file}:${origin.line})`,
+      origin,
+      justification,
+      refusing: asked,
+    },
+  };
+}
+
+/** What a rule file of Codex means by `allow`. */
+const UNRESTRICTED = { kind: "outside", profile: "unrestricted" } as const;
+
+const renderWord = (alternatives: readonly string[]): string => {
+  const words = alternatives.map(quoteString).join(", ");
+  return alternatives.length === 1 ? words : `[${words}]`;
+};
+
+/** A file that may have forbidden everything is asked about with every command, before it starts. */
+function compileBroken({ file, message, affectedPrograms }: BrokenRuleFile, refusing: string | undefined): Compiled[] {
+  if (affectedPrograms === "everything" || affectedPrograms.size === 0) return [];
+  return [
+    {
+      pattern: [[...affectedPrograms]],
+      canonical: true,
+      decision: refusing === undefined ? "ask" : "refuse",
+      place: { kind: "inside" },
+      source: { rule: `file ${file}`, origin: undefined, justification: `it does not load: ${message}`, refusing },
+    },
+  ];
+}
+
+function takeWithinLimits(rules: readonly Compiled[]): { held: Compiled[]; left: Compiled[] } {
+  let characters = 0;
+  const held: Compiled[] = [];
+  const left: Compiled[] = [];
+  for (const rule of rules) {
+    const size = rule.pattern.flat().reduce((sum, word) => sum + word.length, 0);
+    const fits = held.length < MAX_GATE_RULES && characters + size <= MAX_GATE_CHARACTERS;
+    (fits ? held : left).push(rule);
+    if (fits) characters += size;
+  }
+  return { held, left };
+}
