@@ -7,6 +7,7 @@ import {
   type TerminalOutputResponse,
 } from "@agentclientprotocol/sdk";
 import type { LiveOutput, Orchestrator, RunOutcome, StartedCommand } from "@codex/orchestrator";
+import { defined } from "@codex/values";
 import { KeptOutput } from "./kept-output.js";
 import { MAX_OUTPUT_BYTES, MAX_TERMINALS, OUTPUT_BYTES } from "./limits.js";
 
@@ -133,12 +134,11 @@ function start(
       argv: [program, ...args],
       env: Object.fromEntries(env.map(({ name, value }) => [name, value])),
       tty,
-      ...(directory === undefined ? {} : { cwd: directory }),
-      ...(environment === undefined ? {} : { environment }),
+      ...defined({ cwd: directory, environment }),
     },
     {
       signal: abort.signal,
-      ...(client === undefined ? {} : { client }),
+      ...defined({ client }),
       onOutput(output) {
         if (output.dropped !== undefined) kept.markGap(output.dropped);
         kept.add(output.bytes);

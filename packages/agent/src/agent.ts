@@ -17,7 +17,7 @@ import {
   type Usage,
 } from "@codex/model";
 import type { EnvironmentSelection, Orchestrator } from "@codex/orchestrator";
-import { cutEnd } from "@codex/text";
+import { cutEnd, defined } from "@codex/values";
 import type { AgentEvent, TurnEnd } from "./events/agent-event.js";
 import { NO_USAGE } from "./events/usage.js";
 import { BASE_INSTRUCTIONS } from "./history/base-instructions.js";
@@ -333,7 +333,7 @@ class AgentThread implements Thread {
           variables: {
             CODEX_THREAD_ID: this.id,
             CODEX_SESSION_ID: this.id,
-            ...(settings.version === undefined ? {} : { CODEX_VERSION: settings.version }),
+            ...defined({ CODEX_VERSION: settings.version }),
           },
         }),
       commands: this.#commands,
@@ -378,7 +378,7 @@ function createRequest(settings: AgentOptions, outputSchema: unknown) {
     outputSchema === undefined
       ? settings.text?.format
       : { type: "json_schema", strict: true, name: "codex_output_schema", schema: outputSchema };
-  const text = { ...(verbosity === undefined ? {} : { verbosity }), ...(format === undefined ? {} : { format }) };
+  const text = defined({ verbosity, format });
   return {
     model: modelName,
     parallelToolCalls,

@@ -1,4 +1,4 @@
-import { cutEnd } from "@codex/text";
+import { cutEnd } from "@codex/values";
 import { MAX_QUOTED_CHARACTERS, MAX_QUOTED_LINES } from "./limits.js";
 
 /** Quotes a line for an error: truncated between two characters, with control characters escaped. */

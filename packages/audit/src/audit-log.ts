@@ -1,4 +1,4 @@
-import { messageOf } from "@codex/telemetry";
+import { messageOf } from "@codex/values";
 import type { TimedEvent } from "./chain.js";
 import type { AuditEvent } from "./event.js";
 import { MAX_AUDIT_BATCH, MAX_AUDIT_QUEUE } from "./limits.js";

@@ -13,7 +13,7 @@ import {
   type ProgramRunner,
 } from "@codex/orchestrator";
 import { type CredentialArguments, type Credentials, readCredentials, withoutNodeOptions } from "@codex/servers";
-import { messageOf } from "@codex/telemetry";
+import { messageOf } from "@codex/values";
 import type { ChosenEnvironment } from "./environments.js";
 import {
   describeAddress,

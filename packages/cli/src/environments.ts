@@ -17,7 +17,7 @@ import {
 } from "@codex/environments";
 import { createHostTools } from "@codex/executor";
 import { createLocalEnvironment } from "@codex/local";
-import { messageOf } from "@codex/telemetry";
+import { messageOf } from "@codex/values";
 import { CommandError, EXIT } from "./exit-codes.js";
 import { say } from "./notice.js";
 import { createOwnSshLink } from "./ssh-host.js";

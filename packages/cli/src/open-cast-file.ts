@@ -1,5 +1,5 @@
 import { type CastSink, createCastFile } from "@codex/recording";
-import { messageOf } from "@codex/telemetry";
+import { messageOf } from "@codex/values";
 import { CommandError, EXIT } from "./exit-codes.js";
 
 /** @throws CommandError naming the file */

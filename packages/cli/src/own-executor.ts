@@ -4,6 +4,7 @@ import { createNative } from "@codex/native";
 import { createLocalBackend } from "@codex/process-host";
 import { type CommandSandbox, createCommandSandbox } from "@codex/sandbox";
 import { OUTPUT_PIPE_BYTES, OUTPUT_READ_BYTES, OUTPUT_TAIL_BYTES } from "@codex/servers";
+import { defined } from "@codex/values";
 
 export interface OwnExecutorOptions {
   /** Skip probing this host for a sandbox; a command that asks for one is refused. */
@@ -41,7 +42,7 @@ export const startOwnExecutor = ({
     },
     backend() {
       const native = createOwnNative();
-      const backend = createLocalBackend({ shielded: true, native, ...(sandbox === undefined ? {} : { sandbox }) });
+      const backend = createLocalBackend({ shielded: true, native, ...defined({ sandbox }) });
       if (!withoutSandbox) return backend;
       const close = () => backend.close();
       return { start: (spec) => backend.start(spec), close, [Symbol.asyncDispose]: close };

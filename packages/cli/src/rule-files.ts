@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { codexHome, type LoadedConfig, ruleDirectories } from "@codex/config";
 import { loadRulePolicy, parseRulePolicy, type RulePolicy, readRuleText } from "@codex/policy";
-import { messageOf } from "@codex/telemetry";
+import { messageOf } from "@codex/values";
 import { CommandError } from "./exit-codes.js";
 import { say } from "./notice.js";
 

@@ -4,7 +4,7 @@ import { basename, resolve } from "node:path";
 import type { ConfigFlags } from "@codex/config";
 import { formatProblem, type HostInfo, PARSE_CONTEXT, type Sandbox, sandboxSchema } from "@codex/executor-protocol";
 import { findMovedPaths } from "@codex/permissions";
-import { messageOf } from "@codex/telemetry";
+import { messageOf } from "@codex/values";
 import { safeParse } from "zod/mini";
 import { CommandError, EXIT } from "./exit-codes.js";
 import { openConfig } from "./open-config.js";

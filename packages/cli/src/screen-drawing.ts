@@ -3,6 +3,7 @@ import type { WriteStream } from "node:tty";
 import { type StyledScreen, styledScreenSchema } from "@codex/executor-protocol";
 import type { Orchestrator } from "@codex/orchestrator";
 import { renderAnsiRows } from "@codex/recording/screenshot";
+import { defined } from "@codex/values";
 import { safeParse } from "zod/mini";
 import { CommandError } from "./exit-codes.js";
 import { sessionError } from "./read-session.js";
@@ -17,7 +18,7 @@ export async function readStyledScreen(
   signal?: AbortSignal,
 ): Promise<StyledScreen> {
   const args = { session_id: id, styled: true };
-  const options = { sessionScope: "executor", ...(signal === undefined ? {} : { signal }) } as const;
+  const options = { sessionScope: "executor", ...defined({ signal }) } as const;
   const result = await orchestrator.callTool("read_screen", args, options);
   if (result.isError) throw sessionError(result.text);
   const screen = safeParse(styledScreenSchema, result.structured);

@@ -2,7 +2,7 @@ import { type EventEmitter, once } from "node:events";
 import { type IncomingMessage, request as nodeRequest } from "node:http";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import type { Duplex } from "node:stream";
-import { messageOf } from "@codex/telemetry";
+import { messageOf } from "@codex/values";
 import { expect, it, onTestFinished } from "vitest";
 import { request, type UpgradeOptions } from "../src/websocket-http.js";
 

@@ -1,4 +1,5 @@
 import { DEFAULT_DENY_READ } from "@codex/policy";
+import { defined } from "@codex/values";
 import * as z from "zod/mini";
 import {
   type ConfiguredApproval,
@@ -40,7 +41,7 @@ const flag = (name: string, fallback: boolean, tighten?: Key<boolean>["tighten"]
   schema: z.boolean(),
   expected: "true or false",
   fallback,
-  ...(tighten === undefined ? {} : { tighten }),
+  ...defined({ tighten }),
 });
 const count = (name: string, expected: string, fallback: number, project = false): Key<number> => ({
   name,
@@ -101,7 +102,7 @@ const patterns = (name: string, tighten: Key<string[]>["tighten"]): Key<string[]
   schema: strings,
   expected: "a list of patterns of names, with * and ?",
   fallback: [],
-  ...(tighten === undefined ? {} : { tighten }),
+  ...defined({ tighten }),
 });
 const setVariables: Key<Record<string, string>> = {
   name: "shell_environment_policy.set",

@@ -1,4 +1,4 @@
-import { messageOf } from "@codex/telemetry";
+import { messageOf } from "@codex/values";
 import { CHECK_MS } from "./limits.js";
 
 /** Result of a check: a `problem` keeps commands from running properly, a `warning` does not. */

@@ -1,5 +1,5 @@
 import { RpcError } from "@codex/channel";
-import { messageOf } from "@codex/telemetry";
+import { defined, messageOf } from "@codex/values";
 import type { Environment, ServedProtocol } from "./environment.js";
 import { EnvironmentError, type EnvironmentErrorCode } from "./errors.js";
 
@@ -42,7 +42,7 @@ export async function checkEnvironment(environment: Environment): Promise<Enviro
       ok: false,
       serves: environment.serves ?? null,
       problem,
-      ...(mend === undefined ? {} : { mend }),
+      ...defined({ mend }),
     };
   }
 }

@@ -1,6 +1,7 @@
 import type { Clock } from "@codex/clock";
 import { readPlainFile } from "@codex/plain-file";
-import { messageOf, type Telemetry } from "@codex/telemetry";
+import type { Telemetry } from "@codex/telemetry";
+import { defined, messageOf } from "@codex/values";
 import type {
   ConfiguredEnvironment,
   ConfiguredNoise,
@@ -72,7 +73,7 @@ export function createConfigured(configured: ConfiguredEnvironment, options: Con
     initializeTimeoutMs: configured.initializeTimeoutMs,
     telemetry,
     ...(configured.kind === "ssh" ? describeSsh(configured) : {}),
-    ...(clock === undefined ? {} : { clock }),
+    ...defined({ clock }),
   });
 }
 
@@ -103,7 +104,7 @@ function createLink(
         cwd,
         inherit: envInherit,
         ...(onLine === undefined ? {} : { onLine: (line) => onLine(id, line) }),
-        ...(clock === undefined ? {} : { clock }),
+        ...defined({ clock }),
       });
     }
     case "ssh":
@@ -151,7 +152,7 @@ function createConfiguredWebSocket(
         url,
         connectTimeoutMs: Math.min(connectTimeoutMs, LONGEST_TIMER_MS),
         ...(token === undefined ? {} : { token: readToken }),
-        ...(ca === undefined ? {} : { ca }),
+        ...defined({ ca }),
       });
       return link.open(signal);
     },

@@ -1,3 +1,4 @@
+import { defined } from "@codex/values";
 import {
   type ConfiguredEnvironment,
   type ConfiguredNoise,
@@ -28,7 +29,7 @@ export function listConfigured(config: EnvironmentsConfig): ListedEnvironment[] 
     if (configured === undefined) return { id, kind: "local", status: "ready" };
     const { kind, place, fallback } = configured;
     const target = describeTarget(configured);
-    return { id, kind, status: "disconnected", target, place, ...(fallback === undefined ? {} : { fallback }) };
+    return { id, kind, status: "disconnected", target, place, ...defined({ fallback }) };
   });
 }
 

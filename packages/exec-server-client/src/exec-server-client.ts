@@ -2,6 +2,7 @@ import { type Channel, createStdioChannel, type StdioStreams } from "@codex/chan
 import { type Clock, waitAtMost } from "@codex/clock";
 import { METHODS } from "@codex/exec-server-protocol";
 import type { TraceContext } from "@codex/telemetry";
+import { defined } from "@codex/values";
 import type { ServerInfo } from "./connection/connection.js";
 import {
   type Connector,
@@ -147,7 +148,7 @@ export class ExecServerClient {
     try {
       const response = await this.#calls.call(METHODS.processStart, params, {
         trace,
-        ...(unsent === undefined ? {} : { unsent }),
+        ...defined({ unsent }),
         onSend({ session, connection }) {
           onSend?.(connection.serverInfo);
           started = { session, channel: session.register(processId, onEvent) };

@@ -1,5 +1,6 @@
 import { RpcError } from "@codex/channel";
 import type { Sandbox as NativeSandbox } from "@codex/executor-protocol";
+import { defined } from "@codex/values";
 import { toFileUrl } from "./file-url.js";
 import { displayPath, type HostPath } from "./host-path.js";
 import { ERROR_CODES } from "./methods.js";
@@ -29,7 +30,7 @@ function toNativePermissions(permissions: Sandbox["permissions"]): NativeSandbox
   const { glob_scan_max_depth: depth } = files;
   return {
     ...permissions,
-    file_system: { type: "restricted", entries, ...(depth === undefined ? {} : { glob_scan_max_depth: depth }) },
+    file_system: { type: "restricted", entries, ...defined({ glob_scan_max_depth: depth }) },
   };
 }
 
@@ -43,7 +44,7 @@ function toNativePath(path: Files["entries"][number]["path"]): NativeFiles["entr
   if (path.type === "path") return { type: "path", path: toText(path.path, "permissions") };
   if (path.type === "glob_pattern") return path;
   const { kind, subpath } = path.value;
-  return { type: "special", value: { kind, ...(subpath === undefined ? {} : { subpath }) } };
+  return { type: "special", value: { kind, ...defined({ subpath }) } };
 }
 
 const toTexts = (paths: readonly HostPath[], member: string): string[] => paths.map((path) => toText(path, member));

@@ -1,4 +1,5 @@
 import type { ToolCallOutcome } from "@codex/executor-protocol";
+import { defined } from "@codex/values";
 
 /**
  * Thrown by a tool to return an error outcome: `message` is for the model, which should be able to act on it.
@@ -17,5 +18,5 @@ export class ToolError extends Error {
 export const toErrorOutcome = ({ message, code }: ToolError): ToolCallOutcome => ({
   status: "error",
   message,
-  ...(code === undefined ? {} : { code }),
+  ...defined({ code }),
 });

@@ -1,5 +1,5 @@
 import type { ToolCallOutcome } from "@codex/executor-protocol";
-import { sizeOfJson } from "@codex/text";
+import { sizeOfJson } from "@codex/values";
 
 /** Approximate bytes that a result takes in memory: its text, and what is structured. */
 export function sizeOfOutcome(outcome: ToolCallOutcome | undefined): number {

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { SessionSignal, TerminalSize } from "@codex/executor-protocol";
 import { OrchestratorError, type RunningCommand } from "@codex/orchestrator";
 import type { RunRecording } from "@codex/recording";
-import { messageOf } from "@codex/telemetry";
+import { messageOf } from "@codex/values";
 import { OPEN_INPUT_MS, UNANSWERED_MS } from "./limits.js";
 import type { Outages } from "./outages.js";
 import { dropTyped, getTerminalSize, type TakenTerminal, takeTerminal } from "./terminal.js";

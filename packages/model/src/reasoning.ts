@@ -1,3 +1,4 @@
+import { defined } from "@codex/values";
 import type { ReasoningOptions } from "./model-port.js";
 
 /** Applies the model's defaults. Known models get a summary only if configured; `none` disables it. */
@@ -8,5 +9,5 @@ export function chooseReasoning(
   const effort = configured.effort ?? traits.effort;
   const asked = configured.summary ?? (traits.known ? undefined : "auto");
   const summary = asked === "none" ? undefined : asked;
-  return { ...(effort === undefined ? {} : { effort }), ...(summary === undefined ? {} : { summary }) };
+  return defined({ effort, summary });
 }

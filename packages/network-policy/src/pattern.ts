@@ -1,4 +1,5 @@
 import { domainToASCII } from "node:url";
+import { defined } from "@codex/values";
 import { type AddressBlock, isInBlock, parseAddress, parseBlock, parseLooseIpv4, renderAddress } from "./address.js";
 import { HOST_LOOPBACK_NAME, type Host, isName } from "./host.js";
 import { getEmbedded } from "./local-address.js";
@@ -77,8 +78,7 @@ const PORTS = "(1 to 65535) or range of ports `first-last` after its last colon"
 
 function splitPorts(text: string): { host: string; ports?: string } {
   const bracketed = /^\[([^\]]*)\](?::(.*))?$/.exec(text);
-  if (bracketed !== null)
-    return { host: bracketed[1]!, ...(bracketed[2] === undefined ? {} : { ports: bracketed[2] }) };
+  if (bracketed !== null) return { host: bracketed[1]!, ...defined({ ports: bracketed[2] }) };
   const colon = text.indexOf(":");
   // Two colons: IPv6, which has a port only in brackets.
   if (colon < 0 || colon !== text.lastIndexOf(":")) return { host: text };

@@ -1,4 +1,5 @@
 import { type LiveOutput, type Orchestrator, SessionGroup, type ToolCallResult } from "@codex/orchestrator";
+import { defined } from "@codex/values";
 import { Manifest, type SandboxSession } from "@openai/agents/sandbox";
 import { checkUser, createSessionFiles, type SessionFiles } from "./session-files.js";
 
@@ -29,10 +30,8 @@ export type CodexSession = SandboxSession &
 export function codexSession(orchestrator: Orchestrator, options: CodexSessionOptions = {}): CodexSession {
   const { environment, cwd, client, signal, onOutput } = options;
   const conversation = orchestrator.createConversation({
-    ...(environment === undefined
-      ? {}
-      : { environments: [{ id: environment, ...(cwd === undefined ? {} : { cwd }) }] }),
-    ...(client === undefined ? {} : { client }),
+    ...(environment === undefined ? {} : { environments: [{ id: environment, ...defined({ cwd }) }] }),
+    ...defined({ client }),
   });
   const sessions = new SessionGroup({
     listTools: () => conversation.listTools(),
@@ -44,10 +43,7 @@ export function codexSession(orchestrator: Orchestrator, options: CodexSessionOp
       }),
   });
   const call = async (name: string, args: object) => {
-    const result = await sessions.callTool(name, args, {
-      ...(signal === undefined ? {} : { signal }),
-      ...(onOutput === undefined ? {} : { onOutput }),
-    });
+    const result = await sessions.callTool(name, args, defined({ signal, onOutput }));
     return result.text;
   };
   return {
@@ -72,12 +68,7 @@ export function codexSession(orchestrator: Orchestrator, options: CodexSessionOp
         max_output_tokens: maxOutputTokens,
       }),
     supportsPty: () => true,
-    ...createSessionFiles(orchestrator.files, {
-      ...(environment === undefined ? {} : { environment }),
-      ...(cwd === undefined ? {} : { cwd }),
-      ...(client === undefined ? {} : { client }),
-      ...(signal === undefined ? {} : { signal }),
-    }),
+    ...createSessionFiles(orchestrator.files, defined({ environment, cwd, client, signal })),
     close: () => sessions.close(),
   };
 }

@@ -1,3 +1,4 @@
+import { defined } from "@codex/values";
 import type { Approver } from "./approvals/approver.js";
 import type { CallToolOptions } from "./calls/call-options.js";
 import type { Judgement } from "./calls/judge-call.js";
@@ -81,8 +82,7 @@ export function createConversation(
   select(environments);
   const own = () => (selection === undefined ? {} : { environments: selection });
   const complete = (options: ConversationCallOptions | undefined): CallToolOptions => ({
-    ...(approver === undefined ? {} : { approver }),
-    ...(client === undefined ? {} : { client }),
+    ...defined({ approver, client }),
     ...options,
     ...own(),
   });

@@ -1,5 +1,5 @@
 import { ExecutorConnectionError, type ExecutorConnectionErrorCode } from "@codex/executor-client";
-import { messageOf } from "@codex/telemetry";
+import { messageOf } from "@codex/values";
 
 /** A failure that the caller of the library has to handle. Errors of a model are results instead. */
 export class OrchestratorError extends Error {

@@ -9,7 +9,7 @@ import {
   type SyntaxTree,
   splitCommand,
 } from "@codex/shell-analysis";
-import { messageOf } from "@codex/telemetry";
+import { messageOf } from "@codex/values";
 import type { AnalyzedCommand } from "./analyzed-command.js";
 import { isStandardProgram } from "./programs.js";
 

@@ -1,5 +1,5 @@
 import { posix } from "node:path";
-import { messageOf } from "@codex/telemetry";
+import { messageOf } from "@codex/values";
 import type { AnalyzedCommand } from "./analyzed-command.js";
 import { findDangerousEntry } from "./dangerous.js";
 import { MAX_PROPOSED_RULE_BYTES } from "./limits.js";

@@ -1,5 +1,5 @@
 import { findScriptCommands, type LiteralCommands, type ShellParser } from "@codex/shell-analysis";
-import { messageOf } from "@codex/telemetry";
+import { defined, messageOf } from "@codex/values";
 import type { GetShellParser } from "./analyze-command.js";
 import type { AnalyzedCommand } from "./analyzed-command.js";
 import { MAX_TYPED_HISTORY, MAX_TYPED_LINE } from "./limits.js";
@@ -170,7 +170,7 @@ function judge(lines: readonly string[], before: readonly string[], parser: Shel
     ],
     guesses: [...fresh, ...together].flatMap(({ guesses = [] }) => guesses.filter(isNew)),
     complete: fresh.every(({ complete }) => complete),
-    ...(unclear === undefined ? {} : { unclear }),
+    ...defined({ unclear }),
   };
   return { commands: [], isSplit: true, literals };
 }

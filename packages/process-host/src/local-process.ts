@@ -21,6 +21,7 @@ import type { ExitStatus, Marks, Native } from "@codex/native";
 import { getSignalName } from "@codex/native";
 import type { CommandSandbox, WrappedCommand } from "@codex/sandbox";
 import type { Counter } from "@codex/telemetry";
+import { defined } from "@codex/values";
 import { signalProcess } from "./ending/process-group.js";
 import { createSandboxTarget, GroupTarget, type SignalTarget } from "./ending/signal-target.js";
 import { terminateFamily } from "./ending/terminate.js";
@@ -73,7 +74,7 @@ async function wrapSpec(spec: ProcessSpec, file: string, sandbox: CommandSandbox
   if (spec.sandbox === undefined) return undefined;
   const session = spec.stdio.kind === "pty" ? "terminal" : "new";
   const { argv, arg0, cwd, env } = spec;
-  return sandbox.wrap({ argv, file, cwd, env, session, ...(arg0 === undefined ? {} : { arg0 }) }, spec.sandbox);
+  return sandbox.wrap({ argv, file, cwd, env, session, ...defined({ arg0 }) }, spec.sandbox);
 }
 
 async function startWrapped(
@@ -215,7 +216,7 @@ class LocalChild implements LocalProcess, LaunchEvents, LogHost {
     const target = this.#target;
     return terminateFamily({
       running,
-      ...(options.graceMs === undefined ? {} : { graceMs: options.graceMs }),
+      ...defined({ graceMs: options.graceMs }),
       polite: this.#isTerminal ? ["SIGHUP", "SIGTERM"] : ["SIGTERM"],
       family: target.watch(
         // The id of a group that is gone may have been reused.

@@ -1,4 +1,5 @@
 import type { ByteRange, OutputStream, TerminalSize } from "@codex/executor-protocol";
+import { defined } from "@codex/values";
 
 /** The header, which is the first line of a recording. */
 export interface CastHeader {
@@ -69,7 +70,7 @@ export function createCastEncoder(): CastEncoder {
   };
   return {
     header({ size, startedAt, command, terminalType }) {
-      const term = { cols: size.cols, rows: size.rows, ...(terminalType === undefined ? {} : { type: terminalType }) };
+      const term = { cols: size.cols, rows: size.rows, ...defined({ type: terminalType }) };
       return `${JSON.stringify({ version: 3, term, timestamp: Math.floor(startedAt / 1000), command })}\n`;
     },
     output: (stream, bytes, at) => output(stream, decode(stream, bytes), at),

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createWriteStream } from "node:fs";
 import type { Writable } from "node:stream";
 import { openOutputFileSync } from "@codex/file-lock";
-import { messageOf } from "@codex/telemetry";
+import { messageOf } from "@codex/values";
 
 /** Destination of a recording. */
 export interface CastSink {

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerOptions } f
 import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo, Socket } from "node:net";
 import { boundUnadmitted } from "@codex/channel";
-import { messageOf } from "@codex/telemetry";
+import { messageOf } from "@codex/values";
 import { openAbove } from "./descriptors.js";
 import { DESCRIPTORS_BELOW_LISTENER } from "./limits.js";
 import type { Rendezvous } from "./rendezvous.js";

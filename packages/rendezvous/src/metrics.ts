@@ -1,4 +1,5 @@
 import { type Counter, createRegistry, type Gauge, type Histogram, type Registry } from "@codex/telemetry";
+import { defined } from "@codex/values";
 import { REFUSAL_STATUS, type RefusalCode } from "./refusal.js";
 
 /** Transport between an executor and its harnesses. */
@@ -41,7 +42,7 @@ export function createMetrics(registry: Registry = createRegistry()): Rendezvous
   const options = (name: string, help: string, labels?: Record<string, string>) => ({
     name: `codex_rendezvous_${name}`,
     help,
-    ...(labels === undefined ? {} : { labels }),
+    ...defined({ labels }),
   });
   const gauges = <K extends string>(name: string, help: string, label: string, values: readonly K[]) =>
     byValue(values, (value) => registry.gauge(options(name, help, { [label]: value })));

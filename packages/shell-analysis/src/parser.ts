@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises";
-import { messageOf } from "@codex/telemetry";
+import { messageOf } from "@codex/values";
 import type { Parser } from "@vscode/tree-sitter-wasm";
 import { compileSimply } from "./compile-simply.js";
 import { MAX_PARSE_MS, MAX_SCRIPT_BYTES, MAX_SCRIPT_NULS, MAX_SCRIPT_PIPES } from "./limits.js";

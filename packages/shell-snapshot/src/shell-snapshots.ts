@@ -3,6 +3,7 @@ import { systemClock, waitAtMost } from "@codex/clock";
 import type { ExecBackend, ProcessSpec } from "@codex/exec-backend";
 import { isDecided } from "@codex/exec-backend";
 import { CALL_VARIABLES, type EnvPolicy } from "@codex/executor-protocol";
+import { defined } from "@codex/values";
 import { BASH_REPORT, normalizeBash, renderBash } from "./bash.js";
 import { captureState } from "./capture.js";
 import { CAPTURE_MS, MAX_AGE_MS, MAX_SNAPSHOTS } from "./limits.js";
@@ -168,7 +169,7 @@ async function capture(
   const { argv, cwd, env, sandbox } = command;
   const { report, bare, render } = KINDS[kind];
   const { BASH_ENV: _hook, ...plain } = withoutCall(env);
-  const spec = { shell: argv[0]!, report, cwd, ...(sandbox === undefined ? {} : { sandbox }) };
+  const spec = { shell: argv[0]!, report, cwd, ...defined({ sandbox }) };
   const [base, state] = await Promise.all([
     captureState(backend, { ...spec, env: plain, flags: bare }, deadlineMs),
     captureState(backend, { ...spec, env: withoutCall(env), flags: "-lc" }, deadlineMs),
@@ -190,7 +191,7 @@ async function check(
   const { report, start, normalize } = KINDS[kind];
   const isKept = getKept(command);
   const started = start({ argv, env: withoutCall(env) }, path);
-  const place = { cwd, env: started.env, ...(sandbox === undefined ? {} : { sandbox }) };
+  const place = { cwd, env: started.env, ...defined({ sandbox }) };
   const again = await captureState(backend, { shell: argv[0]!, flags: started.argv[1]!, report, ...place }, captureMs);
   if ("reason" in again) return { reason: "the snapshot could not be read" };
   const isCompared = (what: string, name: string) => what !== "variables" || !isKept(name);

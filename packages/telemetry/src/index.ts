@@ -1,4 +1,3 @@
-export { messageOf } from "./error-message.js";
 export { createLogFileSink, type LogFileSinkOptions } from "./log/file-sink.js";
 export { escapeForTerminal, LOG_FORMATS, type LogFormat } from "./log/format.js";
 export {

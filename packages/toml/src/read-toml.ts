@@ -1,5 +1,5 @@
 import { PlainFileError, readPlainFileSync } from "@codex/plain-file";
-import { messageOf } from "@codex/telemetry";
+import { messageOf } from "@codex/values";
 import { parse, TomlError } from "smol-toml";
 import { createKeyFinder, type KeyPath, type Place } from "./find-key.js";
 import { MAX_TOML_FILE_BYTES } from "./limits.js";

@@ -1,6 +1,6 @@
 import { dirname, join } from "node:path";
 import { Worker } from "node:worker_threads";
-import { messageOf } from "@codex/telemetry";
+import { messageOf } from "@codex/values";
 import { CLOSE_MS, MAX_RESTARTS, SERVER_HEAP_MIB } from "./limits.js";
 import { addAdmission, addToken } from "./wire/bounded.js";
 import type { Admission, FromServer, ServerOptions, Token, ToServer } from "./wire/port.js";

@@ -1,7 +1,7 @@
 import type { ApprovalRequest } from "@codex/orchestrator";
 import { fileOfRule, renderAllowRule } from "@codex/policy";
 import { quoteWords, visible } from "@codex/policy/display";
-import { cutEnd } from "@codex/text";
+import { cutEnd } from "@codex/values";
 import { describeSandbox } from "./describe-sandbox.js";
 
 /** Size of the terminal. */

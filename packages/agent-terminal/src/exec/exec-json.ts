@@ -1,4 +1,5 @@
 import type { AgentEvent, CommandDetails, ItemStatus, ThreadItem, ToolCallDetails, Usage } from "@codex/agent";
+import { defined } from "@codex/values";
 
 /** A line of `codex exec --json`, in the format of the TypeScript SDK. */
 export interface ExecJsonEvent {
@@ -65,7 +66,7 @@ function renderItem(item: ThreadItem): Record<string, unknown> {
       const changes = item.changes.map(({ path, change, movedFrom }) => ({
         path,
         kind: change,
-        ...(movedFrom === undefined ? {} : { moved_from: movedFrom }),
+        ...defined({ moved_from: movedFrom }),
       }));
       const sorted = changes.toSorted((one, other) => (one.path < other.path ? -1 : one.path > other.path ? 1 : 0));
       return { id, type: "file_change", changes: sorted, status, ...environmentOf(item), ...decisionOf(item, status) };
@@ -95,8 +96,8 @@ function decisionOf({ decidedBy: by, rule, decision }: DecisionDetails, status: 
   if (by === undefined && decision === undefined) return {};
   const kind = status === "declined" ? "denied" : "allowed";
   return {
-    decision: { ...(decision ?? { kind }), ...(by === undefined ? {} : { by }) },
-    ...(rule === undefined ? {} : { rule }),
+    decision: { ...(decision ?? { kind }), ...defined({ by }) },
+    ...defined({ rule }),
   };
 }
 
@@ -109,9 +110,9 @@ function renderCommand(item: CommandDetails, status: ItemStatus): Record<string,
     status,
     ...environmentOf(item),
     ...(outcome === undefined ? {} : { outcome, range: { from: 0, to: outputBytes } }),
-    ...(sessionId === undefined ? {} : { session_id: sessionId }),
+    ...defined({ session_id: sessionId }),
     ...decisionOf(item, status),
-    ...(sandboxDenial === undefined ? {} : { sandbox_denial: sandboxDenial }),
+    ...defined({ sandbox_denial: sandboxDenial }),
   };
 }
 

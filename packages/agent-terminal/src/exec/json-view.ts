@@ -1,4 +1,4 @@
-import { stringifyWellFormed } from "@codex/text";
+import { stringifyWellFormed } from "@codex/values";
 import { type ExecJsonOptions, renderExecJson } from "./exec-json.js";
 import type { OutputSink } from "./output-sink.js";
 import type { TurnView } from "./turn-view.js";

@@ -1,7 +1,7 @@
 import type { AgentEvent, CommandDetails, FileChange, ThreadItem, Usage } from "@codex/agent";
 import type { Clock } from "@codex/clock";
 import { visibleText } from "@codex/policy/display";
-import { cutEnd } from "@codex/text";
+import { cutEnd } from "@codex/values";
 import { KEPT_LINE_CHARS, SHOWN_INPUT_CHARS } from "../limits.js";
 import type { OutputSink } from "./output-sink.js";
 import type { TurnView } from "./turn-view.js";

@@ -1,4 +1,5 @@
 import type { Orchestrator, RunCommandRequest } from "@codex/orchestrator";
+import { defined } from "@codex/values";
 import { MAX_DIFF_BYTES } from "../limits.js";
 
 /** Location of a repository. */
@@ -36,7 +37,7 @@ async function runGit(
       envPolicy: { inherit: "all", ignoreDefaultExcludes: false, exclude: [], set: {}, includeOnly: [] },
       tty: false,
       stdin: "null",
-      ...(sandbox === undefined ? {} : { sandbox }),
+      ...defined({ sandbox }),
     },
     { executor, signal },
   );

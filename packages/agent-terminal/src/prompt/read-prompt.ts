@@ -1,5 +1,5 @@
 import { type Clock, systemClock } from "@codex/clock";
-import { decodeText } from "@codex/text";
+import { decodeText } from "@codex/values";
 import { MAX_PROMPT_BYTES, STDIN_NOTICE_MS } from "../limits.js";
 import { PromptError } from "./prompt-error.js";
 

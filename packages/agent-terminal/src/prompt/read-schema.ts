@@ -1,5 +1,5 @@
 import { createReadStream } from "node:fs";
-import { decodeText } from "@codex/text";
+import { decodeText } from "@codex/values";
 import { MAX_SCHEMA_BYTES } from "../limits.js";
 import { PromptError } from "./prompt-error.js";
 

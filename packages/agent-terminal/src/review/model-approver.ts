@@ -1,6 +1,6 @@
 import { createMessage, type Item, type ModelPort, type ModelRequest, textOf } from "@codex/agent";
 import type { ApprovalRequest, Approver, DetailedAnswer } from "@codex/orchestrator";
-import { cutEnd } from "@codex/text";
+import { cutEnd } from "@codex/values";
 import { MAX_REVIEWED_CHARS, MAX_REVIEWED_ITEM_CHARS, REVIEW_ATTEMPTS } from "../limits.js";
 import { APPROVAL_INSTRUCTIONS } from "./approval-instructions.js";
 

@@ -1,3 +1,4 @@
+import { defined } from "@codex/values";
 import * as z from "zod/mini";
 
 /** Agent settings of a configuration, except the provider. Absent members are not set. */
@@ -107,7 +108,7 @@ function createWebSearch({ web_search: mode, tools }: z.output<typeof schema>): 
     external_web_access: mode !== "cached",
     ...(mode === "indexed" ? { indexed_web_access: true } : {}),
     ...(domains === undefined ? {} : { filters: { allowed_domains: domains } }),
-    ...(size === undefined ? {} : { search_context_size: size }),
+    ...defined({ search_context_size: size }),
     ...(location === undefined ? {} : { user_location: { type: "approximate", ...location } }),
   };
 }

@@ -1,5 +1,6 @@
 import { readlinkSync } from "node:fs";
 import type { renderEnvironmentContext } from "@codex/agent";
+import { defined } from "@codex/values";
 
 /** An environment as listed by an orchestrator. */
 interface ListedEnvironment {
@@ -16,8 +17,7 @@ type ContextEnvironment = Parameters<typeof renderEnvironmentContext>[0]["enviro
 export const describeOthers = (listed: readonly ListedEnvironment[]): ContextEnvironment[] =>
   listed.map(({ id, status, reason, cwd, shell }) => ({
     id,
-    ...(cwd === undefined ? {} : { cwd }),
-    ...(shell === undefined ? {} : { shell }),
+    ...defined({ cwd, shell }),
     ...(status === "failed" ? { error: reason ?? "it cannot be reached" } : {}),
     ...(status === "disconnected" ? { status: "connected on first use" } : status === "ready" ? {} : { status }),
   }));

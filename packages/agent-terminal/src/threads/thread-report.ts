@@ -1,6 +1,6 @@
 import { addUsage, NO_USAGE, readUsage, type Usage } from "@codex/agent";
 import type { ThreadLine } from "@codex/agent/node";
-import { cutEnd } from "@codex/text";
+import { cutEnd } from "@codex/values";
 import { isUserWritten } from "./user-messages.js";
 
 /** Report on a thread, by turn. */

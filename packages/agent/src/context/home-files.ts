@@ -1,7 +1,7 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { readPlainFile } from "@codex/plain-file";
-import { decodeText } from "@codex/text";
+import { decodeText } from "@codex/values";
 import { MAX_LISTED_SKILLS, MAX_READ_DOC_BYTES, MAX_SKILL_BYTES } from "../limits.js";
 import type { HomeFiles } from "./project-context.js";
 

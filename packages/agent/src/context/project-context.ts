@@ -1,5 +1,5 @@
 import { createMessage, type MessageItem } from "@codex/model";
-import { decodeText } from "@codex/text";
+import { decodeText } from "@codex/values";
 import type { AgentFiles } from "../files/agent-files.js";
 import type { ContextSection } from "../history/context-sections.js";
 import { DEFAULT_PROJECT_DOC_BYTES } from "../limits.js";

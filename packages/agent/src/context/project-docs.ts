@@ -1,4 +1,4 @@
-import { decodeText, isText } from "@codex/text";
+import { decodeText, isText } from "@codex/values";
 import { reasonOf } from "../files/agent-files.js";
 import { MAX_READ_DOC_BYTES } from "../limits.js";
 import type { CachedFiles } from "./cached-files.js";

@@ -1,4 +1,4 @@
-import { cutEnd, decodeText } from "@codex/text";
+import { cutEnd, decodeText } from "@codex/values";
 import { type AgentFiles, isMissing, pathOfFileUrl, reasonOf } from "../files/agent-files.js";
 import { MAX_LISTED_SKILLS, MAX_SKILL_BYTES, MAX_SKILL_DESCRIPTION, MAX_SKILL_NAME } from "../limits.js";
 import type { CachedFiles } from "./cached-files.js";

@@ -11,7 +11,7 @@ import {
 } from "@codex/orchestrator";
 import { findUnwritable } from "@codex/permissions";
 import { type ApprovalPolicy, evaluateFileChange, findNoSandbox, type SandboxSelector } from "@codex/policy";
-import { messageOf } from "@codex/telemetry";
+import { messageOf } from "@codex/values";
 import type { FilePolicy, PatchPermit, PatchPlace, PatchRequest } from "../tools/patch/file-policy.js";
 
 /** Options of {@link createFilePolicy}; use the orchestrator's policy, sandbox and approver. */

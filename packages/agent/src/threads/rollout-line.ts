@@ -1,6 +1,6 @@
 import { createMessage, type Item, isOutput, type Usage } from "@codex/model";
 import { asCount, asObject, asText, type JsonObject, parseJson } from "@codex/model/json";
-import { stringifyWellFormed, toWellFormed } from "@codex/text";
+import { defined, stringifyWellFormed, toWellFormed } from "@codex/values";
 import { readUsage } from "../events/usage.js";
 import { isRecorded } from "../history/sendable.js";
 import type { ThreadEntry } from "../history/thread-entry.js";
@@ -173,8 +173,7 @@ function readMeta(payload: JsonObject): ThreadMeta | undefined {
     cli_version: text("cli_version"),
     source: text("source"),
     model_provider: text("model_provider"),
-    ...(forked === undefined ? {} : { forked_from_id: forked }),
-    ...(environment === undefined ? {} : { environment }),
+    ...defined({ forked_from_id: forked, environment }),
   };
 }
 

@@ -1,7 +1,7 @@
 import { mkdir } from "node:fs/promises";
 import { dirname } from "node:path";
 import { withFileLock } from "@codex/file-lock";
-import { stringifyWellFormed } from "@codex/text";
+import { stringifyWellFormed } from "@codex/values";
 import { type ThreadEntry, type ThreadRecorder, ThreadWriteError } from "../history/thread-entry.js";
 import type { ThreadLimits } from "../limits.js";
 import { openLines } from "./line-file.js";

@@ -1,5 +1,6 @@
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
+import { defined } from "@codex/values";
 import type { ThreadEntry } from "../history/thread-entry.js";
 import { createUuid7 } from "../ids.js";
 import { DEFAULT_THREAD_LIMITS, MAX_NAMED_THREADS, type ThreadLimits } from "../limits.js";
@@ -92,8 +93,7 @@ export function createThreadStore(options: ThreadStoreOptions): ThreadStore {
       cli_version: version,
       source,
       model_provider: thread.modelProvider,
-      ...(forkedFrom === undefined ? {} : { forked_from_id: forkedFrom }),
-      ...(environment === undefined ? {} : { environment }),
+      ...defined({ forked_from_id: forkedFrom, environment }),
     };
     const path = pathOf(sessions, id, new Date(at));
     const file = await openThreadFile({ path, meta, now, limits });
@@ -135,7 +135,7 @@ export function createThreadStore(options: ThreadStoreOptions): ThreadStore {
       lastTokens,
       functionsOnly,
       checkpoints,
-      ...(usage === undefined ? {} : { usage }),
+      ...defined({ usage }),
       // After a gap it is unknown whether a call was made.
       ...(startedCalls === undefined || hasGap ? {} : { startedCalls }),
     };

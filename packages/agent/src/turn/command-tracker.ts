@@ -1,5 +1,6 @@
 import type { UnifiedExecResult } from "@codex/executor-protocol";
 import type { AnyStructured, LiveOutput, RefusedCall, ToolCallResult } from "@codex/orchestrator";
+import { defined } from "@codex/values";
 import type { AgentEvent } from "../events/agent-event.js";
 import { OutputText } from "../events/output-text.js";
 import type { CommandDetails, ItemStatus } from "../events/thread-item.js";
@@ -155,7 +156,7 @@ export class CommandTracker {
     await this.#complete(tracked, exitCode === 0 ? "completed" : "failed", {
       exitCode,
       outcome,
-      ...(sandboxDenial === undefined ? {} : { sandboxDenial }),
+      ...defined({ sandboxDenial }),
     });
   }
 
@@ -177,7 +178,7 @@ export class CommandTracker {
       outcome: undefined,
       decision: { kind, reason: structured.reason },
       ...(structured.command === undefined ? {} : { shownCommand: joinWords(structured.command) }),
-      ...(structured.cwd === undefined ? {} : { cwd: structured.cwd }),
+      ...defined({ cwd: structured.cwd }),
     });
   }
 

@@ -1,4 +1,5 @@
 import type { ContentPart, ToolOutput } from "@codex/model";
+import { defined } from "@codex/values";
 import { MAX_RESULT_IMAGE_CHARS, MAX_RESULT_IMAGES } from "../limits.js";
 import { decodeBase64 } from "../tools/image/base64.js";
 import { toImageUrl } from "../tools/image/image-url.js";
@@ -16,7 +17,7 @@ export function readParts(structured: object | undefined): ResultParts {
   const { content, structuredContent }: { content?: unknown; structuredContent?: unknown } = structured;
   return {
     ...(Array.isArray(content) ? { content } : {}),
-    ...(structuredContent === undefined ? {} : { structuredContent }),
+    ...defined({ structuredContent }),
   };
 }
 

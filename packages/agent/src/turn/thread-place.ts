@@ -1,5 +1,6 @@
 import type { ProcessOutcome } from "@codex/executor-protocol";
 import type { Conversation, EnvironmentSelection, ModelTool, Orchestrator } from "@codex/orchestrator";
+import { defined } from "@codex/values";
 
 /** What decides where the calls of a thread run. */
 export interface ThreadPlaceOptions {
@@ -97,7 +98,4 @@ export class ThreadPlace {
   }
 }
 
-const getDirectories = ({ cwd, workspaceRoots }: ThreadPlaceOptions) => ({
-  ...(cwd === undefined ? {} : { cwd }),
-  ...(workspaceRoots === undefined ? {} : { workspaceRoots }),
-});
+const getDirectories = ({ cwd, workspaceRoots }: ThreadPlaceOptions) => defined({ cwd, workspaceRoots });

@@ -16,6 +16,7 @@ import {
   textOf,
   type Usage,
 } from "@codex/model";
+import { defined } from "@codex/values";
 import type { AgentEvent, TurnEnd } from "../events/agent-event.js";
 import type { PlanDetails } from "../events/thread-item.js";
 import { addUsage, NO_USAGE } from "../events/usage.js";
@@ -245,7 +246,7 @@ export class Turn {
       threadId,
       turnId: this.#options.turnId,
       promptCacheKey: threadId,
-      ...(this.#turnState === undefined ? {} : { turnState: this.#turnState }),
+      ...defined({ turnState: this.#turnState }),
     };
   }
 

@@ -1,5 +1,6 @@
 import { constants } from "node:os";
 import type { FileAccessOptions, Orchestrator, RunOutcome, StartedCommand } from "@codex/orchestrator";
+import { defined } from "@codex/values";
 import type { Experimental_SandboxProcess, Experimental_SandboxSession } from "ai";
 import { collectOutput, toStream } from "./collected-output.js";
 
@@ -23,12 +24,7 @@ export function codexSandbox(
 ): Experimental_SandboxSession {
   const { environment, cwd, client } = options;
   const { files } = orchestrator;
-  const place = (signal: AbortSignal | undefined): FileAccessOptions => ({
-    ...(environment === undefined ? {} : { environment }),
-    ...(cwd === undefined ? {} : { cwd }),
-    ...(client === undefined ? {} : { client }),
-    ...(signal === undefined ? {} : { signal }),
-  });
+  const place = (signal: AbortSignal | undefined): FileAccessOptions => defined({ environment, cwd, client, signal });
   const start = (request: SpawnRequest) => startCommand(orchestrator, request, place(request.abortSignal));
   const read = async ({ path, abortSignal }: PathRequest) => {
     const found = await files.stat(path, place(abortSignal));
@@ -107,9 +103,7 @@ async function startCommand(
     {
       cmd,
       stdin: stdin ? "open" : "null",
-      ...(env === undefined ? {} : { env }),
-      ...(workingDirectory === undefined ? {} : { cwd: workingDirectory }),
-      ...(environment === undefined ? {} : { environment }),
+      ...defined({ env, cwd: workingDirectory, environment }),
     },
     place,
   );

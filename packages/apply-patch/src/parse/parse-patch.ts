@@ -1,3 +1,4 @@
+import { defined } from "@codex/values";
 import { MAX_CHUNKS, MAX_OPERATIONS, MAX_PATCH_BYTES } from "../limits.js";
 import { type Operation, type Patch, PatchError, type PatchProblem } from "../patch.js";
 import { quoteLine } from "../quote.js";
@@ -45,7 +46,7 @@ function parse(lines: readonly string[]): Patch {
     if (cursor.chunks > MAX_CHUNKS) fail(cursor.at, `a patch has at most ${MAX_CHUNKS} chunks`);
   }
   if (operations.length === 0) throw new PatchError({ message: `the patch is empty: it names no file. ${HEADERS}` });
-  return { ...(environmentId === undefined ? {} : { environmentId }), operations };
+  return { ...defined({ environmentId }), operations };
 }
 
 function checkFrame(lines: readonly string[]): void {

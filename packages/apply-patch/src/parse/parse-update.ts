@@ -1,3 +1,4 @@
+import { defined } from "@codex/values";
 import { type Chunk, type ChunkLine, PatchError, type UpdateFile } from "../patch.js";
 import { quoteLine } from "../quote.js";
 
@@ -27,7 +28,7 @@ export function parseUpdate(cursor: Cursor, path: string, line: number): UpdateF
   if (chunks.length === 0 && moveTo === undefined) {
     fail(line, path, "the update has no chunk: give lines that begin with ' ', '-' or '+'");
   }
-  return { kind: "update", path, line, ...(moveTo === undefined ? {} : { moveTo }), chunks };
+  return { kind: "update", path, line, ...defined({ moveTo }), chunks };
 }
 
 function parseMove(cursor: Cursor, path: string): string | undefined {
@@ -53,7 +54,7 @@ function parseChunk(cursor: Cursor, path: string, isFirst: boolean): Chunk {
     else break;
   }
   if (lines.length === 0) failEmpty(cursor, path);
-  return { line, ...(header === undefined ? {} : { header }), lines, isAtEnd };
+  return { line, ...defined({ header }), lines, isAtEnd };
 }
 
 /** Parses `@@ HEADER`; undefined for `@@` alone, and for a first chunk without it. */

@@ -1,5 +1,5 @@
+import { messageOf } from "@codex/values";
 import type { Channel, ChannelEnd, CloseOptions, Received } from "../channel.js";
-import { messageOf } from "../error-message.js";
 import { ChannelError } from "../errors.js";
 import { closedError } from "../queue/ending.js";
 import { type EnvelopeOf, parseEnvelope, type TraceContext } from "./envelope.js";

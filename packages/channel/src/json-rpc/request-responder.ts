@@ -1,6 +1,6 @@
+import { messageOf } from "@codex/values";
 import type { Channel } from "../channel.js";
 import { stringify } from "../codec/encode.js";
-import { messageOf } from "../error-message.js";
 import type { EnvelopeOf } from "./envelope.js";
 import { EncodedResponse, ErrorResponse, type PeerOptions } from "./peer-options.js";
 import { RequestContext } from "./request-context.js";

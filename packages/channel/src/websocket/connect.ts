@@ -1,10 +1,9 @@
 import type { IncomingMessage } from "node:http";
 import type { connect, TcpNetConnectOpts } from "node:net";
 import type { Duplex } from "node:stream";
-import { SecretFilter } from "@codex/text";
+import { messageOf, SecretFilter } from "@codex/values";
 import { WebSocket } from "ws";
 import type { Channel } from "../channel.js";
-import { messageOf } from "../error-message.js";
 import { ChannelError } from "../errors.js";
 import { type ChannelLimits, resolveLimits } from "../limits.js";
 import { connectWire } from "./connect-wire.js";

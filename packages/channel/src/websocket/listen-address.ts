@@ -1,7 +1,7 @@
 import { statSync } from "node:fs";
 import { createServer, type RequestListener, type Server } from "node:http";
 import { createServer as createTlsServer } from "node:https";
-import { messageOf } from "../error-message.js";
+import { messageOf } from "@codex/values";
 import { ChannelError, errnoOf } from "../errors.js";
 import { listenPrivately, removeDeadSocket } from "../unix/unix-socket.js";
 

@@ -13,6 +13,7 @@ import { systemClock } from "@codex/clock";
 import { toWireSandbox } from "@codex/exec-server-protocol";
 import { type Approver, type AuditOptions, Auditor, type Orchestrator } from "@codex/orchestrator";
 import type { ApprovalPolicy, SandboxSelector } from "@codex/policy";
+import { defined } from "@codex/values";
 import type { Place } from "./open-place.js";
 import type { Workspace } from "./open-workspace.js";
 
@@ -51,7 +52,7 @@ export function createFileTools(options: FileToolsOptions): { list: AgentTool[];
     toFileSandbox: toWireSandbox,
     newId,
     auditor: new Auditor(audit, newId),
-    ...(approver === undefined ? {} : { approver }),
+    ...defined({ approver }),
   });
   const environments = {
     ids,
@@ -62,7 +63,7 @@ export function createFileTools(options: FileToolsOptions): { list: AgentTool[];
         return { refused: `environment \`${named}\` cannot be used: ${connected.reason}` };
       const { executor: found, notice } = connected;
       const there = found.name === id ? files : place.getEnvironment(found.name).files;
-      return { id: found.name, files: there, cwd: cwdOf(found.name), ...(notice === undefined ? {} : { notice }) };
+      return { id: found.name, files: there, cwd: cwdOf(found.name), ...defined({ notice }) };
     },
   };
   const { originalImages } = describeModel(settings.model);

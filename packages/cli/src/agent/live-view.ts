@@ -1,4 +1,5 @@
 import type { Orchestrator } from "@codex/orchestrator";
+import { defined } from "@codex/values";
 import type { View } from "@codex/view";
 import { type AgentObserver, createAgentObserver } from "@codex/view/agent";
 import { CommandError } from "../exit-codes.js";
@@ -38,7 +39,7 @@ export function createLiveView({ viewPort = 0, once = false }: LiveViewOptions):
           port: viewPort,
           onStop: () => void observer.stop(),
           onProblem: say,
-          ...(auditFile === undefined ? {} : { auditFile }),
+          ...defined({ auditFile }),
         };
         view = await attachView(orchestrator, options).catch((cause: Error) => {
           throw new CommandError(cause.message, 1, { cause });

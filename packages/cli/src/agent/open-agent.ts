@@ -10,8 +10,7 @@ import { readPlainFile } from "@codex/plain-file";
 import { createLazyShellParser, createRuleSaver, type GetShellParser } from "@codex/policy";
 import type { CommandSandbox } from "@codex/sandbox";
 import { VERSION } from "@codex/servers";
-import { messageOf } from "@codex/telemetry";
-import { decodeText } from "@codex/text";
+import { decodeText, defined, messageOf } from "@codex/values";
 import { openAudit } from "../audit.js";
 import { choosePlace } from "../connect.js";
 import type { ChosenEnvironment } from "../environments.js";
@@ -123,8 +122,7 @@ async function openAgentAt(
     policy,
     shellParser,
     defaults: withoutKeys(config.settings.defaults, config.table),
-    ...(approver === undefined ? {} : { approver }),
-    ...(audit === undefined ? {} : { audit }),
+    ...defined({ approver, audit }),
     ...createOutages(say, "Ctrl-C ends the turn").hooks,
   });
   let mcp: McpTools | undefined;
@@ -163,19 +161,19 @@ async function openAgentAt(
         model,
         modelName,
         version: VERSION,
-        ...(workspace.cwd === undefined ? {} : { cwd: workspace.cwd }),
-        ...(environments === undefined ? {} : { environments }),
-        ...(instructions === undefined ? {} : { instructions }),
+        ...defined({ cwd: workspace.cwd, environments, instructions }),
         tools: tools.list,
         readContext: createContextReader(sources),
         reasoning: settings.reasoning,
         retry: provider.retry,
         login: config.settings.defaults.allowLogin ?? true,
         ...(settings.verbosity === undefined ? {} : { text: { verbosity: settings.verbosity } }),
-        ...(settings.serviceTier === undefined ? {} : { serviceTier: settings.serviceTier }),
-        ...(settings.contextWindow === undefined ? {} : { contextWindow: settings.contextWindow }),
-        ...(settings.compactTokenLimit === undefined ? {} : { compactTokenLimit: settings.compactTokenLimit }),
-        ...(settings.compactPrompt === undefined ? {} : { compactPrompt: settings.compactPrompt }),
+        ...defined({
+          serviceTier: settings.serviceTier,
+          contextWindow: settings.contextWindow,
+          compactTokenLimit: settings.compactTokenLimit,
+          compactPrompt: settings.compactPrompt,
+        }),
         ...(provider.toolTypes === undefined ? {} : { customTools: provider.toolTypes.includes("custom") }),
         ...(settings.webSearch === undefined ? {} : { hostedTools: [settings.webSearch] }),
       });
@@ -275,9 +273,7 @@ async function openAgentConfig(
       {
         config: [...features, ...config],
         ...(options.ignoreUserConfig === true ? { ignoreUserConfig: true } : {}),
-        ...(profile === undefined ? {} : { profile }),
-        ...(mode === undefined ? {} : { sandbox: mode }),
-        ...(askForApproval === undefined ? {} : { askForApproval }),
+        ...defined({ profile, sandbox: mode, askForApproval }),
         ...(isBypassed(options) || !(isSomebodyAsked || approveForMe) ? { approvalPolicy: "never" } : {}),
       },
       workspace.cwd,

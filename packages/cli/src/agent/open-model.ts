@@ -12,6 +12,7 @@ import { codexHome } from "@codex/config";
 import { findProxy, ProxyError } from "@codex/http-proxy";
 import { readPlainFile } from "@codex/plain-file";
 import { VERSION } from "@codex/servers";
+import { defined } from "@codex/values";
 import { CommandError } from "../exit-codes.js";
 import { openProgramDirectory } from "../program-directory.js";
 
@@ -35,7 +36,7 @@ export async function openModel(
 ): Promise<OpenedModel> {
   try {
     const auth = await readAuth();
-    const sources = { config: table, env: process.env, ...(auth === undefined ? {} : { auth }) };
+    const sources = { config: table, env: process.env, ...defined({ auth }) };
     const { provider, notices } = resolveProvider(id === undefined ? sources : { ...sources, id });
     const { credential } = provider;
     const readToken = credential.kind === "command" ? createTokenReader(startElsewhere(credential.command)) : undefined;
@@ -50,8 +51,7 @@ export async function openModel(
     const model = createResponsesModel({
       provider,
       userAgent: `codex-ts/${VERSION}`,
-      ...(originator === undefined ? {} : { originator }),
-      ...(readToken === undefined ? {} : { readToken }),
+      ...defined({ originator, readToken }),
       fetch: createNodeFetch(undefined, findProxy(new URL(provider.url), process.env), onAsked),
     });
     return { model, provider, notices };

@@ -3,7 +3,7 @@ import type { Environment } from "@codex/environments";
 import type { AttachedExecutor, Orchestrator } from "@codex/orchestrator";
 import type { PolicyOptions } from "@codex/policy";
 import { readCredentials } from "@codex/servers";
-import { messageOf } from "@codex/telemetry";
+import { messageOf } from "@codex/values";
 import { createAddressEnvironment } from "../address-environment.js";
 import { attachExecutor, type ConnectOptions } from "../connect.js";
 import type { ChosenEnvironment } from "../environments.js";

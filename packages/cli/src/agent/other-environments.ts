@@ -1,5 +1,6 @@
 import type { Orchestrator } from "@codex/orchestrator";
 import type { PolicyOptions } from "@codex/policy";
+import { defined } from "@codex/values";
 import { areEnvironmentsConfigured, type ConnectOptions } from "../connect.js";
 import { createOwnEnvironment } from "../own-environment.js";
 import type { OwnExecutorOptions } from "../own-executor.js";
@@ -23,7 +24,7 @@ export async function addOtherEnvironments(
   const list = environments.list().filter(({ id }) => id !== primary);
   for (const other of list) {
     const fallback = config.environments.find(({ id }) => id === other.id)?.fallback;
-    orchestrator.addEnvironment(other, { policy, ...(fallback === undefined ? {} : { fallback }) });
+    orchestrator.addEnvironment(other, { policy, ...defined({ fallback }) });
   }
   return { list, close: () => environments.close() };
 }

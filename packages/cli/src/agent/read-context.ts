@@ -14,6 +14,7 @@ import { type AgentSettings, describeOthers, getToday } from "@codex/agent-termi
 import { codexHome, type Settings } from "@codex/config";
 import type { McpTools } from "@codex/mcp-client";
 import type { Orchestrator } from "@codex/orchestrator";
+import { defined } from "@codex/values";
 import type { Place } from "./open-place.js";
 import type { Workspace } from "./open-workspace.js";
 
@@ -35,8 +36,7 @@ export function createContextReader(sources: ContextSources): (turn: { prompt: s
   const project = createProjectReader({
     fallbackNames: settings.projectDocFallbackFilenames,
     home: createHomeFiles({ codexHome: codexHome(), home: homedir(), isShared: isOwn }),
-    ...(settings.projectRootMarkers === undefined ? {} : { rootMarkers: settings.projectRootMarkers }),
-    ...(settings.projectDocMaxBytes === undefined ? {} : { maxDocBytes: settings.projectDocMaxBytes }),
+    ...defined({ rootMarkers: settings.projectRootMarkers, maxDocBytes: settings.projectDocMaxBytes }),
   });
   return async ({ prompt }) => {
     const cwd = workspace.cwd ?? executor.host?.cwd ?? "/";
@@ -66,8 +66,7 @@ function describePlace({ place, workspace, settings, config, orchestrator }: Con
     id: executor.name,
     ...(cwd === undefined ? {} : { cwd, roots: [cwd, ...workspace.addedRoots] }),
     ...(shell === undefined ? {} : { shell: basename(shell) }),
-    ...(sandbox.mode === undefined ? {} : { profile: sandbox.mode }),
-    ...(error === undefined ? {} : { error }),
+    ...defined({ profile: sandbox.mode, error }),
   };
   const others = describeOthers(
     orchestrator.listEnvironments().filter(({ id }) => id !== executor.name && place.ids?.includes(id)),

@@ -1,6 +1,6 @@
 import { findMissingSkills } from "@codex/agent";
 import type { AgentSettings } from "@codex/agent-terminal";
-import { messageOf } from "@codex/telemetry";
+import { messageOf } from "@codex/values";
 import { areEnvironmentsConfigured, type ConnectOptions } from "../connect.js";
 import { CommandError } from "../exit-codes.js";
 import type { Place } from "./open-place.js";

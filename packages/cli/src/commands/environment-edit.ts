@@ -7,6 +7,7 @@ import {
   removeEnvironment,
   trustConfigured,
 } from "@codex/environments";
+import { defined } from "@codex/values";
 import { loadConfigured } from "../configured-environments.js";
 import { knownExecutorsFile } from "../environments.js";
 import { CommandError, EXIT } from "../exit-codes.js";
@@ -42,13 +43,12 @@ export async function runEnvironmentAdd(
     {
       id,
       ...(isUrl ? { url: first } : { program: first, ...(args.length === 0 ? {} : { args }) }),
-      ...(cwd === undefined ? {} : { cwd }),
+      ...defined({ cwd }),
       ...(env.length === 0 ? {} : { env: variables }),
       ...(tokenFile === undefined ? {} : { auth_bearer_token_file: resolve(tokenFile) }),
-      ...(tokenEnv === undefined ? {} : { auth_bearer_token_env: tokenEnv }),
+      ...defined({ auth_bearer_token_env: tokenEnv }),
       ...(caFile === undefined ? {} : { ca_file: resolve(caFile) }),
-      ...(fallback === undefined ? {} : { fallback }),
-      ...(eager === undefined ? {} : { eager }),
+      ...defined({ fallback, eager }),
     },
     options.default,
   );

@@ -24,6 +24,7 @@ import { createTerminalApprover } from "@codex/agent-terminal/approvals";
 import { systemClock } from "@codex/clock";
 import { written } from "@codex/foreground";
 import type { Approver } from "@codex/orchestrator";
+import { defined } from "@codex/values";
 import type { ExecOptions, ThreadChoice } from "../agent/agent-options.js";
 import { type OpenedAgent, openAgent } from "../agent/open-agent.js";
 import { chooseThread, startThread } from "../agent/open-thread.js";
@@ -135,8 +136,7 @@ async function runTurn(turn: TurnToRun): Promise<ShownTurnResult> {
           renderMessage: turn.review ? renderReview : undefined,
           options: {
             signal: AbortSignal.any([turn.signal, closed]),
-            ...(outputSchema === undefined ? {} : { outputSchema }),
-            ...(options.maxTurns === undefined ? {} : { maxResponses: options.maxTurns }),
+            ...defined({ outputSchema, maxResponses: options.maxTurns }),
             ...(options.timeout === undefined ? {} : { timeoutMs: Math.ceil(options.timeout * 1000) }),
           },
         });

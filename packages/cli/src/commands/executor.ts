@@ -1,6 +1,7 @@
 import type { ToollessHost } from "@codex/exec-backend";
 import { type ExecutorCommandOptions, runExecutor as run } from "@codex/servers/executor";
-import { messageOf, type Telemetry } from "@codex/telemetry";
+import type { Telemetry } from "@codex/telemetry";
+import { messageOf } from "@codex/values";
 import { CommandError, EXIT } from "../exit-codes.js";
 
 /** Serves this host, or programs on an exec-server. @throws CommandError */

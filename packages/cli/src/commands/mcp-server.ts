@@ -13,6 +13,7 @@ import {
   type TlsArguments,
   VERSION,
 } from "@codex/servers";
+import { defined } from "@codex/values";
 import { CommandError, EXIT } from "../exit-codes.js";
 import { type EntryOptions, listEntryArguments } from "../mcp/entry-arguments.js";
 import type { McpOrchestrator } from "../mcp/open-orchestrator.js";
@@ -53,7 +54,7 @@ export async function runMcpServer(options: McpServerCommandOptions, beginning?:
     version: VERSION,
     // `judge` connects the environment it needs.
     attach: async () => (await opened.open()).judge("list_sessions", {}),
-    ...(options.cd === undefined ? {} : { cwd: options.cd }),
+    ...defined({ cwd: options.cd }),
   });
   const live = options.view === true ? (await import("../agent/live-view.js")).createLiveView(options) : undefined;
   try {
@@ -132,7 +133,7 @@ function readHttpAddress({ listen, listenTokenFile, allowedHost = [], ...tlsOpti
       EXIT.usage,
     );
   }
-  return { host, port, ...(tls === undefined ? {} : { tls }), allowedHosts: allowedHost, ...(tokens && { tokens }) };
+  return { host, port, ...defined({ tls }), allowedHosts: allowedHost, ...(tokens && { tokens }) };
 }
 
 const onError = (error: Error) => say(`mcp: ${error.message}`);

@@ -21,7 +21,7 @@ import {
 import { reportAsCodex } from "@codex/servers/exec-server";
 import type { ExecutorCommandOptions } from "@codex/servers/executor";
 import { createLocalExecServer } from "@codex/servers/local-exec-server";
-import { messageOf } from "@codex/telemetry";
+import { defined, messageOf } from "@codex/values";
 import { CommandError, EXIT } from "../exit-codes.js";
 import { say } from "../notice.js";
 import { checkRegistryUrl } from "../registry-url.js";
@@ -107,7 +107,7 @@ async function serveRemotely(
   const address = { url: options.remote, environmentId };
   const sources = { env: process.env, authFile: join(codexHome(), "auth.json"), stdin: process.stdin, onEnd: stop };
   const { authorize, authorizeSocket } = await openCredential(options, address, sources);
-  const { ca } = readCredentials({ ...(options.caFile === undefined ? {} : { caFile: options.caFile }) });
+  const { ca } = readCredentials(defined({ caFile: options.caFile }));
   const common = { registry: { ...address, authorize, ca }, log: telemetry.log };
   const relay = isDirect
     ? serveDirectExecutor({ ...common, authorizeSocket, onStream: (channel) => serve(channel, "direct") })

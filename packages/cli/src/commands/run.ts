@@ -6,6 +6,7 @@ import type { SandboxMode, TerminalSize } from "@codex/executor-protocol";
 import { createOutages, DEFAULT_SIZE, endAs, followProgram, getTerminalSize } from "@codex/foreground";
 import { createProgramRunner } from "@codex/orchestrator";
 import type { RunRecording } from "@codex/recording";
+import { defined } from "@codex/values";
 import { attachExecutor, choosePlace } from "../connect.js";
 import { CommandError, EXIT } from "../exit-codes.js";
 import { say } from "../notice.js";
@@ -60,13 +61,13 @@ export async function runRun(argv: string[], options: RunOptions): Promise<void>
       orchestrator,
       {
         argv,
-        ...(cwd === undefined ? {} : { cwd }),
+        ...defined({ cwd }),
         env: parseEnv(options.env, tty),
         envPolicy: { inherit: "all", ignoreDefaultExcludes: own, exclude: [], set: {}, includeOnly: [] },
         tty,
         stdin: isNullDevice(STDIN) ? "null" : "open",
         ...(tty ? { size } : {}),
-        ...(sandbox === undefined ? {} : { sandbox }),
+        ...defined({ sandbox }),
         ...(options.timeout === undefined ? {} : { timeoutMs: Math.ceil(options.timeout * 1000) }),
       },
       { recording, outages, say },

@@ -3,6 +3,7 @@ import type { Sandbox } from "@codex/executor-protocol";
 import { DEFAULT_SIZE, endAs, followProgram, getTerminalSize } from "@codex/foreground";
 import { createProgramRunner } from "@codex/orchestrator";
 import { createCommandSandbox } from "@codex/sandbox";
+import { defined } from "@codex/values";
 import { attachExecutor } from "../connect.js";
 import { CommandError, EXIT } from "../exit-codes.js";
 import { print, say } from "../notice.js";
@@ -52,9 +53,7 @@ async function runElsewhere(argv: readonly string[], options: SandboxCommandOpti
     sandbox: mode,
     env: [],
     recordInput: false,
-    ...(environment === undefined ? {} : { environment }),
-    ...(cd === undefined ? {} : { cwd: cd }),
-    ...(tty === undefined ? {} : { tty }),
+    ...defined({ environment, cwd: cd, tty }),
   });
 }
 

@@ -3,7 +3,7 @@ import { extname } from "node:path";
 import { openOutputFileSync } from "@codex/file-lock";
 import { createOrchestrator } from "@codex/orchestrator";
 import { renderScreenshot, SCREENSHOT_FORMATS, type ScreenshotFormat } from "@codex/recording/screenshot";
-import { messageOf } from "@codex/telemetry";
+import { messageOf } from "@codex/values";
 import { CommandError, EXIT } from "../exit-codes.js";
 import { readStyledScreen } from "../screen-drawing.js";
 import { attachSessions, checkSessionsAddress, type SessionsAddress } from "./sessions.js";

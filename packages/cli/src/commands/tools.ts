@@ -9,6 +9,7 @@ import {
   type OrchestratorDefaults,
 } from "@codex/orchestrator";
 import { createRuleSaver, type PolicyOptions } from "@codex/policy";
+import { defined } from "@codex/values";
 import { openAudit } from "../audit.js";
 import { attachExecutor, type ConnectOptions, choosePlace } from "../connect.js";
 import type { ChosenEnvironment } from "../environments.js";
@@ -75,9 +76,7 @@ async function withExecutor(
   const approver = createTerminalApprover(savedRulesFile());
   const orchestrator = createOrchestrator({
     policy,
-    ...(options.defaults === undefined ? {} : { defaults: options.defaults }),
-    ...(options.audit === undefined ? {} : { audit: options.audit }),
-    ...(approver === undefined ? {} : { approver }),
+    ...defined({ defaults: options.defaults, audit: options.audit, approver }),
   });
   const { chosen, tool } = options;
   let mcp: McpTools | undefined;

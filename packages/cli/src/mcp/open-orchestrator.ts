@@ -1,5 +1,6 @@
 import { createOrchestrator, type ExecutorAttachment, type Orchestrator } from "@codex/orchestrator";
 import { createRuleSaver } from "@codex/policy";
+import { defined } from "@codex/values";
 import { openAudit } from "../audit.js";
 import { attachExecutor, type ConnectOptions, choosePlace, isOwnHost } from "../connect.js";
 import type { ChosenEnvironment } from "../environments.js";
@@ -33,7 +34,7 @@ export async function openOrchestrator(options: EntryOptions, onToolsChanged: ()
       sandbox: openSandbox(sandbox, isOwnHost(options)),
     },
     defaults,
-    ...(audit === undefined ? {} : { audit }),
+    ...defined({ audit }),
     onToolsChanged,
   });
   const place = createPlace(options);

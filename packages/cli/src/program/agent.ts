@@ -1,3 +1,4 @@
+import { defined } from "@codex/values";
 import { type Command, Option } from "commander";
 import type { ExecOptions, ThreadChoice } from "../agent/agent-options.js";
 import { CommandError, EXIT } from "../exit-codes.js";
@@ -86,7 +87,7 @@ function chooseTarget(prompt: string | undefined, { uncommitted, base, commit, t
   }
   if (title !== undefined && commit === undefined) throw new CommandError("--title needs --commit", EXIT.usage);
   if (base !== undefined) return { kind: "base", branch: base } as const;
-  if (commit !== undefined) return { kind: "commit", commit, ...(title === undefined ? {} : { title }) } as const;
+  if (commit !== undefined) return { kind: "commit", commit, ...defined({ title }) } as const;
   return { kind: prompt === undefined ? "uncommitted" : "custom" } as const;
 }
 

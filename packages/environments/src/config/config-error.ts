@@ -1,4 +1,5 @@
 import type { Place } from "@codex/toml";
+import { defined } from "@codex/values";
 
 /** A problem in a configuration of environments and its location, without secrets. */
 export interface ConfigProblem {
@@ -75,9 +76,9 @@ export function createProblem(
   const name = at.filter((part) => typeof part === "string").join(".");
   return new EnvironmentsConfigError({
     file,
-    ...(line === undefined ? {} : { line }),
+    ...defined({ line }),
     ...(name === "" ? {} : { key: name }),
-    ...(value === undefined ? {} : { value }),
+    ...defined({ value }),
     rule,
   });
 }

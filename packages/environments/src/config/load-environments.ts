@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { readTomlFile, TomlFileError } from "@codex/toml";
+import { defined } from "@codex/values";
 import { CONNECT_TIMEOUT_MS, INITIALIZE_TIMEOUT_MS } from "../limits.js";
 import { createProblem, EnvironmentsConfigError, type Section, showType, showValue } from "./config-error.js";
 import type { ConfigSource, ConfiguredEnvironment, ConfiguredNoise, EnvironmentsConfig } from "./environment-config.js";
@@ -96,7 +97,7 @@ async function openFile(file: string): Promise<Section | undefined> {
   } catch (error) {
     if (!(error instanceof TomlFileError)) throw error;
     const { line } = error;
-    throw new EnvironmentsConfigError({ file, ...(line === undefined ? {} : { line }), rule: error.reason });
+    throw new EnvironmentsConfigError({ file, ...defined({ line }), rule: error.reason });
   }
 }
 
@@ -268,6 +269,6 @@ function readNoise(env: EnvironmentsSources["env"]): ConfiguredNoise | undefined
     registryUrl,
     environmentId,
     token: { kind: "literal", token: authToken },
-    ...(account === undefined ? {} : { chatgptAccountId: account }),
+    ...defined({ chatgptAccountId: account }),
   };
 }

@@ -1,4 +1,5 @@
 import { isAbsolute, join, resolve } from "node:path";
+import { defined } from "@codex/values";
 import { CONNECT_TIMEOUT_MS, INITIALIZE_TIMEOUT_MS } from "../limits.js";
 import { createProblem, type Section, showType, showValue } from "./config-error.js";
 import type { ConfiguredEnvironment, TokenSource } from "./environment-config.js";
@@ -106,11 +107,9 @@ export function readAdditions(section: Section, to: ConfiguredEnvironment, home:
   if (fallback === to.id) throw createProblem(section, "fallback", "names the environment itself", showValue(fallback));
   return {
     ...to,
-    ...(fallback === undefined ? {} : { fallback }),
-    ...(eager === undefined ? {} : { eager }),
-    ...(token === undefined ? {} : { token }),
+    ...defined({ fallback, eager, token }),
     ...(caFile === undefined ? {} : { caFile: resolve(home, caFile) }),
-    ...(envInherit === undefined ? {} : { envInherit }),
+    ...defined({ envInherit }),
   };
 }
 
@@ -191,7 +190,7 @@ function readRegistry(section: Section, given: string, id: string) {
     kind: "noise" as const,
     registryUrl,
     environmentId,
-    ...(labels === undefined ? {} : { labels }),
+    ...defined({ labels }),
     ...(literal === undefined ? {} : { token: { kind: "literal" as const, token: literal } }),
   };
 }

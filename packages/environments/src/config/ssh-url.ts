@@ -1,3 +1,4 @@
+import { defined } from "@codex/values";
 /** The parts of `ssh://[USER@]HOST[:PORT][/DIRECTORY]`. */
 export interface SshUrl {
   /** As passed to `ssh`: an alias of its configuration, a host name, or an address without brackets. */
@@ -28,8 +29,7 @@ export function readSshUrl(url: string): SshUrl | string {
   if (cwd === null) return `${expected}; the directory is not percent-encoded correctly`;
   return {
     host: bare,
-    ...(user === undefined ? {} : { user }),
-    ...(number === undefined ? {} : { port: number }),
+    ...defined({ user, port: number }),
     ...(cwd === undefined ? {} : { cwd: cwd.replace(/^\/(?=~(\/|$))/, "") }),
   };
 }

@@ -1,6 +1,6 @@
 import { ChannelError, RpcError } from "@codex/channel";
 import { ClientError } from "@codex/exec-server-client";
-import { messageOf } from "@codex/telemetry";
+import { messageOf } from "@codex/values";
 import { EnvironmentError, type EnvironmentErrorCode } from "../errors.js";
 import { MAX_REASON_LENGTH } from "../limits.js";
 import { LinkError } from "../links/link-error.js";

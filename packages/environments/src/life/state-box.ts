@@ -1,3 +1,4 @@
+import { defined } from "@codex/values";
 import type { EnvironmentState, EnvironmentStatus } from "../environment.js";
 
 /** The state of one environment and the listeners for its changes. */
@@ -18,7 +19,7 @@ export class StateBox {
 
   set(status: EnvironmentStatus, reason?: string): void {
     if (this.#state.status === status && this.#state.reason === reason) return;
-    this.#state = { status, since: this.#now(), ...(reason === undefined ? {} : { reason }) };
+    this.#state = { status, since: this.#now(), ...defined({ reason }) };
     for (const listener of [...this.#listeners]) {
       try {
         listener(this.#state);

@@ -4,8 +4,8 @@ import { statSync } from "node:fs";
 import type { Readable, Writable } from "node:stream";
 import { StringDecoder } from "node:string_decoder";
 import { type Clock, systemClock, waitAtMost } from "@codex/clock";
-import { messageOf } from "@codex/telemetry";
-import type { SecretFilter } from "@codex/text";
+import type { SecretFilter } from "@codex/values";
+import { defined, messageOf } from "@codex/values";
 import { END_GRACE_MS, KILL_GRACE_MS, MAX_LOGGED_LINE_LENGTH, STDERR_DRAIN_MS, STDERR_TAIL_LENGTH } from "../limits.js";
 import { LinkError } from "./link-error.js";
 import { createFilter } from "./redact.js";
@@ -50,7 +50,7 @@ export class Child {
   static async start(command: ChildCommand, signal?: AbortSignal): Promise<Child> {
     const { program, args = [], cwd, env, ownGroup = true } = command;
     signal?.throwIfAborted();
-    const options = { ...(cwd === undefined ? {} : { cwd }), env: { ...env }, detached: ownGroup };
+    const options = { ...defined({ cwd }), env: { ...env }, detached: ownGroup };
     try {
       const started = spawn(program, args, { ...options, stdio: ["pipe", "pipe", "pipe"] });
       await once(started, "spawn"); // or an error: without free descriptors it has no streams

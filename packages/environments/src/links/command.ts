@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 import type { Clock } from "@codex/clock";
 import { createEnvironment, DEFAULT_EXCLUDES } from "@codex/exec-backend";
+import { defined } from "@codex/values";
 import { Child } from "./child.js";
 import { ChildChannel, toProgramError } from "./child-channel.js";
 import { guardGroup } from "./guard.js";
@@ -55,8 +56,7 @@ export function createCommandLink(command: LinkedCommand): EnvironmentLink {
           env,
           cwd: cwd === undefined ? undefined : resolve(home, cwd),
           secrets,
-          ...(onLine === undefined ? {} : { onLine }),
-          ...(clock === undefined ? {} : { clock }),
+          ...defined({ onLine, clock }),
         },
         signal,
       );

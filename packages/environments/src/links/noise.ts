@@ -1,6 +1,6 @@
 import type { Clock } from "@codex/clock";
 import type { ListedExecutor } from "@codex/relay";
-import { messageOf } from "@codex/telemetry";
+import { defined, messageOf } from "@codex/values";
 import type { KnownExecutors, RegisteredEnvironment } from "./known-executors.js";
 import type { EnvironmentLink } from "./link.js";
 import { LinkError } from "./link-error.js";
@@ -39,7 +39,7 @@ export function createNoiseLink(address: NoiseAddress): EnvironmentLink {
           identity: keys,
           signal,
           checkKey: (key) => address.known?.check(address, relay.fingerprintOf(key)),
-          ...(address.clock === undefined ? {} : { clock: address.clock }),
+          ...defined({ clock: address.clock }),
         });
         return { channel };
       } catch (error) {
@@ -94,7 +94,7 @@ async function createRegistry(
   if (token !== "" && !secrets.includes(token)) secrets.push(token);
   const headers = {
     ...(token === "" ? {} : { authorization: `Bearer ${token}` }),
-    ...(chatgptAccountId === undefined ? {} : { "chatgpt-account-id": chatgptAccountId }),
+    ...defined({ "chatgpt-account-id": chatgptAccountId }),
   };
   const authorize = ({ url }: { url: string }) => {
     const problem = relay.findDestinationProblem("bearer", url);

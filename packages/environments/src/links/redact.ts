@@ -1,4 +1,4 @@
-import { SecretFilter } from "@codex/text";
+import { SecretFilter } from "@codex/values";
 import type { EnvironmentLink } from "./link.js";
 
 /** Minimum length of a secret; removing shorter texts would damage other words. */

@@ -1,5 +1,6 @@
 import { EXEC_SERVER_SUBPROTOCOL } from "@codex/exec-server-protocol";
 import { EXECUTOR_SUBPROTOCOL } from "@codex/executor-protocol";
+import { defined } from "@codex/values";
 import { CONNECT_TIMEOUT_MS } from "../limits.js";
 import type { EnvironmentLink } from "./link.js";
 import { listUrlSecrets } from "./redact.js";
@@ -33,7 +34,7 @@ export function createWebSocketLink({ url, token, ca, connectTimeoutMs }: WebSoc
       const { connectWebSocketChannel } = await import("@codex/channel/websocket");
       const channel = await connectWebSocketChannel(url, {
         headers,
-        ...(ca === undefined ? {} : { ca }),
+        ...defined({ ca }),
         connectTimeoutMs: connectTimeoutMs ?? CONNECT_TIMEOUT_MS,
         signal,
         subprotocols: [EXEC_SERVER_SUBPROTOCOL, EXECUTOR_SUBPROTOCOL],

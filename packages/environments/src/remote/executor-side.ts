@@ -1,6 +1,7 @@
 import type { Channel } from "@codex/channel";
 import { ExecServerClient, type LinkOptions } from "@codex/exec-server-client";
 import type { AttachedExecutor, ExecutorEnd, Orchestrator } from "@codex/orchestrator";
+import { defined } from "@codex/values";
 import type { EnvironmentLink } from "../links/link.js";
 
 type Attacher = Pick<Orchestrator, "attach">;
@@ -57,7 +58,7 @@ export class ExecutorSide {
     const attached = await orchestrator.attach({
       name: id,
       reconnect,
-      ...(channel === undefined ? {} : { channel }),
+      ...defined({ channel }),
       ...given,
     });
     this.#attached = attached;

@@ -11,6 +11,7 @@ import {
 import type { HostInfo } from "@codex/executor-protocol";
 import type { AttachedExecutor, Orchestrator } from "@codex/orchestrator";
 import type { Telemetry } from "@codex/telemetry";
+import { defined } from "@codex/values";
 import type { Environment, EnvironmentInfo, EnvironmentKind, EnvironmentState } from "../environment.js";
 import { EnvironmentError } from "../errors.js";
 import { AttachedExecutors } from "../life/attached-executors.js";
@@ -178,8 +179,7 @@ class RemoteEnvironment implements Environment {
         serverName: `environment \`${this.id}\``,
         clock,
         telemetry,
-        ...(recoveryWindowMs === undefined ? {} : { recoveryWindowMs }),
-        ...(random === undefined ? {} : { random }),
+        ...defined({ recoveryWindowMs, random }),
         onInterrupted: () => this.#box.set("reconnecting", "the connection was lost"),
         onResumed: () => this.#box.set("ready"),
         onLost: (reason) =>
@@ -226,7 +226,7 @@ class RemoteEnvironment implements Environment {
         serverName: `environment \`${id}\``,
         telemetry,
         clock,
-        ...(random === undefined ? {} : { random }),
+        ...defined({ random }),
       };
       this.#executor = {
         channel,

@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { type Clock, pause, systemClock } from "@codex/clock";
 import { createEnvironment } from "@codex/exec-backend";
 import { ClientError } from "@codex/exec-server-client";
+import { defined } from "@codex/values";
 import type { SshUrl } from "../config/ssh-url.js";
 import { FIRST_SSH_RETRY_MS, INSTALL_MS, LONGEST_SSH_RETRY_MS, PROMPT_MS, SSH_CONNECT_MS } from "../limits.js";
 import { Child } from "../links/child.js";
@@ -132,7 +133,7 @@ class SshLink {
         cwd: "/",
         onLine,
         ownGroup: !isInteractive,
-        ...(clock === undefined ? {} : { clock }),
+        ...defined({ clock }),
       },
       signal,
     );

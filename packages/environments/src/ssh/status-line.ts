@@ -1,6 +1,6 @@
 import type { Readable } from "node:stream";
 import { type Clock, systemClock } from "@codex/clock";
-import { cutStart } from "@codex/text";
+import { cutStart } from "@codex/values";
 import { MAX_STARTUP_OUTPUT_BYTES, MAX_STATUS_BYTES, STDERR_TAIL_LENGTH } from "../limits.js";
 
 /** A status line of the remote script: a keyword and its argument. */

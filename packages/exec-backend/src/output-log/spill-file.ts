@@ -1,5 +1,5 @@
 import { closeSync, read, writev } from "node:fs";
-import { messageOf } from "@codex/telemetry";
+import { messageOf } from "@codex/values";
 import { MAX_SPILL_CHUNKS, MAX_SPILL_IN_FLIGHT_BYTES } from "../limits.js";
 import type { OutputChunk } from "./output-chunk.js";
 import { openUnnamed } from "./unnamed-file.js";

@@ -5,6 +5,7 @@ import { checkStrings, StartError, UnknownStartError } from "@codex/exec-backend
 import { METHODS, toFileUrl, toWireSandbox } from "@codex/exec-server-protocol";
 import type { SandboxSupport } from "@codex/executor-protocol";
 import type { Telemetry, TraceContext } from "@codex/telemetry";
+import { defined } from "@codex/values";
 import * as z from "zod/mini";
 import type { ServerInfo } from "../connection/connection.js";
 import type { ExecServerClient } from "../exec-server-client.js";
@@ -187,7 +188,7 @@ function toRequest(processId: string, spec: ProcessSpec) {
     cwd: toFileUrl(cwd),
     env,
     ...metadataOf(env),
-    ...(envPolicy === undefined ? {} : { envPolicy }),
+    ...defined({ envPolicy }),
     ...(sandbox === undefined ? {} : { sandbox: toWireSandbox(sandbox) }),
     tty: stdio.kind === "pty",
     pipeStdin: stdio.kind === "pipe" && stdio.stdin === "open",

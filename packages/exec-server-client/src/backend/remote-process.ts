@@ -23,7 +23,7 @@ import {
 } from "@codex/exec-backend";
 import { ERROR_CODES } from "@codex/exec-server-protocol";
 import type { ProcessOutcome, TerminalSize } from "@codex/executor-protocol";
-import { messageOf } from "@codex/telemetry";
+import { messageOf } from "@codex/values";
 import { ClientError } from "../errors.js";
 import type { ProcessEvent } from "../events/process-event.js";
 import { MAX_WRITE_CHUNK_BYTES, PEER_PIPE_CHUNK_BYTES, PEER_TERMINAL_CHUNK_BYTES } from "../limits.js";

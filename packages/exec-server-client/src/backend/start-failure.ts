@@ -2,6 +2,7 @@ import { RpcError } from "@codex/channel";
 import type { ProcessSpec } from "@codex/exec-backend";
 import { START_ERROR_CODES, StartError, type StartErrorCode, UnknownStartError } from "@codex/exec-backend";
 import { ERROR_CODES, METHODS, toFileUrl } from "@codex/exec-server-protocol";
+import { defined } from "@codex/values";
 import * as z from "zod/mini";
 import { ClientError } from "../errors.js";
 import type { Calls } from "../session/calls.js";
@@ -49,7 +50,7 @@ async function findDirectoryProblem(
   const name = `working directory \`${cwd}\``;
   try {
     const params = { path: toFileUrl(cwd), sandbox: null };
-    const options = { idempotent: true, ...(signal === undefined ? {} : { signal }) };
+    const options = { idempotent: true, ...defined({ signal }) };
     const found = metadata.safeParse(await client.call(METHODS.fsGetMetadata, params, options));
     if (!found.success || found.data.isDirectory) return undefined;
     return { code: "cwd_not_directory", message: `${name} is not a directory` };

@@ -1,6 +1,7 @@
 import { type Channel, type ChannelEnd, type CloseOptions, Peer, type RequestOptions } from "@codex/channel";
 import { type Clock, type Deadline, waitUnlessAborted, withDeadline } from "@codex/clock";
 import { METHODS, NOTIFICATIONS } from "@codex/exec-server-protocol";
+import { defined } from "@codex/values";
 import { ClientError } from "../errors.js";
 import { INITIALIZE_TIMEOUT_MS, LIVENESS_MS, MAX_UNDELIVERED_BYTES, MAX_UNDELIVERED_MESSAGES } from "../limits.js";
 import type { Connector } from "./connector.js";
@@ -104,7 +105,7 @@ export class Connection {
 
   /** Rejects with RpcError, ChannelError, or the reason of `signal`. */
   request(method: string, params: unknown, signal?: AbortSignal, trace?: RequestOptions["trace"]): Promise<unknown> {
-    return this.#peer.request(method, params, { ...(signal === undefined ? {} : { signal }), trace });
+    return this.#peer.request(method, params, { ...defined({ signal }), trace });
   }
 
   /** Adds a listener. Returns a function that removes it; the end of the connection does so too. */

@@ -1,4 +1,5 @@
 import type { Channel } from "@codex/channel";
+import { defined } from "@codex/values";
 import { CONNECT_TIMEOUT_MS, MAX_SENT_FRAME_BYTES } from "../limits.js";
 
 /** Opens channels to an exec-server. */
@@ -47,5 +48,5 @@ export function createWebSocketConnector(url: string, target: WebSocketTarget = 
 export const createFixedConnector = (channel: Channel, close?: () => Promise<void>): Connector => ({
   canReopen: false,
   open: async () => channel,
-  ...(close === undefined ? {} : { close }),
+  ...defined({ close }),
 });

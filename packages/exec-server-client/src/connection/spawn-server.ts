@@ -1,5 +1,6 @@
 import { type ChildProcessByStdio, spawn } from "node:child_process";
 import type { Readable, Writable } from "node:stream";
+import { defined } from "@codex/values";
 import { ClientError } from "../errors.js";
 import { SERVER_GRACE_MS } from "../limits.js";
 
@@ -20,7 +21,7 @@ export type ServerChild = ChildProcessByStdio<Writable, Readable, null>;
 export async function spawnServer({ command, args = [], cwd, env, stderr }: ServerCommand): Promise<ServerChild> {
   const child: ServerChild = spawn(command, args, {
     stdio: ["pipe", "pipe", stderr ?? "inherit"],
-    ...(cwd === undefined ? {} : { cwd }),
+    ...defined({ cwd }),
     ...(env === undefined ? {} : { env: { ...env } }),
   }) as ServerChild; // the overload for these stdio values does not take a variable for stderr
   await new Promise<void>((resolve, reject) => {

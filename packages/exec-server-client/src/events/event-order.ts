@@ -1,3 +1,4 @@
+import { defined } from "@codex/values";
 import { MAX_HELD_BYTES, MAX_HELD_EVENTS } from "../limits.js";
 import type { Catchup, Exit, NumberedEvent, ProcessEvent } from "./process-event.js";
 
@@ -63,7 +64,7 @@ export class EventOrder {
       if (missing <= 0) return;
       const hasExit = exit !== undefined && exitSeq !== undefined && exitSeq > this.#position && exitSeq < seq;
       const chunks = missing - (hasExit ? 1 : 0);
-      if (chunks > 0) passed.push({ kind: "gap", chunks, chunkBytes, ...(endsAt === undefined ? {} : { endsAt }) });
+      if (chunks > 0) passed.push({ kind: "gap", chunks, chunkBytes, ...defined({ endsAt }) });
       if (hasExit) passed.push(...this.#take({ kind: "exited", seq: exitSeq, ...exit }));
       this.#position = seq - 1;
     };

@@ -1,5 +1,5 @@
 import { METHODS } from "@codex/exec-server-protocol";
-import { messageOf } from "@codex/telemetry";
+import { defined, messageOf } from "@codex/values";
 import type { Connection } from "../connection/connection.js";
 import { ClientError, isConnectionEnd } from "../errors.js";
 import type { Calls } from "../session/calls.js";
@@ -89,7 +89,7 @@ export class HttpExchange {
   #sendShared(params: object, onSend: (connection: Connection) => void): Promise<unknown> {
     return this.#calls.call(METHODS.httpRequest, params, {
       unbounded: true,
-      ...(this.#signal === undefined ? {} : { signal: this.#signal }),
+      ...defined({ signal: this.#signal }),
       onSend: ({ connection }) => {
         this.#shared = connection;
         onSend(connection);

@@ -1,5 +1,6 @@
 import type { ConfigReadResult } from "@codex/exec-server-protocol";
 import { METHODS } from "@codex/exec-server-protocol";
+import { defined } from "@codex/values";
 import * as z from "zod/mini";
 import { parseResponse } from "../connection/responses.js";
 import type { Calls } from "../session/calls.js";
@@ -71,7 +72,7 @@ export class RemoteEnvironment {
     schema: Schema,
     signal?: AbortSignal,
   ): Promise<z.output<Schema>> {
-    const options = { idempotent: true, ...(signal === undefined ? {} : { signal }) };
+    const options = { idempotent: true, ...defined({ signal }) };
     return parseResponse(schema, await this.#calls.call(method, params, options), method);
   }
 }

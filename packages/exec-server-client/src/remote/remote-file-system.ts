@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import type { DirectoryEntry, HostPath, Metadata, WalkOptions, WalkResult } from "@codex/exec-server-protocol";
 import { METHODS, NOTIFICATIONS, toFileUrl } from "@codex/exec-server-protocol";
+import { defined } from "@codex/values";
 import * as z from "zod/mini";
 import type { Connection } from "../connection/connection.js";
 import { parseBase64, parseResponse } from "../connection/responses.js";
@@ -89,7 +90,7 @@ export class RemoteFileSystem {
     if (bytes.length > MAX_WHOLE_FILE_BYTES) return writeBlocks(this, this.#nextHandle(), path, bytes, given);
     const params = {
       ...at(path, given),
-      ...(mode === undefined ? {} : { mode }),
+      ...defined({ mode }),
       ...(atomic === true ? { atomic } : {}),
       ...(expected === undefined ? {} : { expected: describeContent(expected) }),
       dataBase64: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("base64"),
@@ -103,7 +104,7 @@ export class RemoteFileSystem {
 
   async getMetadata(path: HostPath, options: FileOptions & { extended?: boolean } = {}): Promise<Metadata> {
     const { mode, ...rest } = await this.#request(METHODS.fsGetMetadata, at(path, options), metadata, IDEMPOTENT);
-    return { ...rest, ...(mode === undefined ? {} : { mode }) };
+    return { ...rest, ...defined({ mode }) };
   }
 
   /** The resolved path as a `file:` URI. */
@@ -121,7 +122,7 @@ export class RemoteFileSystem {
       responses.readDirectory,
       IDEMPOTENT,
     );
-    return entries.map(({ isSymlink, ...rest }) => ({ ...rest, ...(isSymlink === undefined ? {} : { isSymlink }) }));
+    return entries.map(({ isSymlink, ...rest }) => ({ ...rest, ...defined({ isSymlink }) }));
   }
 
   walk(path: HostPath, options: WalkOptions, sandbox: unknown = null): Promise<WalkResult> {

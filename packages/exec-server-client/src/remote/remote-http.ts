@@ -1,5 +1,6 @@
 import type { HttpHeader } from "@codex/exec-server-protocol";
 import { METHODS, NOTIFICATIONS } from "@codex/exec-server-protocol";
+import { defined } from "@codex/values";
 import * as z from "zod/mini";
 import { parseBase64, parseResponse } from "../connection/responses.js";
 import { ClientError } from "../errors.js";
@@ -137,6 +138,6 @@ function toParams({
     headers,
     bodyBase64: body === undefined ? null : Buffer.from(body).toString("base64"),
     redirectPolicy,
-    ...(timeoutMs === undefined ? {} : { timeoutMs }),
+    ...defined({ timeoutMs }),
   };
 }

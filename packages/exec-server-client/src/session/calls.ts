@@ -1,6 +1,6 @@
 import { waitUnlessAborted } from "@codex/clock";
 import type { TraceContext } from "@codex/telemetry";
-import { messageOf } from "@codex/telemetry";
+import { messageOf } from "@codex/values";
 import type { Connection } from "../connection/connection.js";
 import { ClientError, isConnectionEnd } from "../errors.js";
 import { MAX_REQUESTS_IN_FLIGHT, MAX_SENDS } from "../limits.js";

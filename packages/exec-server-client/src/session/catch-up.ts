@@ -1,6 +1,6 @@
 import { RpcError } from "@codex/channel";
 import { METHODS } from "@codex/exec-server-protocol";
-import { messageOf } from "@codex/telemetry";
+import { messageOf } from "@codex/values";
 import { parseBase64, parseResponse, type ReadResponse, readResponse, toExit } from "../connection/responses.js";
 import { ClientError } from "../errors.js";
 import type { ProcessChannel } from "../events/process-channel.js";

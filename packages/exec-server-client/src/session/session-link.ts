@@ -2,7 +2,7 @@ import { findFinal, RpcError } from "@codex/channel";
 import { type Clock, pause, systemClock, withDeadline } from "@codex/clock";
 import { ERROR_CODES, METHODS } from "@codex/exec-server-protocol";
 import type { Telemetry } from "@codex/telemetry";
-import { messageOf } from "@codex/telemetry";
+import { messageOf } from "@codex/values";
 import { Connection } from "../connection/connection.js";
 import type { Connector } from "../connection/connector.js";
 import { ClientError, isConnectionEnd } from "../errors.js";

@@ -13,7 +13,7 @@ import {
 import type { FileSystem } from "@codex/host-files";
 import { ChunkMemory } from "@codex/native";
 import type { Logger } from "@codex/telemetry";
-import { messageOf } from "@codex/telemetry";
+import { messageOf } from "@codex/values";
 import type { HostEnvironment } from "../environment/methods.js";
 import type { HttpClient } from "../http/http-client.js";
 import {

@@ -13,6 +13,7 @@ import {
   type WriteParams,
   type WriteResult,
 } from "@codex/exec-server-protocol";
+import { defined } from "@codex/values";
 import type { ManagedProcess } from "../session/managed-process.js";
 import type { Session } from "../session/session.js";
 import type { PacedQueue } from "./paced-queue.js";
@@ -150,7 +151,7 @@ async function terminate({ session }: ProcessHost, { processId, graceMs }: Termi
 }
 
 function describeReceipt({ running, members, strays, signals, gone }: TerminationReceipt) {
-  const listed = { ...(members === undefined ? {} : { members }), ...(strays === undefined ? {} : { strays }) };
+  const listed = defined({ members, strays });
   return { running, signals, gone, ...listed };
 }
 

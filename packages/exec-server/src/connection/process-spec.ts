@@ -4,6 +4,7 @@ import { createEnvironment } from "@codex/exec-backend";
 import type { StartParams } from "@codex/exec-server-protocol";
 import { ERROR_CODES, METHODS, toNativeSandbox } from "@codex/exec-server-protocol";
 import { keepDirectory, type ShellSnapshots } from "@codex/shell-snapshot";
+import { defined } from "@codex/values";
 import { RETAINED_BYTES } from "../limits.js";
 
 /** Defaults of this server for `process/start`. */
@@ -50,7 +51,7 @@ export function toProcessSpec(params: StartParams, { env: own, shell }: SpecDefa
     // Chunks stay whole and in memory, because readers ask for them by number.
     log: { headBytes: 0, tailBytes: RETAINED_BYTES, spillBytes: 0, lendsChunks: true },
     ...(params.sandbox === undefined ? {} : { sandbox: toNativeSandbox(params.sandbox) }),
-    ...(params.arg0 === undefined ? {} : { arg0: params.arg0 }),
+    ...defined({ arg0: params.arg0 }),
   };
 }
 

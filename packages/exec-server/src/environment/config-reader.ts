@@ -4,7 +4,7 @@ import { RpcError } from "@codex/channel";
 import type { ConfigLayers, ConfigReadParams, ConfigReadResult, TomlPath } from "@codex/exec-server-protocol";
 import { ERROR_CODES, toFileUrl } from "@codex/exec-server-protocol";
 import { readWholeFile } from "@codex/host-files";
-import { messageOf } from "@codex/telemetry";
+import { messageOf } from "@codex/values";
 import { getHome } from "./environment-info.js";
 
 /** Parses and serializes TOML. Integers, floats and dates must survive a round trip. */

@@ -1,7 +1,7 @@
 import { RpcError } from "@codex/channel";
 import type { BodyDelta, HttpHeader, HttpRequestParams } from "@codex/exec-server-protocol";
 import { ERROR_CODES } from "@codex/exec-server-protocol";
-import { messageOf } from "@codex/telemetry";
+import { messageOf } from "@codex/values";
 import { UNBUDGETED_BYTES } from "../limits.js";
 import { Exchange, type ResponseHead } from "./exchange.js";
 import { DEFAULT_HTTP_LIMITS, type HttpLimits } from "./limits.js";

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { errnoOf } from "@codex/exec-backend";
-import { messageOf } from "@codex/telemetry";
+import { messageOf } from "@codex/values";
 import type { BearerAuth } from "./bearer-token.js";
 
 /** The `--ws-…` options as given on the command line. */

@@ -4,6 +4,7 @@ import { createStdioChannel } from "@codex/channel";
 import type { ListenAddress, Page } from "@codex/channel/websocket";
 import { EXEC_SERVER_SUBPROTOCOL } from "@codex/exec-server-protocol";
 import { createUnsentLimit } from "@codex/native";
+import { defined } from "@codex/values";
 import { MAX_QUEUED_BYTES, MAX_REQUEST_BYTES, MAX_SENT_MESSAGE_BYTES, PING_MS, SERVER_CLOSE_MS } from "../limits.js";
 import type { ExecServer } from "../server.js";
 import type { Transport } from "../transport.js";
@@ -81,7 +82,7 @@ export async function listenWebSocket(
     },
     ping: { intervalMs: PING_MS },
     onHttp: answerProbe,
-    ...(pages === undefined ? {} : { pages }),
+    ...defined({ pages }),
     onChannel: (channel, { socket }) => {
       limitUnsent(socket);
       const { remoteAddress = "?", remotePort = 0, remoteFamily } = socket;

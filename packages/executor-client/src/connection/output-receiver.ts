@@ -1,5 +1,6 @@
 import type { ReceivedBytes } from "@codex/channel";
 import { byteRangeSchema } from "@codex/executor-protocol";
+import { defined } from "@codex/values";
 import type { ExecutorConnectionLimits } from "../limits.js";
 import { AckTracker } from "./ack-tracker.js";
 import { BinaryOutput } from "./binary-output.js";
@@ -97,7 +98,7 @@ export class OutputReceiver {
     const { gap: dropped, seq } = this.acks.noteOutput(output);
     const queue = this.#options.findQueue(requestId);
     if (queue?.accept(output, seq)) {
-      queue.push({ processId, stream, offset, seq, bytes, ...(dropped === undefined ? {} : { dropped }) });
+      queue.push({ processId, stream, offset, seq, bytes, ...defined({ dropped }) });
       // A slow listener causes back-pressure: by missing acknowledgements, and at the limit by not receiving.
       return this.#budget.waitForRoom(queue);
     }

@@ -1,4 +1,5 @@
-import { cleanLine, messageOf } from "@codex/telemetry";
+import { cleanLine } from "@codex/telemetry";
+import { messageOf } from "@codex/values";
 import type { ExecutorConnectionLimits } from "../limits.js";
 
 /** A protocol violation by an executor. The message was dropped and had no other effect. */

@@ -1,6 +1,6 @@
 import { findFinal } from "@codex/channel";
 import type { Clock } from "@codex/clock";
-import { messageOf } from "@codex/telemetry";
+import { messageOf } from "@codex/values";
 
 export interface RetryOptions {
   clock: Clock;

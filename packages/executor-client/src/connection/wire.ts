@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Channel, ChannelEnd, Received } from "@codex/channel";
 import { waitAtMost, waitUnlessAborted } from "@codex/clock";
 import { type ExecutorMessage, parseExecutorMessage, type TunnelMessage } from "@codex/executor-protocol";
-import { messageOf } from "@codex/telemetry";
+import { defined, messageOf } from "@codex/values";
 import { deleteOldest } from "../delete-oldest.js";
 import { watchPeer } from "./liveness.js";
 import { OutputReceiver } from "./output-receiver.js";
@@ -83,7 +83,7 @@ export class Wire {
     const sequence = this.#nextSequence(body);
     const output = this.#output.open(options.output);
     const pending = new PendingRequest({
-      message: { ...body, requestId, ...(sequence === undefined ? {} : { sequence }) },
+      message: { ...body, requestId, ...defined({ sequence }) },
       responseType: options.responseType,
       deadlineMs: options.deadlineMs,
       isInstanceBound: options.isInstanceBound ?? false,
@@ -206,7 +206,7 @@ export class Wire {
     const unanswered = [...this.#pending.values()].flatMap(({ message }) => {
       if (message.type !== "call_tool") return [];
       const { requestId, sequence } = message;
-      return [{ requestId, ...(sequence === undefined ? {} : { sequence }) }];
+      return [{ requestId, ...defined({ sequence }) }];
     });
     const givenUp = [...this.#settled].flatMap(([requestId, answered]) => (answered ? [] : [requestId]));
     return { unanswered, givenUp, received: this.#output.acks.positions };
@@ -256,7 +256,7 @@ export class Wire {
       if (message.type === "call_tool") {
         const { sequence: _former, ...rest } = message;
         const sequence = this.#nextSequence(message);
-        pending.message = { ...rest, ...(sequence === undefined ? {} : { sequence }) };
+        pending.message = { ...rest, ...defined({ sequence }) };
       }
       this.#send(pending);
     }

@@ -8,7 +8,7 @@ import type {
   WriteStdinRequest,
 } from "@codex/executor-protocol";
 import { unifiedExecResultSchema } from "@codex/executor-protocol";
-import { messageOf } from "@codex/telemetry";
+import { defined, messageOf } from "@codex/values";
 import { describeReply } from "../connection/describe-reply.js";
 import type { CallReply, ExecutorConnection } from "../connection/executor-connection.js";
 import { type IncomingOutput, OutputTracker } from "../connection/live-output.js";
@@ -244,7 +244,7 @@ export class CommandFollower implements RunningCommand {
       outcome,
       exitCode,
       ...late,
-      ...(denial === undefined ? {} : { denial }),
+      ...defined({ denial }),
       ...estimated,
     });
   }
@@ -324,7 +324,7 @@ function parseResult(reply: CallReply): UnifiedExecResult | undefined {
 
 function refusal({ message: { outcome } }: Extract<CallReply, { kind: "answer" }>, reason: string): RunOutcome {
   const code = outcome.status === "error" ? outcome.code : undefined;
-  return { kind: "refused", reason, ...(code === undefined ? {} : { code }) };
+  return { kind: "refused", reason, ...defined({ code }) };
 }
 
 /** The error for a step that was refused. */

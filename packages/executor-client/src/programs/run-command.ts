@@ -1,4 +1,5 @@
 import type { ExecCommandRequest } from "@codex/executor-protocol";
+import { defined } from "@codex/values";
 import type { ExecutorConnection } from "../connection/executor-connection.js";
 import { ExecutorConnectionError } from "../errors.js";
 import { FIRST_WINDOW_MS } from "../limits.js";
@@ -31,11 +32,7 @@ function toWire(request: RunCommandRequest, defaultCwd: string): ExecCommandRequ
     additionalPermissionsPreapproved: false,
     justification: null,
     execApprovalRequirement: { skip: { bypassSandbox: false, proposedExecPolicyAmendment: null } },
-    ...(envPolicy === undefined ? {} : { envPolicy }),
-    ...(sandbox === undefined ? {} : { sandbox }),
-    ...(size === undefined ? {} : { size }),
-    ...(stdin === undefined ? {} : { stdin }),
-    ...(timeoutMs === undefined ? {} : { timeoutMs }),
+    ...defined({ envPolicy, sandbox, size, stdin, timeoutMs }),
     // A person sees all of it, even if the channel was lost for a while.
     whenFull: "pause",
   };

@@ -3,7 +3,7 @@ import { posix } from "node:path";
 import { errnoOf } from "@codex/exec-backend";
 import type { ExecCommandRequest, SandboxMode } from "@codex/executor-protocol";
 import { type Ceiling, findExcess, getBoundedPaths } from "@codex/permissions";
-import { messageOf } from "@codex/telemetry";
+import { messageOf } from "@codex/values";
 
 /** The most that any command may do here, whatever an orchestrator sends. */
 export interface CeilingOptions {

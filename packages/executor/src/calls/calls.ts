@@ -6,7 +6,8 @@ import {
   toolCallOutcomeSchema,
   type UnansweredCall,
 } from "@codex/executor-protocol";
-import { describeFault, messageOf } from "@codex/telemetry";
+import { describeFault } from "@codex/telemetry";
+import { messageOf } from "@codex/values";
 import { ToolError, toErrorOutcome } from "../errors.js";
 import type { ExecutorTelemetry } from "../executor-telemetry.js";
 import type { Ledger } from "../idempotency/ledger.js";

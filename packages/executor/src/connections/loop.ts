@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Channel, Received } from "@codex/channel";
 import { type OrchestratorMessage, parseOrchestratorMessage } from "@codex/executor-protocol";
+import { defined } from "@codex/values";
 import type { ExecutorTelemetry } from "../executor-telemetry.js";
 import { sendOn } from "../output/outbox.js";
 import { quote } from "../text.js";
@@ -144,6 +145,6 @@ async function refuse(
 ): Promise<Handled> {
   telemetry.unreadable.value += 1;
   telemetry.log.warn?.("message refused", { requestId: requestId === null ? undefined : quote(requestId) });
-  await sendOn(channel, { type: "error", requestId, message, ...(code === undefined ? {} : { code }) });
+  await sendOn(channel, { type: "error", requestId, message, ...defined({ code }) });
   return "continue";
 }

@@ -7,7 +7,8 @@ import {
   type OrchestratorMessage,
   type TunnelMessage,
 } from "@codex/executor-protocol";
-import { describeFault, type Logger, messageOf } from "@codex/telemetry";
+import { describeFault, type Logger } from "@codex/telemetry";
+import { messageOf } from "@codex/values";
 import type { ExecutorLimits } from "../limits.js";
 
 /** An exec-server of the executor's host, for one orchestrator. */

@@ -3,6 +3,7 @@ import { homedir, userInfo } from "node:os";
 import { detectShell } from "@codex/exec-backend";
 import type { HostInfo } from "@codex/executor-protocol";
 import { findMovedPaths } from "@codex/permissions";
+import { defined } from "@codex/values";
 
 /** The host of this process, as an orchestrator needs it to resolve a call. */
 export function getHostInfo(env: Readonly<Record<string, string | undefined>>): HostInfo {
@@ -15,7 +16,7 @@ export function getHostInfo(env: Readonly<Record<string, string | undefined>>): 
     cwd: attempt(process.cwd) ?? "/",
     home: attempt(homedir) ?? "/",
     user: user?.username ?? env.USER ?? "",
-    ...(movedPaths === undefined ? {} : { movedPaths }),
+    ...defined({ movedPaths }),
   };
 }
 

@@ -1,7 +1,7 @@
 import { type Channel, ChannelError } from "@codex/channel";
 import { type ExecutorMessage, encodeOutputHead } from "@codex/executor-protocol";
 
-import { messageOf } from "@codex/telemetry";
+import { messageOf } from "@codex/values";
 import { MAX_DELTA_BYTES } from "../limits.js";
 import type { LiveReceiver, OutputDelta } from "./live-output.js";
 

@@ -1,5 +1,5 @@
 import type { StyledRun } from "@codex/executor-protocol";
-import { cutEnd } from "@codex/text";
+import { cutEnd, defined } from "@codex/values";
 import type { IBuffer, IBufferCell } from "@xterm/headless";
 import { MAX_STYLED_RUNS } from "../limits.js";
 
@@ -48,8 +48,7 @@ function getStyle(cell: IBufferCell): Style {
   const fg = getColor(cell.isFgRGB(), cell.isFgPalette(), cell.getFgColor());
   const bg = getColor(cell.isBgRGB(), cell.isBgPalette(), cell.getBgColor());
   return {
-    ...(fg === undefined ? {} : { fg }),
-    ...(bg === undefined ? {} : { bg }),
+    ...defined({ fg, bg }),
     ...(cell.isBold() === 0 ? {} : { bold: true }),
     ...(cell.isDim() === 0 ? {} : { dim: true }),
     ...(cell.isItalic() === 0 ? {} : { italic: true }),

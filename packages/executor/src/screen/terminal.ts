@@ -1,6 +1,5 @@
 import type { StyledRun, TerminalSize } from "@codex/executor-protocol";
-import { messageOf } from "@codex/telemetry";
-import { cutEnd } from "@codex/text";
+import { cutEnd, messageOf } from "@codex/values";
 import type { IModes, Terminal } from "@xterm/headless";
 import { readStyledRows } from "./styled-rows.js";
 import { createWidths } from "./widths.js";

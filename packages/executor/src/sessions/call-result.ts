@@ -1,6 +1,7 @@
 import type { Clock } from "@codex/clock";
 import { getExitCode, type SandboxDenial } from "@codex/exec-backend";
 import type { ToolCallOutcome, UnifiedExecResult, WaitEnded } from "@codex/executor-protocol";
+import { defined } from "@codex/values";
 import type { Ids } from "../ids.js";
 import { type ExecutorLimits, INPUT_RESULT_MS, PROMPT_GUESS_MS } from "../limits.js";
 import { findCharacterEnd, readSlice, type Slice } from "../output/slice.js";
@@ -113,7 +114,7 @@ function createResult(
     chunkId: ids.chunk(),
     wallTimeSeconds: Math.max(0, clock.now() - poll.startedAt) / 1000,
     ...(outcome.kind === "running" ? { processId: session.id } : {}),
-    ...(exitCode === undefined ? {} : { exitCode }),
+    ...defined({ exitCode }),
     outcome,
     ...(session.timedOut && outcome.kind !== "running" ? { timedOut: true } : {}),
     closed,
@@ -123,7 +124,7 @@ function createResult(
     sandboxDenied: denial?.certain ?? false,
     ...(denial === undefined ? {} : { sandboxDenial: { certain: denial.certain, reason: denial.reason } }),
     waitEnded: poll.waitEnded,
-    ...(session.startup === undefined ? {} : { shellStartup: session.startup }),
+    ...defined({ shellStartup: session.startup }),
     ...(notices.length === 0 ? {} : { notices }),
   };
   const text = renderResult(session.id, structured, poll.slice, session.evictionReason);

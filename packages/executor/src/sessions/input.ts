@@ -2,7 +2,7 @@ import { type Clock, waitAtMost } from "@codex/clock";
 import type { ProcessSignal } from "@codex/exec-backend";
 import { ProcessError, WriteError } from "@codex/exec-backend";
 import type { SessionSignal, WriteStdinRequest } from "@codex/executor-protocol";
-import { messageOf } from "@codex/telemetry";
+import { messageOf } from "@codex/values";
 import { ToolError } from "../errors.js";
 import { WRITTEN } from "./collect.js";
 import type { Session } from "./session.js";

@@ -2,7 +2,7 @@ import type { Clock } from "@codex/clock";
 import type { ExecBackend, ProcessSpec, ProcessStdio } from "@codex/exec-backend";
 import { createEnvironment, StartError, UnknownStartError } from "@codex/exec-backend";
 import type { ExecCommandRequest, Sandbox } from "@codex/executor-protocol";
-import { messageOf } from "@codex/telemetry";
+import { messageOf } from "@codex/values";
 import { ToolError } from "../errors.js";
 import type { ExecutorTelemetry } from "../executor-telemetry.js";
 import { CANCELLED_START_MS, type ExecutorLimits } from "../limits.js";

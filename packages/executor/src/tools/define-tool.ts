@@ -1,4 +1,5 @@
 import { formatArgumentProblem, PARSE_CONTEXT, type ToolCallOutcome } from "@codex/executor-protocol";
+import { defined } from "@codex/values";
 import * as z from "zod/mini";
 import { ToolError } from "../errors.js";
 import { restorePrototypes, withoutPrototypes } from "./bare-objects.js";
@@ -66,7 +67,7 @@ async function validate<Schema extends z.core.$ZodObject>(
 function toOutcome(result: unknown): ToolCallOutcome {
   const { text, structured } = typeof result === "string" ? { text: result } : parseResult(result);
   const content = [{ type: "input_text" as const, text }];
-  return { status: "success", content, ...(structured === undefined ? {} : { structured }) };
+  return { status: "success", content, ...defined({ structured }) };
 }
 
 const resultSchema = z.object({ text: z.string(), structured: z.optional(z.record(z.string(), z.unknown())) });

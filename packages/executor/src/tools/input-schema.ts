@@ -1,4 +1,4 @@
-import { messageOf } from "@codex/telemetry";
+import { messageOf } from "@codex/values";
 import * as z from "zod/mini";
 import { MAX_SCHEMA_DEPTH } from "../limits.js";
 

@@ -1,4 +1,5 @@
 import { type ListedSession, type SessionList, STANDARD_TOOLS } from "@codex/executor-protocol";
+import { defined } from "@codex/values";
 import type { Session } from "../sessions/session.js";
 import { quote, quoteWords } from "../text.js";
 import { getOwners } from "./arguments.js";
@@ -35,7 +36,7 @@ async function describe(session: Session, now: number): Promise<ListedSession> {
     sessionId: session.id,
     command: quoteWords(session.command, MAX_COMMAND_BYTES),
     cwd: quote(session.cwd),
-    ...(directory === undefined ? {} : { inputDirectory: directory }),
+    ...defined({ inputDirectory: directory }),
     tty: session.stdio.kind === "pty",
     seconds: ((running ? now : (session.exitedAt ?? now)) - session.process.startedAt) / 1000,
     unreadBytes: session.unread,

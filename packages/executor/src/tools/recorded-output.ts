@@ -1,6 +1,7 @@
 import type { Clock } from "@codex/clock";
 import { getExitCode } from "@codex/exec-backend";
 import type { ByteRange, RecordedOutput, ToolCallOutcome } from "@codex/executor-protocol";
+import { defined } from "@codex/values";
 import { MAX_RECORDED_BYTES, MAX_RECORDED_CHUNKS } from "../limits.js";
 import { getGaps, skipForward } from "../output/slice.js";
 import type { Session } from "../sessions/session.js";
@@ -48,7 +49,7 @@ function describe(session: Session, range: ByteRange, chunks: Parameters<typeof 
     startedAt: performance.timeOrigin + process.startedAt,
     range,
     ...state,
-    ...(exitCode === undefined ? {} : { exitCode }),
+    ...defined({ exitCode }),
     ...(exitedAt === undefined ? {} : { exitedAt: since(exitedAt) }),
     gone: getGaps(chunks, range),
     chunks: chunks.map(({ offset, at, stream, bytes }) => {

@@ -1,5 +1,6 @@
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
 import type { CommandStart, Orchestrator, RunOutcome } from "@codex/orchestrator";
+import { defined } from "@codex/values";
 import { createLocalOrchestrator } from "../create-local-orchestrator.js";
 import { auditRun, type FaceCheck } from "./check-face.js";
 import { FACE_CASES, type FaceCase, type FaceStep } from "./face-cases.js";
@@ -105,7 +106,7 @@ const startDirectly = (orchestrator: Orchestrator): CommandFace => ({
   async run(argv, { cwd, signal }) {
     const pieces: Uint8Array[] = [];
     const command = orchestrator.startCommand(
-      { argv: [...argv], ...(cwd === undefined ? {} : { cwd }) },
+      { argv: [...argv], ...defined({ cwd }) },
       { signal, onOutput: ({ bytes }) => void pieces.push(bytes) },
     );
     const start = await command.started;

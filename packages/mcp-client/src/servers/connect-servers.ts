@@ -1,6 +1,6 @@
 import { type Clock, systemClock, waitAtMost } from "@codex/clock";
 import type { ExecutorTool, ToolRegistry } from "@codex/executor";
-import { messageOf } from "@codex/telemetry";
+import { defined, messageOf } from "@codex/values";
 import type { McpServerConfig } from "../config/server-config.js";
 import { findNameProblem, prefixOf } from "../tools/names.js";
 import { type LeftOut, listTools } from "../tools/server-tools.js";
@@ -167,7 +167,7 @@ class ConnectedServers implements McpServers {
       return {
         name,
         status: enabled ? (server?.status ?? "failed") : "disabled",
-        ...(reason === undefined ? {} : { reason }),
+        ...defined({ reason }),
         tools: tools.map(({ spec }) => spec.name),
         leftOut,
       };

@@ -3,6 +3,7 @@ import { type Clock, systemClock } from "@codex/clock";
 import type { ExecBackend } from "@codex/exec-backend";
 import { createExecutor } from "@codex/executor";
 import type { Orchestrator } from "@codex/orchestrator";
+import { defined } from "@codex/values";
 import { parseMcpServers } from "../config/parse-servers.js";
 import type { McpServerConfig } from "../config/server-config.js";
 import { MAX_NAMED_TOOLS, MAX_WARNINGS, STARTUP_GRACE_MS } from "../limits.js";
@@ -82,7 +83,7 @@ const inDirectory = (place: McpPlace, cwd: string | undefined): McpPlace => ({
   id: place.id,
   backend: place.backend,
   http: place.http,
-  info: async () => ({ ...(await place.info()), ...(cwd === undefined ? {} : { cwd }) }),
+  info: async () => ({ ...(await place.info()), ...defined({ cwd }) }),
 });
 
 function startGrace(clock: Clock, graceMs: number) {

@@ -1,6 +1,6 @@
 import { type Clock, systemClock, waitAtMost, withDeadline } from "@codex/clock";
 import type { ToolCallOutcome } from "@codex/executor-protocol";
-import { messageOf } from "@codex/telemetry";
+import { defined, messageOf } from "@codex/values";
 import type { Client, Progress, Tool } from "@modelcontextprotocol/client";
 import type { McpServerConfig } from "../config/server-config.js";
 import { END_SESSION_MS, MAX_SENTENCE_BYTES, RELIST_MS } from "../limits.js";
@@ -88,7 +88,7 @@ export class McpServer {
         { name, arguments: args },
         {
           timeout,
-          ...(signal === undefined ? {} : { signal }),
+          ...defined({ signal }),
           ...(onProgress === undefined ? {} : { onprogress: (step) => onProgress(this.#hide(describeProgress(step))) }),
         },
       );

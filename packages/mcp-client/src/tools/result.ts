@@ -1,4 +1,5 @@
 import type { ToolCallOutcome } from "@codex/executor-protocol";
+import { defined } from "@codex/values";
 import type { CallToolResult } from "@modelcontextprotocol/client";
 import { MAX_RESULT_BYTES } from "../limits.js";
 import { cut } from "./text.js";
@@ -13,7 +14,7 @@ export function toOutcome(result: CallToolResult): ToolCallOutcome {
   if (isError === true) return { status: "error", message: text === "" ? "the tool failed without a message" : text };
   const isText = content.every(({ type }) => type === "text");
   const structured = {
-    ...(structuredContent === undefined ? {} : { structuredContent }),
+    ...defined({ structuredContent }),
     ...(isText ? {} : { content }),
   };
   const shown = text !== "" || structuredContent === undefined ? text : truncate(JSON.stringify(structuredContent));

@@ -1,4 +1,5 @@
 import type { EnvironmentHttp } from "@codex/environments";
+import { defined } from "@codex/values";
 import type { FetchLike } from "@modelcontextprotocol/client";
 import { HTTP_HANDSHAKE_MS } from "../limits.js";
 
@@ -20,7 +21,7 @@ export function createEnvironmentFetch(http: Pick<EnvironmentHttp, "stream">): F
       method: method.toUpperCase(),
       url: String(url),
       headers,
-      ...(body === undefined ? {} : { body }),
+      ...defined({ body }),
       ...(isHandshake(body) ? { timeoutMs: HTTP_HANDSHAKE_MS } : {}),
       redirectPolicy: redirect === "follow" ? "follow" : "stop",
       ...(signal == null ? {} : { signal }),

@@ -1,5 +1,5 @@
 import { StringDecoder } from "node:string_decoder";
-import { cutStart, type SecretFilter } from "@codex/text";
+import { cutStart, type SecretFilter } from "@codex/values";
 import { QUOTED_STDERR_CHARACTERS, STDERR_TAIL_LENGTH } from "../limits.js";
 
 /** The end of what a server wrote to stderr, without secrets. */

@@ -9,7 +9,7 @@ import {
   type ProcessSpec,
 } from "@codex/exec-backend";
 import type { EnvPolicy, ProcessOutcome } from "@codex/executor-protocol";
-import { messageOf } from "@codex/telemetry";
+import { messageOf } from "@codex/values";
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
 import { CLOSE_GRACE_MS, DRAIN_MS, MAX_MESSAGE_BYTES, OUTPUT_TAIL_BYTES, TERMINATE_GRACE_MS } from "../limits.js";
 import { Lines } from "./lines.js";

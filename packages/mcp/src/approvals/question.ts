@@ -1,7 +1,7 @@
 import type { ApprovalAnswer, ApprovalDecision, ApprovalRequest } from "@codex/orchestrator";
 import { renderAllowRule } from "@codex/policy";
 import { quoteWords, visibleLine } from "@codex/policy/display";
-import { cutEnd, cutStart } from "@codex/text";
+import { cutEnd, cutStart } from "@codex/values";
 import { type InputResponses, inputRequired, inputResponse } from "@modelcontextprotocol/server";
 import { QUESTION_COMMAND_LENGTH } from "../limits.js";
 

@@ -1,6 +1,6 @@
 import type { Clock } from "@codex/clock";
 import type { LiveOutput } from "@codex/orchestrator";
-import { cutEnd } from "@codex/text";
+import { cutEnd } from "@codex/values";
 import { PROGRESS_LINE_LENGTH, PROGRESS_MS, SILENCE_MS } from "../limits.js";
 
 /** Reports the progress of a call to a client that requested it: elapsed time and the last line of output. */

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import type { Clock } from "@codex/clock";
 import { OrchestratorError, type ToolCallResult } from "@codex/orchestrator";
+import { defined } from "@codex/values";
 import {
   type CallToolRequest,
   type CallToolResult,
@@ -128,7 +129,7 @@ function startCall(
         approver: canAsk ? approver : UNASKED,
         signal,
         maxWindowMs: maxHoldMs,
-        ...(cwd === undefined ? {} : { cwd }),
+        ...defined({ cwd }),
         ...readKey(mcpReq._meta),
         ...(mcpReq._meta?.progressToken === undefined ? {} : { onOutput }),
       }),

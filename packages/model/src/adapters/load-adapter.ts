@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
+import { defined } from "@codex/values";
 import { type AiSdkModelOptions, createAiSdkModel } from "../ai-sdk/ai-sdk-model.js";
 import type { LanguageModel } from "../ai-sdk/language-model.js";
 import { asObject, asText, type JsonObject } from "../json/members.js";
@@ -61,8 +62,7 @@ function describeProvider(provider: Provider, token: string | undefined): object
   const apiKey = credential.kind === "key" ? credential.key.reveal() : token;
   return {
     name: id,
-    ...(baseUrl === undefined ? {} : { baseURL: baseUrl }),
-    ...(apiKey === undefined ? {} : { apiKey }),
+    ...defined({ baseURL: baseUrl, apiKey }),
     headers: Object.fromEntries([...headers].map(([name, value]) => [name, value.reveal()])),
     queryParams: query,
   };

@@ -1,5 +1,5 @@
 import { type Clock, systemClock } from "@codex/clock";
-import { toWellFormed } from "@codex/text";
+import { toWellFormed } from "@codex/values";
 import { asCount, asObject, asText } from "../json/members.js";
 import {
   DEFAULT_MODEL_LIMITS,

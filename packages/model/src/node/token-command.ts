@@ -1,5 +1,6 @@
 import { execFile } from "node:child_process";
 import { systemClock } from "@codex/clock";
+import { defined } from "@codex/values";
 import { TOKEN_BYTES } from "../limits.js";
 import { ModelError } from "../model-port.js";
 import type { TokenCommand } from "../provider/provider.js";
@@ -27,7 +28,7 @@ function runCommand({ command, args, cwd, timeoutMs }: TokenCommand, signal: Abo
   return new Promise((resolve, reject) => {
     if (signal.aborted) return reject(signal.reason);
     const limits = { signal, timeout: timeoutMs, killSignal: "SIGKILL", maxBuffer: TOKEN_BYTES } as const;
-    const options = { ...limits, ...(cwd === undefined ? {} : { cwd }) };
+    const options = { ...limits, ...defined({ cwd }) };
     const fail = (problem: string) => reject(new ModelError("unauthorized", problem, { retry: "never" }));
     const child = execFile(command, [...args], options, (error, stdout) => {
       const token = stdout.trim();

@@ -1,3 +1,4 @@
+import { defined } from "@codex/values";
 import type { ModelRequest } from "../model-port.js";
 import type { Provider } from "./provider.js";
 
@@ -25,7 +26,7 @@ export function buildHeaders({ provider, request, token, userAgent, originator }
     "session-id": request.threadId,
     "thread-id": request.threadId,
     "x-client-request-id": request.threadId,
-    ...(request.turnState === undefined ? {} : { "x-codex-turn-state": request.turnState }),
+    ...defined({ "x-codex-turn-state": request.turnState }),
     ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
   };
 }

@@ -1,4 +1,4 @@
-import type { SecretFilter } from "@codex/text";
+import type { SecretFilter } from "@codex/values";
 import type { RetryLimits } from "../limits.js";
 
 /** An endpoint and its settings. Neither `console.log` nor JSON reveals a key. */

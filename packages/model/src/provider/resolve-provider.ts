@@ -1,4 +1,4 @@
-import { SecretFilter } from "@codex/text";
+import { SecretFilter } from "@codex/values";
 import { asObject, asText, type JsonObject } from "../json/members.js";
 import { DEFAULT_RETRY_LIMITS, DEFAULT_STREAM_IDLE_MS } from "../limits.js";
 import { type Credential, MIN_SECRET_LENGTH, type Provider, Secret } from "./provider.js";

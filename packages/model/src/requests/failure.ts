@@ -1,4 +1,4 @@
-import { SecretFilter } from "@codex/text";
+import { SecretFilter } from "@codex/values";
 import { asObject, asText, parseJson } from "../json/members.js";
 import { ModelError, type ModelErrorCode, type RetryKind } from "../model-port.js";
 import { parsePauseInText, parseRetryAfter } from "./retry-after.js";

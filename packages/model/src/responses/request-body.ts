@@ -1,4 +1,4 @@
-import { stringifyWellFormed } from "@codex/text";
+import { defined, stringifyWellFormed } from "@codex/values";
 import type { Item } from "../items.js";
 import type { ModelRequest } from "../model-port.js";
 import { createWrittenItems } from "./written-items.js";
@@ -16,9 +16,9 @@ export function buildRequestBody(request: ModelRequest): Record<string, unknown>
     store: false,
     stream: true,
     include: ["reasoning.encrypted_content"],
-    ...(serviceTier === undefined ? {} : { service_tier: serviceTier }),
+    ...defined({ service_tier: serviceTier }),
     prompt_cache_key: promptCacheKey,
-    ...(text === undefined ? {} : { text }),
+    ...defined({ text }),
     client_metadata: { thread_id: request.threadId, turn_id: request.turnId },
   };
 }

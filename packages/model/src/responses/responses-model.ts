@@ -1,5 +1,5 @@
 import { type Clock, systemClock, waitUnlessAborted } from "@codex/clock";
-import type { SecretFilter } from "@codex/text";
+import type { SecretFilter } from "@codex/values";
 import { DEFAULT_MODEL_LIMITS, type ModelLimits } from "../limits.js";
 import { ModelError, type ModelEvent, type ModelPort, type ModelRequest } from "../model-port.js";
 import { buildHeaders } from "../provider/headers.js";

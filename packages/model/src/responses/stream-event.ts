@@ -1,3 +1,4 @@
+import { defined } from "@codex/values";
 import type { Item } from "../items.js";
 import { asCount, asObject, asText, type JsonObject, parseJson } from "../json/members.js";
 import { ModelError, type ModelEvent, type Usage } from "../model-port.js";
@@ -38,7 +39,7 @@ export function readStreamEvent(data: string): ModelEvent | ModelError | undefin
 function readDelta(type: "text_delta" | "reasoning_delta", event: JsonObject): ModelEvent | undefined {
   const text = asText(event.delta);
   const itemId = asText(event.item_id);
-  return text === undefined ? undefined : { type, text, ...(itemId === undefined ? {} : { itemId }) };
+  return text === undefined ? undefined : { type, text, ...defined({ itemId }) };
 }
 
 function readItem(item: JsonObject | undefined): ModelEvent | undefined {
@@ -75,7 +76,7 @@ function readCompleted(response: JsonObject | undefined, event: JsonObject): Mod
   return {
     type: "completed",
     responseId,
-    ...(usage === undefined ? {} : { usage }),
+    ...defined({ usage }),
     ...(typeof endTurn === "boolean" ? { endTurn } : {}),
   };
 }

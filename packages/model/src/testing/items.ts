@@ -1,3 +1,4 @@
+import { defined } from "@codex/values";
 import type { Item } from "../items.js";
 
 /** A message of the model. */
@@ -29,7 +30,7 @@ export const functionCall = (callId: string, name: string, args: object | string
   type: "function_call",
   call_id: callId,
   name,
-  ...(namespace === undefined ? {} : { namespace }),
+  ...defined({ namespace }),
   arguments: typeof args === "string" ? args : JSON.stringify(args),
 });
 

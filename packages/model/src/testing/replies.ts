@@ -1,3 +1,4 @@
+import { defined } from "@codex/values";
 import type { Item } from "../items.js";
 import { message } from "./items.js";
 
@@ -83,7 +84,7 @@ export function renderEvent(event: StreamEvent, form: StreamForm = {}): string {
 export const stream = (events: readonly StreamEvent[], form: StreamForm & Pick<Reply, "ending"> = {}): Reply => ({
   headers: { "content-type": "text/event-stream" },
   body: events.map((event) => renderEvent(event, form)),
-  ...(form.ending === undefined ? {} : { ending: form.ending }),
+  ...defined({ ending: form.ending }),
 });
 
 /** A complete response with these items. */

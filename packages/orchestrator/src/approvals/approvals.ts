@@ -1,6 +1,7 @@
 import type { DecidedBy } from "@codex/audit";
 import type { Clock } from "@codex/clock";
-import { cutToBytes, messageOf } from "@codex/telemetry";
+import { cutToBytes } from "@codex/telemetry";
+import { messageOf } from "@codex/values";
 import { OrchestratorError } from "../errors.js";
 import { MAX_VIA_BYTES } from "../limits.js";
 import type { ApprovalRequest, Approver, DetailedAnswer, Grant } from "./approver.js";

@@ -2,7 +2,8 @@ import type { AuditEvent, AuditLog, CallEvent, DecidedBy, ResultEvent, SandboxSu
 import { MAX_AUDIT_ARGV_BYTES, MAX_AUDIT_LIST, MAX_AUDIT_TEXT_BYTES, redact, redactWords, sha256 } from "@codex/audit";
 import { type Sandbox, unifiedExecResultSchema } from "@codex/executor-protocol";
 import type { Requirement, RuleMatch } from "@codex/policy";
-import { cutToBytes, messageOf } from "@codex/telemetry";
+import { cutToBytes } from "@codex/telemetry";
+import { defined, messageOf } from "@codex/values";
 import { safeParse } from "zod/mini";
 import type { ApprovalResult } from "../approvals/approvals.js";
 import { fail, type RefusedCall, type ToolCallResult } from "../result.js";
@@ -208,8 +209,7 @@ function describeResult({ status, structured }: ToolCallResult): Partial<ResultE
       ...(outcome.kind === "exited" ? { code: outcome.code } : {}),
       ...(outcome.kind === "signaled" ? { signal: short(outcome.signal), by: outcome.by } : {}),
     },
-    ...(exitCode === undefined ? {} : { exitCode }),
-    ...(processId === undefined ? {} : { session: processId }),
+    ...defined({ exitCode, session: processId }),
     range: [range.from, range.to],
     ...(omitted.length === 0 ? {} : { omitted: omitted.slice(0, MAX_AUDIT_LIST).map(({ from, to }) => [from, to]) }),
     sandboxDenied,

@@ -1,8 +1,7 @@
 import { MAX_AUDIT_LIST } from "@codex/audit";
 import type { Sandbox, ToolContract, WriteStdinRequest } from "@codex/executor-protocol";
 import type { TraceContext } from "@codex/telemetry";
-import { messageOf } from "@codex/telemetry";
-import { toWellFormed } from "@codex/text";
+import { messageOf, toWellFormed } from "@codex/values";
 import type { Approvals, Decide } from "../approvals/approvals.js";
 import { copyFrozen } from "../approvals/binding.js";
 import { type Auditor, NO_TRAIL } from "../audit/audit-trail.js";

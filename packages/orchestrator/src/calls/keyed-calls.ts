@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { sizeOfJson } from "@codex/text";
+import { sizeOfJson } from "@codex/values";
 import { fail, type RefusalCode, type ToolCallResult } from "../result.js";
 
 export interface KeyedCallsLimits {

@@ -6,6 +6,7 @@ import {
   type SplitOutput,
 } from "@codex/executor-client/programs";
 import type { ExecCommandRequest, UnifiedExecResult } from "@codex/executor-protocol";
+import { defined } from "@codex/values";
 import { copyFrozen } from "../approvals/binding.js";
 import { ENVIRONMENT_ID } from "../catalog/catalog.js";
 import { toOrchestratorError } from "../errors.js";
@@ -211,7 +212,7 @@ function describeStart(
       return { kind: "started", ...started };
     case "refused": {
       const { reason, code } = outcome;
-      return { kind: "failed", reason, ...(code === undefined ? {} : { code }) };
+      return { kind: "failed", reason, ...defined({ code }) };
     }
     case "lost":
       return { kind: "lost", reason: outcome.reason };

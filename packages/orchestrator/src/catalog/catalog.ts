@@ -1,6 +1,6 @@
 import type { ExecutorConnection, LearnedTool } from "@codex/executor-client";
 import { STANDARD_TOOLS, sandboxPermissionsSchema, type ToolContract } from "@codex/executor-protocol";
-import { toWellFormed } from "@codex/text";
+import { toWellFormed } from "@codex/values";
 import type { Config } from "../config.js";
 import { isObject } from "../json.js";
 import type { WindowBounds } from "../limits.js";

@@ -2,8 +2,7 @@ import { type ChildProcessByStdio, spawn } from "node:child_process";
 import { once } from "node:events";
 import type { Readable, Writable } from "node:stream";
 import { StringDecoder } from "node:string_decoder";
-import { messageOf } from "@codex/telemetry";
-import { SecretFilter } from "@codex/text";
+import { defined, messageOf, SecretFilter } from "@codex/values";
 import { OrchestratorError } from "../errors.js";
 
 /** A command that speaks the executor protocol on its stdin and stdout, such as `codex executor`. */
@@ -135,7 +134,7 @@ export async function spawnExecutor(command: StdioCommand): Promise<ExecutorChil
   try {
     command.signal?.throwIfAborted();
     const child = spawn(command.command, [...(command.args ?? [])], {
-      ...(command.cwd === undefined ? {} : { cwd: command.cwd }),
+      ...defined({ cwd: command.cwd }),
       env: command.env ?? process.env,
       stdio: ["pipe", "pipe", "pipe"],
       // A group of its own, so that it can be ended as a whole, and does not get a Ctrl-C of the user.

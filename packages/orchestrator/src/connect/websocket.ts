@@ -1,5 +1,5 @@
 import type { Channel } from "@codex/channel";
-import { messageOf } from "@codex/telemetry";
+import { defined, messageOf } from "@codex/values";
 import { OrchestratorError } from "../errors.js";
 
 /** Options of `connectWebSocket`. */
@@ -30,9 +30,7 @@ export async function connectWebSocket(url: string, options: WebSocketOptions = 
   try {
     return await connectWebSocketChannel(url, {
       headers: { ...headers, ...authorization },
-      ...(ca === undefined ? {} : { ca }),
-      ...(timeoutMs === undefined ? {} : { connectTimeoutMs: timeoutMs }),
-      ...(signal === undefined ? {} : { signal }),
+      ...defined({ ca, connectTimeoutMs: timeoutMs, signal }),
     });
   } catch (cause) {
     const timedOut = cause instanceof Error && "code" in cause && cause.code === "connect_timeout";

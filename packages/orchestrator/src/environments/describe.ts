@@ -1,3 +1,4 @@
+import { defined } from "@codex/values";
 import type { Catalog, Outage } from "../catalog/catalog.js";
 import type { Selection } from "../catalog/selection.js";
 import type { Config } from "../config.js";
@@ -20,7 +21,7 @@ export function describeEnvironments(
       id,
       primary: at === 0,
       ...(executor === undefined ? environments.describe(id) : describeState(catalog.findOutage(executor))),
-      ...(cwd === undefined ? {} : { cwd }),
+      ...defined({ cwd }),
       ...(executor?.host === undefined ? {} : { shell: executor.host.shell.name, os: executor.host.os }),
     };
   });

@@ -1,6 +1,6 @@
 import { waitUnlessAborted } from "@codex/clock";
 import type { PolicyOptions } from "@codex/policy";
-import { messageOf } from "@codex/telemetry";
+import { messageOf } from "@codex/values";
 import type { Approver } from "../approvals/approver.js";
 import { OrchestratorError } from "../errors.js";
 import type { OrchestratorLimits } from "../limits.js";

@@ -2,7 +2,7 @@ import { sha256 } from "@codex/audit";
 import type { ExecutorConnection } from "@codex/executor-client";
 import type { Sandbox } from "@codex/executor-protocol";
 import { evaluateFileChange, type FileChangeVerdict } from "@codex/policy";
-import { messageOf } from "@codex/telemetry";
+import { messageOf } from "@codex/values";
 import { digestQuestion } from "../approvals/binding.js";
 import { createOwnRequest } from "../approvals/own-request.js";
 import { beginOwnCall } from "../audit/own-call.js";

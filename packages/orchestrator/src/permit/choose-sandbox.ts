@@ -3,7 +3,7 @@ import type { HostInfo, Sandbox } from "@codex/executor-protocol";
 import { findExcess } from "@codex/permissions";
 import type { Policy, SandboxedCommand, SandboxSelector } from "@codex/policy";
 import { findNoSandbox } from "@codex/policy";
-import { messageOf } from "@codex/telemetry";
+import { messageOf } from "@codex/values";
 import type { ResolvedExec } from "../resolve/exec-command.js";
 
 /** The sandbox chosen for a command; `sandbox` is absent if the executor does not support the member. */

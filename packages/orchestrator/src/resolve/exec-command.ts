@@ -1,4 +1,5 @@
 import type { ExecCommandRequest, HostInfo } from "@codex/executor-protocol";
+import { defined } from "@codex/values";
 import type { Config } from "../config.js";
 import { readArguments } from "./arguments.js";
 import { pathsOf, resolveDirectory } from "./directory.js";
@@ -59,9 +60,7 @@ export function resolveExecCommand(args: Record<string, unknown>, context: Resol
     justification: asked.justification ?? null,
     ...(host !== undefined && config.shellSnapshot && argv.value[1] === "-lc" ? { shellSnapshot: true } : {}),
     ...(host === undefined || config.whenFull === undefined ? {} : { whenFull: config.whenFull }),
-    ...(asked.stdin === undefined ? {} : { stdin: asked.stdin }),
-    ...(asked.timeout_ms === undefined ? {} : { timeoutMs: asked.timeout_ms }),
-    ...(asked.until === undefined ? {} : { until: asked.until }),
+    ...defined({ stdin: asked.stdin, timeoutMs: asked.timeout_ms, until: asked.until }),
   };
   const notices = [
     ...describeUnknownFields(args, Object.keys(execCommandArgumentsSchema.shape)),

@@ -1,4 +1,5 @@
 import { FIRST_WINDOW_MS } from "@codex/executor-client/programs";
+import { defined } from "@codex/values";
 import type { StartCommandRequest } from "../programs/started-command.js";
 import { type ResolveContext, type ResolvedExec, resolveExecCommand } from "./exec-command.js";
 import { type Resolved, rejected } from "./resolved.js";
@@ -44,7 +45,7 @@ export function resolveStartCommand(request: StartCommandRequest, context: Resol
         request: {
           ...common,
           ...(shellSnapshot === undefined || argv !== undefined ? {} : { shellSnapshot }),
-          ...(request.size === undefined ? {} : { size: request.size }),
+          ...defined({ size: request.size }),
           command,
           env: { ...common.env, ...env },
           yieldTimeMs: FIRST_WINDOW_MS,

@@ -1,3 +1,4 @@
+import { defined } from "@codex/values";
 import type { EnvironmentSelection } from "../catalog/selection.js";
 
 /** Directories of a turn. */
@@ -19,7 +20,6 @@ export function getTurn<Options extends TurnOptions>(options: Options, environme
   const workspaceRoots = own?.workspaceRoots ?? (isFirst && own?.cwd === undefined ? turnRoots : undefined);
   return {
     ...rest,
-    ...(cwd === undefined ? {} : { cwd }),
-    ...(workspaceRoots === undefined ? {} : { workspaceRoots }),
+    ...defined({ cwd, workspaceRoots }),
   } as Options; // without two optional members
 }

@@ -1,4 +1,5 @@
 import type { WriteStdinRequest } from "@codex/executor-protocol";
+import { defined } from "@codex/values";
 import type { Config } from "../config.js";
 import { readArguments } from "./arguments.js";
 import { writeStdinArgumentsSchema } from "./model-arguments.js";
@@ -35,10 +36,7 @@ export function resolveWriteStdin(args: Record<string, unknown>, context: { conf
     input,
     yieldTimeMs: window.value,
     maxOutputTokens: budget.value,
-    ...(asked.close_stdin === undefined ? {} : { closeStdin: asked.close_stdin }),
-    ...(asked.resize === undefined ? {} : { resize: asked.resize }),
-    ...(asked.signal === undefined ? {} : { signal: asked.signal }),
-    ...(asked.until === undefined ? {} : { until: asked.until }),
+    ...defined({ closeStdin: asked.close_stdin, resize: asked.resize, signal: asked.signal, until: asked.until }),
   };
   const notices = [
     ...describeUnknownFields(args, Object.keys(writeStdinArgumentsSchema.shape)),

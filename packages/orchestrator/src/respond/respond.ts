@@ -1,6 +1,7 @@
 import { type CallReply, describeReply, type ProblemLog, type SessionOwner } from "@codex/executor-client";
 import type { UnifiedExecResult } from "@codex/executor-protocol";
 import { cutToBytes } from "@codex/telemetry";
+import { defined } from "@codex/values";
 import type { Session, SessionTable } from "../executors/sessions.js";
 import { fail, interrupted, type LostCall, refuse, type ToolCallResult } from "../result.js";
 import { checkResult, findResultProblem } from "./check-result.js";
@@ -136,7 +137,7 @@ function translateStructured(
   return {
     ...result,
     ...(result.processId === undefined || session === undefined ? {} : { processId: session.id }),
-    ...(notices === undefined ? {} : { notices }),
+    ...defined({ notices }),
   };
 }
 

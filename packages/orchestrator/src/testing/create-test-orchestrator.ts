@@ -1,3 +1,4 @@
+import { defined } from "@codex/values";
 import type { Orchestrator, OrchestratorOptions } from "../api.js";
 import { createWith, type TestCollaborators } from "../create-orchestrator.js";
 
@@ -7,10 +8,5 @@ export interface TestOrchestratorOptions extends OrchestratorOptions, TestCollab
 /** `createOrchestrator` for tests that need to control time and what is random. */
 export function createTestOrchestrator(options: TestOrchestratorOptions): Orchestrator {
   const { clock, newId, jitter, shellParser, ...rest } = options;
-  return createWith(rest, {
-    ...(clock === undefined ? {} : { clock }),
-    ...(newId === undefined ? {} : { newId }),
-    ...(jitter === undefined ? {} : { jitter }),
-    ...(shellParser === undefined ? {} : { shellParser }),
-  });
+  return createWith(rest, defined({ clock, newId, jitter, shellParser }));
 }

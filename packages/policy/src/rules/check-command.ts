@@ -1,3 +1,4 @@
+import { defined } from "@codex/values";
 import { isAffected } from "./affected-programs.js";
 import { findMatches, type MatchOptions, type PrefixMatch } from "./match.js";
 import type { BrokenRuleFile, RulePolicy } from "./policy.js";
@@ -37,8 +38,7 @@ function renderMatch({ rule, matchedPrefix, resolvedProgram }: PrefixMatch): Mat
     prefixRuleMatch: {
       matchedPrefix,
       decision,
-      ...(resolvedProgram === undefined ? {} : { resolvedProgram }),
-      ...(justification === undefined ? {} : { justification }),
+      ...defined({ resolvedProgram, justification }),
     },
   };
 }

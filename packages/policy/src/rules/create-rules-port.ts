@@ -1,4 +1,5 @@
 import { quoteString } from "@codex/starlark";
+import { defined } from "@codex/values";
 import type { RuleMatch, RulesPort } from "../rules-port.js";
 import { isAffected } from "./affected-programs.js";
 import { findMatches, type MatchOptions, type PrefixMatch } from "./match.js";
@@ -20,8 +21,7 @@ function renderMatch({ rule, matchedPrefix }: PrefixMatch): RuleMatch {
   return {
     decision,
     rule: `[${matchedPrefix.map(quoteString).join(", ")}] (${origin.file}:${origin.line})`,
-    ...(justification === undefined ? {} : { justification }),
-    ...(sandbox === undefined ? {} : { sandbox }),
+    ...defined({ justification, sandbox }),
   };
 }
 

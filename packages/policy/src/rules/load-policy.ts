@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { readPlainFile } from "@codex/plain-file";
 import type { Source } from "@codex/starlark";
 import { StarlarkError } from "@codex/starlark";
-import { messageOf } from "@codex/telemetry";
+import { messageOf } from "@codex/values";
 import { findAffectedPrograms } from "./affected-programs.js";
 import { MAX_RULE_FILE_BYTES, MAX_RULE_FILES_PER_LAYER } from "./limits.js";
 import { decodeRules, parseRuleFile } from "./parse-rule-file.js";

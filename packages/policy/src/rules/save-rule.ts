@@ -2,7 +2,7 @@ import { mkdir, open } from "node:fs/promises";
 import { dirname } from "node:path";
 import { type FileLockOptions, withFileLock } from "@codex/file-lock";
 import { StarlarkError } from "@codex/starlark";
-import { messageOf } from "@codex/telemetry";
+import { messageOf } from "@codex/values";
 import { renderAllowRule } from "./allow-rule.js";
 import { readRuleText } from "./load-policy.js";
 import { parseRuleFile } from "./parse-rule-file.js";

@@ -1,5 +1,6 @@
 import type { Sandbox } from "@codex/executor-protocol";
 import { isWithin, PROTECTED_NAMES, type SandboxEntry } from "@codex/permissions";
+import { defined } from "@codex/values";
 import { type DeniedRead, isDeniedRead, listReadable, resolveDenyRead } from "./deny-read.js";
 import { getGitEntries, toEntry } from "./git-entries.js";
 import type { SandboxedCommand, SandboxRefusal, SandboxSelector } from "./sandbox-selector.js";
@@ -53,7 +54,7 @@ function selectSandbox(settings: CheckedSettings, command: SandboxedCommand): Sa
       file_system: {
         type: "restricted",
         entries,
-        ...(globScanMaxDepth === undefined ? {} : { glob_scan_max_depth: globScanMaxDepth }),
+        ...defined({ glob_scan_max_depth: globScanMaxDepth }),
       },
       network: network ? "enabled" : "restricted",
     },
@@ -153,5 +154,5 @@ function special(
   access: SandboxEntry["access"],
   subpath?: string,
 ): SandboxEntry {
-  return { path: { type: "special", value: { kind, ...(subpath === undefined ? {} : { subpath }) } }, access };
+  return { path: { type: "special", value: { kind, ...defined({ subpath }) } }, access };
 }

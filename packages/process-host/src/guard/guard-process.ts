@@ -1,6 +1,6 @@
 import { StartError } from "@codex/exec-backend";
 import type { WrappedCommand } from "@codex/sandbox";
-import { messageOf } from "@codex/telemetry";
+import { messageOf } from "@codex/values";
 import { signalGroup, signalProcess } from "../ending/process-group.js";
 import type { Guard } from "./guard.js";
 

@@ -1,7 +1,7 @@
 import { closeSync, writeSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { openUnnamed, type UnnamedFile } from "@codex/exec-backend";
-import { messageOf } from "@codex/telemetry";
+import { messageOf } from "@codex/values";
 import { type GuardShell, type ShellHost, startGuardShell } from "./guard-shell.js";
 import { createPlaceholderList, toFreeLine } from "./placeholder-list.js";
 

@@ -3,7 +3,7 @@ import { StartError } from "@codex/exec-backend";
 import type { TerminalSize } from "@codex/executor-protocol";
 import type { Native } from "@codex/native";
 import { getSignalName, readStream } from "@codex/native";
-import { messageOf } from "@codex/telemetry";
+import { messageOf } from "@codex/values";
 import { closedStdin, createPipeWriter } from "../stdin-writer.js";
 import type { Launched } from "./attach.js";
 import { attachTerminal, type LaunchEvents, StreamSink } from "./attach.js";

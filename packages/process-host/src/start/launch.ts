@@ -4,7 +4,7 @@ import { DEFAULT_TERMINAL_SIZE, StartError } from "@codex/exec-backend";
 import type { TerminalSize } from "@codex/executor-protocol";
 import type { Children, ChildStart, ChildStdio, Native } from "@codex/native";
 import type { WrappedCommand } from "@codex/sandbox";
-import { messageOf } from "@codex/telemetry";
+import { messageOf } from "@codex/values";
 import type { Launched } from "./attach.js";
 import { attachPipes, attachTerminal, type LaunchEvents } from "./attach.js";
 import { forkOnTerminal, spawnOnPipes } from "./launch-by-node.js";

@@ -1,5 +1,5 @@
 import { errnoOf, StartError } from "@codex/exec-backend";
-import { messageOf } from "@codex/telemetry";
+import { messageOf } from "@codex/values";
 
 /** The StartError for a system error. */
 export function startError(cause: unknown): StartError {

@@ -1,4 +1,5 @@
 import { createHash, createHmac } from "node:crypto";
+import { defined } from "@codex/values";
 
 /** AWS keys with their region and service. */
 export interface AwsSigner {
@@ -25,10 +26,10 @@ export function signRequest(signer: AwsSigner, request: SignedRequest, now: numb
   const time = new Date(now).toISOString().replace(/[:-]|\.\d+/g, "");
   const day = time.slice(0, 8);
   const signed: Record<string, string> = {
-    ...(request.contentType === undefined ? {} : { "content-type": request.contentType }),
+    ...defined({ "content-type": request.contentType }),
     host: url.host,
     "x-amz-date": time,
-    ...(sessionToken === undefined ? {} : { "x-amz-security-token": sessionToken }),
+    ...defined({ "x-amz-security-token": sessionToken }),
   };
   const names = Object.keys(signed).sort().join(";");
   const canonical = [

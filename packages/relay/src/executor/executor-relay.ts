@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import type { Channel, ChannelLimits } from "@codex/channel";
 import { type Clock, systemClock } from "@codex/clock";
 import type { Logger } from "@codex/telemetry";
+import { defined } from "@codex/values";
 import { MAX_FRAME_BYTES, PING_MS, SOCKET_CLOSE_MS, STREAM_PING_MS } from "../limits.js";
 import { createIdentity, fingerprintOf, type NoiseIdentity } from "../noise/keys.js";
 import { loadMlKem } from "../noise/ml-kem.js";
@@ -62,7 +63,7 @@ export async function serveExecutorRelay(options: ExecutorRelayOptions): Promise
 
   const register = async (): Promise<Registration> => {
     const { name, labels, version } = options;
-    const more = { name, version, ...(labels === undefined ? {} : { labels }) };
+    const more = { name, version, ...defined({ labels }) };
     return registerExecutor(registry, { key: identity.publicKey, ...more }, signal);
   };
   const serveOnce = async (onConnected: () => void): Promise<EndedSocket> => {

@@ -1,5 +1,6 @@
 import type { Clock } from "@codex/clock";
-import { type Logger, messageOf } from "@codex/telemetry";
+import type { Logger } from "@codex/telemetry";
+import { messageOf } from "@codex/values";
 import { decodeFrame } from "../frames/decode.js";
 import { encodeFrame } from "../frames/encode.js";
 import type { FrameBody } from "../frames/frame.js";

@@ -1,6 +1,7 @@
 import type { Channel } from "@codex/channel";
 import { type Clock, systemClock } from "@codex/clock";
-import { type Logger, messageOf } from "@codex/telemetry";
+import type { Logger } from "@codex/telemetry";
+import { messageOf } from "@codex/values";
 import { MAX_MESSAGE_BYTES, SOCKET_CLOSE_MS } from "../limits.js";
 import { FrameSocket } from "../socket/frame-socket.js";
 import { createMessageChannel } from "../socket/message-channel.js";

@@ -1,7 +1,8 @@
 import { randomUUID } from "node:crypto";
 import type { Channel, ChannelLimits } from "@codex/channel";
 import { type Clock, pause, systemClock } from "@codex/clock";
-import { type Logger, messageOf } from "@codex/telemetry";
+import type { Logger } from "@codex/telemetry";
+import { messageOf } from "@codex/values";
 import { FIRST_RESUME_MS, LONGEST_RESUME_MS, RECOVERY_MS, SOCKET_CLOSE_MS } from "../limits.js";
 import { InitiatorHandshake } from "../noise/handshake.js";
 import { createIdentity, fingerprintOf, type NoiseIdentity, type NoisePublicKey } from "../noise/keys.js";

@@ -1,8 +1,8 @@
 import { request as requestHttp } from "node:http";
 import { request as requestHttps } from "node:https";
 import { rootCertificates } from "node:tls";
-import { cleanLine, messageOf } from "@codex/telemetry";
-import { SecretFilter } from "@codex/text";
+import { cleanLine } from "@codex/telemetry";
+import { defined, messageOf, SecretFilter } from "@codex/values";
 import { MAX_REFUSAL_BYTES, MAX_REGISTRY_BYTES, REGISTRY_TIMEOUT_MS } from "../limits.js";
 import { readRetryAfter } from "../socket/retry-after.js";
 import { RegistryError } from "./registry-error.js";
@@ -60,7 +60,7 @@ function send({
       method,
       agent: false,
       headers: { ...headers, "content-length": Buffer.byteLength(body) },
-      ...(signal === undefined ? {} : { signal }),
+      ...defined({ signal }),
       ...(ca === undefined ? {} : { ca: [...rootCertificates, Buffer.from(ca).toString()] }),
     });
     const timer = setTimeout(

@@ -1,3 +1,4 @@
+import { defined } from "@codex/values";
 import * as z from "zod/mini";
 import { MAX_AUTHORIZATION_BYTES } from "../limits.js";
 import { encodePublicKey, type NoisePublicKey, publicKeySchema } from "../noise/keys.js";
@@ -87,8 +88,7 @@ export async function registerExecutor(
   const body = {
     security_profile: SECURITY_PROFILE,
     executor_public_key: encodePublicKey(key),
-    ...(name === undefined ? {} : { name }),
-    ...(version === undefined ? {} : { version }),
+    ...defined({ name, version }),
     ...(labels === undefined || Object.keys(labels).length === 0 ? {} : { labels }),
   };
   const answer = await call(address, "register", body, registrationSchema, { signal });

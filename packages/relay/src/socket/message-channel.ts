@@ -1,4 +1,5 @@
 import { CarriedChannel, type ChannelLimits } from "@codex/channel";
+import { defined } from "@codex/values";
 import type { FrameSocket } from "./frame-socket.js";
 
 /** Encoding of messages on a socket. */
@@ -39,7 +40,7 @@ export function createMessageChannel(
       await socket.close(deadlineMs);
     },
   };
-  const channel = new CarriedChannel(carrier, { carriesBinary, ...(limits === undefined ? {} : { limits }) });
+  const channel = new CarriedChannel(carrier, { carriesBinary, ...defined({ limits }) });
   socket.start({
     onMessage: (data, isBinary) => {
       try {

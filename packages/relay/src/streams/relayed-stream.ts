@@ -1,4 +1,5 @@
 import { CarriedChannel, type CloseOptions, type MessageCarrier } from "@codex/channel";
+import { defined } from "@codex/values";
 import {
   GAP_TIMEOUT_MS,
   LATE_STATE_MS,
@@ -62,7 +63,7 @@ export class RelayedStream implements MessageCarrier, Sender {
     this.#options = options;
     const { clock, limits } = options;
     this.channel = new CarriedChannel(this, {
-      ...(limits === undefined ? {} : { limits }),
+      ...defined({ limits }),
       carriesBinary: true,
       // Like Codex: a peer that does not send JSON violates the protocol.
       onMalformed: (problem) => this.#options.onBroken(problem),

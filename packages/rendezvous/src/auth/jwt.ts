@@ -1,4 +1,4 @@
-import { messageOf } from "@codex/telemetry";
+import { messageOf } from "@codex/values";
 import type { JSONWebKeySet, JWTPayload } from "jose";
 import * as z from "zod/mini";
 import { CLOCK_SKEW_S } from "../limits.js";

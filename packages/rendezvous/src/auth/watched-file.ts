@@ -1,6 +1,7 @@
 import { statSync } from "node:fs";
 import { readPlainFileSync } from "@codex/plain-file";
-import { type Logger, messageOf } from "@codex/telemetry";
+import type { Logger } from "@codex/telemetry";
+import { messageOf } from "@codex/values";
 
 /** Options of `watchFile`. */
 export interface WatchedFileOptions<T> {

@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { type Clock, systemClock } from "@codex/clock";
-import { type Logger, messageOf } from "@codex/telemetry";
+import type { Logger } from "@codex/telemetry";
+import { defined, messageOf } from "@codex/values";
 import { type KV, Kvm, type KvWatchEntry } from "@nats-io/kv";
 import { connect, type NatsConnection, RequestError } from "@nats-io/transport-node";
 import { MAX_NODE_MESSAGE_BYTES, NATS_CONNECT_MS, NODE_TICK_MS } from "../limits.js";
@@ -178,7 +179,7 @@ class NatsCluster implements Cluster {
         this.#parts.log.error?.("a request from another node failed", { reason: messageOf(error) });
       const { code, message, retryAfterS } =
         error instanceof Refusal ? error : new Refusal("internal", "the rendezvous has failed; see its log");
-      return { refusal: { code, message, ...(retryAfterS === undefined ? {} : { retryAfterS }) } };
+      return { refusal: { code, message, ...defined({ retryAfterS }) } };
     }
   }
 

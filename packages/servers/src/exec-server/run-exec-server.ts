@@ -7,7 +7,8 @@ import {
   resolveAuth,
   serveStdio,
 } from "@codex/exec-server";
-import { escapeForTerminal, messageOf } from "@codex/telemetry";
+import { escapeForTerminal } from "@codex/telemetry";
+import { defined, messageOf } from "@codex/values";
 import { createLocalExecServer } from "../local-exec-server/create-local-exec-server.js";
 import type { BackgroundArguments, BackgroundServer } from "../process/background.js";
 import { readGraceMs, serveInBackground, withBackgroundLog } from "../process/background.js";
@@ -59,7 +60,7 @@ async function serve(options: ExecServerCommandOptions): Promise<void> {
     else if (target.kind !== "background") {
       const { allowInsecureListen: allowInsecure } = options;
       const { pages } = telemetry;
-      const more = { ...(auth === undefined ? {} : { auth }), ...(pages === undefined ? {} : { pages }) };
+      const more = defined({ auth, pages });
       const tls = readTlsIdentity(options);
       const secured = tls === undefined ? {} : { tls };
       await serveWebSocket(server, { ...target, allowInsecure, ...secured, ...more }, telemetry);

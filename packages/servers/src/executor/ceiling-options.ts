@@ -2,6 +2,7 @@ import { realpathSync, statSync } from "node:fs";
 import { isAbsolute, posix, resolve } from "node:path";
 import type { CeilingOptions } from "@codex/executor";
 import type { SandboxMode } from "@codex/executor-protocol";
+import { defined } from "@codex/values";
 import { CommandError, SERVER_EXIT } from "../process/command-error.js";
 
 export interface CeilingArguments {
@@ -25,7 +26,7 @@ export function readCeiling(
   if (maxSandbox === undefined && allowedRoot.length === 0 && maxNetwork === undefined) return undefined;
   const roots = allowedRoot.map((root) => (isLocal ? readRoot(root) : readRemoteRoot(root)));
   return {
-    ...(maxSandbox === undefined ? {} : { mode: maxSandbox }),
+    ...defined({ mode: maxSandbox }),
     roots,
     ...(maxNetwork === undefined ? {} : { network: maxNetwork === "on" }),
   };

@@ -15,6 +15,7 @@ import {
 import { createLocalBackend } from "@codex/process-host";
 import { createCommandSandbox } from "@codex/sandbox";
 import type { Telemetry } from "@codex/telemetry";
+import { defined } from "@codex/values";
 import { OUTPUT_PIPE_BYTES, OUTPUT_READ_BYTES, OUTPUT_TAIL_BYTES, STDOUT_BUFFER_BYTES } from "../limits.js";
 import {
   type BackgroundArguments,
@@ -107,7 +108,7 @@ export async function runExecutor(given: ExecutorCommandOptions, { connectRemote
           collectGarbage: () => collectGarbage(),
         })),
     ...(remote === undefined ? { reachPaths: mounts.reach } : { host: remote.host, resolvePath: remote.resolvePath }),
-    ...(ceiling === undefined ? {} : { ceiling }),
+    ...defined({ ceiling }),
     ...(remote === undefined && options.files ? { execServer: () => startExecServer(telemetry, graceMs, mounts) } : {}),
     // Each session may have a call that waits for it, as `codex run` does.
     limits: {
@@ -192,9 +193,9 @@ async function serveWebSocket(
     ...place,
     subprotocols: [EXECUTOR_SUBPROTOCOL],
     onHttp: answerProbe,
-    ...(tls === undefined ? {} : { tls }),
+    ...defined({ tls }),
     ...(token === undefined ? {} : { authorize: bearer(token) }),
-    ...(pages === undefined ? {} : { pages }),
+    ...defined({ pages }),
     onChannel(channel, { socket }) {
       limitUnsent(socket);
       const served = executor.serve(channel).finally(() => serving.delete(served));

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { homedir } from "node:os";
-import { messageOf } from "@codex/telemetry";
+import { defined, messageOf } from "@codex/values";
 import { CommandError, SERVER_EXIT } from "./command-error.js";
 import { checkTlsIdentity } from "./tls-identity.js";
 
@@ -31,7 +31,7 @@ export function readCredentials({ tokenFile, caFile }: CredentialArguments): Cre
   if (ca !== undefined && !ca.includes("-----BEGIN CERTIFICATE-----")) {
     throw new CommandError(`--ca-file ${caFile} contains no certificate in PEM form`, SERVER_EXIT.usage);
   }
-  return { ...(token === undefined ? {} : { token }), ...(ca === undefined ? {} : { ca }) };
+  return defined({ token, ca });
 }
 
 /** The token in a file, trimmed; undefined without a file. @throws CommandError */

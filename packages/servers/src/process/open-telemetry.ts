@@ -9,7 +9,6 @@ import {
   type LogLevel,
   type LogSink,
   METRICS_CONTENT_TYPE,
-  messageOf,
   observeProcess,
   type Registry,
   renderMetrics,
@@ -17,6 +16,7 @@ import {
   type Telemetry,
   type Tracing,
 } from "@codex/telemetry";
+import { defined, messageOf } from "@codex/values";
 import { CommandError, SERVER_EXIT } from "./command-error.js";
 import { openStderrSink } from "./host-process.js";
 import { VERSION } from "./version.js";
@@ -98,7 +98,7 @@ function pick<T extends string>(name: string, text: string, choices: readonly T[
 function openFile(path: string, format: (typeof LOG_FORMATS)[number], maxBytes?: number): LogSink {
   try {
     const onProblem = (message: string) => void process.stderr.write(`codex: ${escapeForTerminal(message)}\n`);
-    return createLogFileSink(path, { format, onProblem, ...(maxBytes === undefined ? {} : { maxBytes }) });
+    return createLogFileSink(path, { format, onProblem, ...defined({ maxBytes }) });
   } catch (error) {
     throw new CommandError(`--log-file: ${messageOf(error)}`, SERVER_EXIT.failure);
   }

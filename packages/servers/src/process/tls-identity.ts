@@ -1,5 +1,5 @@
 import { createPrivateKey, type KeyObject, X509Certificate } from "node:crypto";
-import { messageOf } from "@codex/telemetry";
+import { messageOf } from "@codex/values";
 import { CommandError, SERVER_EXIT } from "./command-error.js";
 
 /** A PEM file and the option that names it. */

@@ -1,5 +1,5 @@
 import { type Access, listenRendezvous, openAccess, Rendezvous } from "@codex/rendezvous";
-import { messageOf } from "@codex/telemetry";
+import { defined, messageOf } from "@codex/values";
 import { MAX_EXIT_MS } from "../limits.js";
 import { CommandError, SERVER_EXIT } from "../process/command-error.js";
 import { readTlsIdentity, type TlsArguments } from "../process/credentials.js";
@@ -46,9 +46,7 @@ export async function runRendezvous(options: RendezvousCommandOptions): Promise<
     const listener = await listenRendezvous(rendezvous, {
       ...address,
       isBehindProxy,
-      ...(tls === undefined ? {} : { tls }),
-      ...(publicUrl === undefined ? {} : { publicUrl }),
-      ...(nodeUrl === undefined ? {} : { nodeUrl }),
+      ...defined({ tls, publicUrl, nodeUrl }),
     });
     process.stdout.write(`${listener.url}\n`);
     shieldListener();

@@ -1,7 +1,7 @@
 import { close, fstat, fstatSync, rename, write } from "node:fs";
 import { promisify } from "node:util";
 import { openOutputFileSync } from "@codex/file-lock";
-import { messageOf } from "../error-message.js";
+import { messageOf } from "@codex/values";
 import { LOG_CLOSE_MS, MAX_LOG_FILE_BYTES, MAX_WAITING_LOG_BYTES } from "../limits.js";
 import type { LogFormat } from "./format.js";
 import { formatDropped, type LogSink } from "./sink.js";

@@ -1,3 +1,4 @@
+import { defined } from "@codex/values";
 import { MAX_TRACE_STATE_LENGTH } from "../limits.js";
 import type { TraceContext } from "./tracing.js";
 
@@ -27,5 +28,5 @@ export function parseTraceContext(context: TraceContext | null | undefined): Par
 /** The W3C `traceparent` and `tracestate` of a context, version 00. */
 export function formatTraceContext({ traceId, spanId, flags, tracestate }: ParsedTraceContext): TraceContext {
   const traceparent = `00-${traceId}-${spanId}-${(flags & 0xff).toString(16).padStart(2, "0")}`;
-  return { traceparent, ...(tracestate === undefined ? {} : { tracestate }) };
+  return { traceparent, ...defined({ tracestate }) };
 }

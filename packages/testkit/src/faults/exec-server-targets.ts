@@ -1,6 +1,7 @@
 import { type Channel, createMemoryChannelPair, createStdioChannel } from "@codex/channel";
 import { type ExecServer, serveStdio } from "@codex/exec-server";
 import { type Connector, ExecServerClient, type LinkOptions } from "@codex/exec-server-client";
+import { defined } from "@codex/values";
 import { duplexPair } from "./duplex-pair.js";
 import { createFaultProxy } from "./fault-proxy.js";
 import { relay } from "./faulty-relay.js";
@@ -129,7 +130,7 @@ export async function openChannel(server: ExecServer, { random, history }: Targe
       void server.serve(theirs, { transport: { kind: "websocket", peer: "memory" } });
       return createFlakyChannel(ours, {
         random: choices.fork(`connection ${opened}`),
-        ...(cutAfter === undefined ? {} : { cutAfter }),
+        ...defined({ cutAfter }),
         duplicate: { chance: 0.1, fits: (value) => value !== undefined },
         drop: { chance: 0.02, fits: isOutput },
         delayMs: choices.pick([0, 5]),

@@ -1,3 +1,4 @@
+import { defined } from "@codex/values";
 import type { QuestionEntity } from "../../src/wire/entities.ts";
 import type { PageMessage, Rights } from "../../src/wire/messages.ts";
 import { h, panel, setChildren } from "../dom/element.ts";
@@ -56,7 +57,7 @@ export function createApprovals(
   });
   const create = (question: QuestionEntity) =>
     createQuestion(question, context.rights() === "answer", (decision, rule) =>
-      context.send({ type: "answer", question: question.id, decision, ...(rule === undefined ? {} : { rule }) }),
+      context.send({ type: "answer", question: question.id, decision, ...defined({ rule }) }),
     );
   return element;
 }

@@ -1,6 +1,6 @@
 import { stat } from "node:fs/promises";
 import { AuditFollower, type AuditRecord, type FollowedAudit, verifyAuditFiles } from "@codex/audit";
-import { messageOf } from "@codex/telemetry";
+import { messageOf } from "@codex/values";
 import { MAX_ENTITIES } from "../limits.js";
 import type { ChainState, RecordEntity } from "../wire/entities.js";
 

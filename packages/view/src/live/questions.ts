@@ -1,5 +1,6 @@
 import type { AnsweredElsewhere, ApprovalAnswer, ApprovalRequest, Approver } from "@codex/orchestrator";
 import { findRuleProblem } from "@codex/orchestrator";
+import { defined } from "@codex/values";
 import type { QuestionEntity } from "../wire/entities.js";
 import type { Action } from "../wire/messages.js";
 import type { Board } from "./board.js";
@@ -60,7 +61,7 @@ export class Questions {
     }
     const via = `view, ${viewer}`;
     this.#close(question, { decision, by: viewer });
-    resolve({ decision, via, ...(rule === undefined ? {} : { rule }) });
+    resolve({ decision, via, ...defined({ rule }) });
     return { text: `${DECISIONS[decision]}.`, isProblem: false };
   }
 

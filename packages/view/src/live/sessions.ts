@@ -1,5 +1,6 @@
 import type { ProcessOutcome, RecordedOutput } from "@codex/executor-protocol";
 import type { LiveOutput, Orchestrator } from "@codex/orchestrator";
+import { defined } from "@codex/values";
 import {
   BOUND_EVERY_BYTES,
   FLOOD_BYTES,
@@ -162,7 +163,7 @@ export class Sessions {
     const known = resizes.at(-1)?.size ?? session.entity.size ?? size;
     this.change(session, {
       end,
-      ...(known === undefined ? {} : { size: known }),
+      ...defined({ size: known }),
       ...(session.entity.command === "" ? { command: describeCommand(command) } : {}),
     });
     this.#boundKept(session);

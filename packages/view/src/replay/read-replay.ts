@@ -2,7 +2,7 @@ import { stat } from "node:fs/promises";
 import { basename } from "node:path";
 import { createThreadStore } from "@codex/agent/node";
 import { readPlainFile } from "@codex/plain-file";
-import { messageOf } from "@codex/telemetry";
+import { messageOf } from "@codex/values";
 import { MAX_REPLAY_BYTES } from "../limits.js";
 import { readAudit, verifyAudit } from "../live/audit-file.js";
 import type { Entity } from "../wire/entities.js";

@@ -1,4 +1,5 @@
 import type { FileState } from "@codex/apply-patch";
+import { defined } from "@codex/values";
 import { type AgentFiles, pathOfFileUrl, reasonOf } from "../../files/agent-files.js";
 import { expecting, isSameState, readState } from "./file-states.js";
 import type { StartedStep } from "./started-step.js";
@@ -37,7 +38,7 @@ async function undo(files: AgentFiles, started: StartedStep, isDone: boolean): P
   if (isSameState(now, step.before)) return { path, state: "before" };
   if (now.kind === "unreadable") return { path, state: "unknown", reason: reason ?? now.reason };
   const state = isSameState(now, afterOf(step)) ? "after" : "other";
-  return { path, state, ...(reason === undefined ? {} : { reason }) };
+  return { path, state, ...defined({ reason }) };
 }
 
 const afterOf = (step: StartedStep["step"]): FileState =>
