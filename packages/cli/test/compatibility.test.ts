@@ -19,8 +19,8 @@ const RECORDED = JSON.parse(readFileSync(new URL("./codex-help.json", import.met
   Help
 >;
 
-const readme = readFileSync(new URL("../../../README.md", import.meta.url), "utf8");
-const table = readme.slice(readme.indexOf("| Codex 0.169.0 | the same |")).split("\n\n", 1)[0] ?? "";
+const page = readFileSync(new URL("../../../docs/compatibility.md", import.meta.url), "utf8");
+const table = page.slice(page.indexOf("| Codex 0.169.0 | the same |")).split("\n\n", 1)[0] ?? "";
 const [, , ...rows] = table.split("\n").map((line) => line.split("|").slice(1, -1));
 
 const OPTION = /^--[a-z][\w-]*$/;
@@ -37,7 +37,7 @@ const fail = (path: string): never => {
   throw new Error(`there is no ${path} here`);
 };
 
-describe("the table of compatibility in the README", () => {
+describe("the table of docs/compatibility.md", () => {
   const commandRows = rows.filter(([name]) => quoted(name).length > 0);
 
   it("has every command of Codex that exists here", () => {

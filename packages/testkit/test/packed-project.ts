@@ -12,6 +12,18 @@ const readDependencies = (name: string): string[] => {
   return Object.keys(dependencies);
 };
 
+/** Packages of this workspace, and those that they depend on. */
+export function listWithDependencies(names: readonly string[]): string[] {
+  const found = new Set(names);
+  // A set is walked to its end, also where it grows meanwhile.
+  for (const name of found) {
+    for (const other of readDependencies(name)) {
+      if (other.startsWith("@codex/")) found.add(other.slice("@codex/".length));
+    }
+  }
+  return [...found];
+}
+
 /** Each package as `npm pack` would make it, into the `node_modules` of a project. Dependencies of others are linked, as pnpm does. */
 export function packInto(project: string, names: readonly string[]): void {
   // Lists what would be in them, in this order.

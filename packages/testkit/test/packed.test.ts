@@ -19,39 +19,11 @@ import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { installAlone, listInstalled, listNativeFiles } from "./install-alone.js";
-import { packInto } from "./packed-project.js";
+import { listWithDependencies, packInto } from "./packed-project.js";
 
 const root = fileURLToPath(new URL("../../../", import.meta.url));
-const PACKAGES = [
-  "file-lock",
-  "plain-file",
-  "text",
-  "telemetry",
-  "audit",
-  "channel",
-  "executor-protocol",
-  "exec-backend",
-  "exec-server-protocol",
-  "native",
-  "permissions",
-  "sandbox",
-  "host-files",
-  "shell-snapshot",
-  "exec-server",
-  "exec-server-client",
-  "clock",
-  "executor-client",
-  "executor",
-  "starlark",
-  "shell-analysis",
-  "policy",
-  "orchestrator",
-  "relay",
-  "toml",
-  "environments",
-  "process-host",
-  "local",
-];
+/** What `@codex/local` installs, and what it is used with. */
+const PACKAGES = listWithDependencies(["local", "relay"]);
 
 /** npm and a compiler take their time on a busy machine. */
 const SLOW_MS = 120_000;
@@ -90,8 +62,9 @@ function check(...files: string[]) {
   return { stdout, status };
 }
 
-const readReadmeSamples = () =>
-  [...readFileSync(join(root, "README.md"), "utf8").matchAll(/^```ts\n([\s\S]*?)^```$/gm)].map(([, code]) => code!);
+/** The first sample of a page. */
+const readSample = (page: string): string =>
+  /^```ts\n([\s\S]*?)^```$/m.exec(readFileSync(join(root, page), "utf8"))?.[1] ?? "";
 
 const SAMPLE = `
 const [ours, its] = createMemoryChannelPair();
@@ -151,15 +124,15 @@ describe("the packed packages", { timeout: SLOW_MS }, () => {
       .replace("terminal.structured.exitCode", "terminal.structured");
     const types = 'import { type PolicyOptions } from "@codex/policy";';
     writeFileSync(join(project, "sample.ts"), `${types}\n${imports.join("\n")}${typed}`);
-    // The sample of the README compiles in such a project too.
-    const [first = "", second = ""] = readReadmeSamples();
-    writeFileSync(join(project, "readme.ts"), `${first}${second}`);
-    expect(check("sample.ts", "readme.ts")).toEqual({ stdout: "", status: 0 });
+    // The samples of the pages compile in such a project too.
+    writeFileSync(join(project, "readme.ts"), readSample("README.md"));
+    writeFileSync(join(project, "library.ts"), readSample("docs/library.md"));
+    expect(check("sample.ts", "readme.ts", "library.ts")).toEqual({ stdout: "", status: 0 });
   });
 
   it("run the sample of the README", () => {
-    const [first = ""] = readReadmeSamples();
-    writeFileSync(join(project, "readme.mjs"), first.replace("npm test", "echo tested"));
+    const sample = readSample("README.md").replace("npm test", "echo tested");
+    writeFileSync(join(project, "readme.mjs"), sample);
     expect(run("readme.mjs")).toMatchObject({ status: 0, stderr: "" });
   });
 
