@@ -9,6 +9,7 @@ import {
   readdirSync,
   readFileSync,
   renameSync,
+  rmdirSync,
   rmSync,
   statSync,
   utimesSync,
@@ -258,10 +259,15 @@ function isStale() {
   );
 }
 
-/** `tsc` keeps the output of deleted sources: it could still be imported, and would be packed. */
+/** `tsc` keeps the output of deleted sources: it could still be imported, and would be packed. git keeps what was built of a deleted package. */
 function removeStaleOutputs() {
   for (const name of readdirSync(path("packages"))) {
     const dist = path(`packages/${name}/dist`);
+    if (!existsSync(path(`packages/${name}/package.json`))) {
+      for (const built of [dist, path(`packages/${name}/node_modules`)])
+        rmSync(built, { recursive: true, force: true });
+      if (readdirSync(path(`packages/${name}`)).length === 0) rmdirSync(path(`packages/${name}`));
+    }
     if (!existsSync(dist)) continue;
     for (const file of readdirSync(dist, { recursive: true })) {
       if (!file.endsWith(".map")) continue;
@@ -313,6 +319,7 @@ async function quickCommands() {
 function packageIndexes() {
   return Object.fromEntries(
     readdirSync(path("packages")).flatMap((name) => {
+      if (!existsSync(path(`packages/${name}/package.json`))) return [];
       const { exports } = JSON.parse(readFileSync(path(`packages/${name}/package.json`), "utf8"));
       // The longer ones first, since an alias also matches the paths below it.
       const doors = Object.keys(exports).filter((door) => existsSync(path(`packages/${name}/src/${door}/index.ts`)));
