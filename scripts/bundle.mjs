@@ -56,7 +56,7 @@ if (process.argv.includes("--if-stale") && !isStale()) process.exit(0);
 for (const part of ["codex.js", "parts", "packs.json", "package.json"])
   rmSync(`${outdir}/${part}`, { recursive: true, force: true });
 
-await buildViewPage();
+await buildViewPage(packageIndexes());
 
 const shared = {
   outdir,

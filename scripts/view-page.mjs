@@ -14,8 +14,11 @@ const VENDORED = {
   "@xterm/addon-serialize": "addon-serialize.js",
 };
 
-/** @returns bytes of the page's own scripts */
-export async function buildViewPage() {
+/**
+ * @param alias where the packages are that the page imports
+ * @returns bytes of the page's own scripts
+ */
+export async function buildViewPage(alias = {}) {
   const outdir = path("dist/page");
   rmSync(outdir, { recursive: true, force: true });
   mkdirSync(outdir, { recursive: true });
@@ -32,6 +35,7 @@ export async function buildViewPage() {
     legalComments: "none",
     metafile: true,
     logLevel: "warning",
+    alias,
     plugins: [vendored],
   });
   for (const name of ["index.html", "replay.html", "page.css"]) copyFileSync(path(`page/${name}`), `${outdir}/${name}`);
