@@ -115,6 +115,13 @@ export type { RunOptions, SavedThread, Thread, ThreadOptions, TurnResult, TurnRu
 export type { AgentTool, AgentToolResult, AgentToolSpec, InterceptedCall, ToolContext } from "./tools/agent-tool.js";
 export { createViewImageTool, type ViewImageOptions } from "./tools/image/view-image.js";
 export { createApplyPatchTool } from "./tools/patch/apply-patch.js";
-export type { FilePolicy, PatchPermit, PatchPlace, PatchRequest } from "./tools/patch/file-policy.js";
+export {
+  createFilePolicy,
+  type FilePolicy,
+  type FilePolicyOptions,
+  type PatchPermit,
+  type PatchPlace,
+  type PatchRequest,
+} from "./tools/patch/file-policy.js";
 export type { PatchOptions } from "./tools/patch/run-patch.js";
 export { createUpdatePlanTool } from "./tools/plan/update-plan.js";

@@ -1,16 +1,18 @@
 import type { GetShellParser, Policy, PolicyOptions, SandboxSettings } from "@codex/policy";
 import { createLazyShellParser, createSandboxSelector, RuleBook } from "@codex/policy";
 import type { Orchestrator, OrchestratorOptions } from "./api.js";
-import { Approvals } from "./approvals/approvals.js";
 import { createApproverPanel } from "./approvals/approver-panel.js";
+import type { CallPorts } from "./calls/call-context.js";
 import { createCallTelemetry } from "./calls/call-telemetry.js";
-import { handleToolCall, type SharedContext } from "./calls/call-tool.js";
+import { handleToolCall } from "./calls/call-tool.js";
 import { judgeToolCall } from "./calls/judge-call.js";
 import { startCommand } from "./calls/start-command.js";
+import { Approvals } from "./decide/approvals.js";
+import { createDeciders } from "./decide/deciders.js";
+import type { Ruling } from "./decide/ports.js";
 import { OrchestratorError } from "./errors.js";
 import { createFiles } from "./files/judged-files.js";
 import { type CallHandler, type Collaborators, OrchestratorCore, type Shared } from "./orchestrator.js";
-import type { Ruling } from "./permit/permit.js";
 
 /**
  * Creates an orchestrator. The caller owns it and closes it.
@@ -42,7 +44,7 @@ function createHandler(
   options: OrchestratorOptions,
   policy: Policy,
   shellParser: GetShellParser | undefined,
-  { clock, untilReady, ...shared }: Shared,
+  { clock, untilReady, newId, ...shared }: Shared,
 ): CallHandler {
   const { limits, timings } = shared.config;
   const rulings = new Map<PolicyOptions, Pick<Ruling, "policy" | "rules">>();
@@ -53,23 +55,24 @@ function createHandler(
   };
   const common = rule(options.policy, policy);
   const approvers = createApproverPanel();
-  const context: SharedContext = {
+  const rulingOf = (environment: string): Ruling => {
+    const own = shared.environments.policyOf(environment);
+    const approver = shared.environments.approverOf(environment) ?? options.approver;
+    return { ...(own === undefined ? common : rule(own)), approver };
+  };
+  const approvals = new Approvals({
+    clock,
+    timeoutMs: timings.approvalMs,
+    limit: limits.rememberedApprovals,
+    panel: approvers,
+  });
+  const decidePorts = { clock, shellParser: shellParser ?? createLazyShellParser(), newId, closing: shared.closing };
+  const context: CallPorts = {
     ...shared,
     clock,
-    rulingOf(environment) {
-      const own = shared.environments.policyOf(environment);
-      const approver = shared.environments.approverOf(environment) ?? options.approver;
-      return { ...(own === undefined ? common : rule(own)), approver };
-    },
+    deciders: createDeciders(decidePorts, approvals, rulingOf),
     sandboxed: new WeakMap(),
     typedShells: new WeakMap(),
-    approvals: new Approvals({
-      clock,
-      timeoutMs: timings.approvalMs,
-      limit: limits.rememberedApprovals,
-      panel: approvers,
-    }),
-    shellParser: shellParser ?? createLazyShellParser(),
     telemetry: createCallTelemetry(options.telemetry ?? {}),
   };
   return {

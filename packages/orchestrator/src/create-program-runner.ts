@@ -39,4 +39,12 @@ const refuseFiles = async () => {
   throw new OrchestratorError("unsupported", "this orchestrator does not access files");
 };
 
-const NO_FILES = { read: refuseFiles, write: refuseFiles, stat: refuseFiles, list: refuseFiles, remove: refuseFiles };
+const NO_FILES = {
+  read: refuseFiles,
+  write: refuseFiles,
+  stat: refuseFiles,
+  list: refuseFiles,
+  remove: refuseFiles,
+  decide: refuseFiles,
+  sandboxOf: refuseFiles,
+};

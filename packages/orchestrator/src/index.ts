@@ -5,7 +5,6 @@ export type {
   OrchestratorOptions,
   RunCommandOptions,
 } from "./api.js";
-export type { ApprovalResult } from "./approvals/approvals.js";
 export type {
   AfterDenial,
   ApprovalAnswer,
@@ -16,11 +15,9 @@ export type {
   Grant,
 } from "./approvals/approver.js";
 export type { AnsweredElsewhere, ApproverPanel } from "./approvals/approver-panel.js";
-export { createOwnRequest, type OwnRequest } from "./approvals/own-request.js";
 export { findRuleProblem } from "./approvals/rule-edit.js";
 export { type AuditOptions, Auditor, decidedBy, type Trail as AuditTrail } from "./audit/audit-trail.js";
 export type { CallDecision } from "./audit/noted-decision.js";
-export { beginOwnCall, type OwnCall } from "./audit/own-call.js";
 export type { CallToolOptions } from "./calls/call-options.js";
 export type { Judgement } from "./calls/judge-call.js";
 export type { StartCommandOptions } from "./calls/start-command.js";
@@ -50,7 +47,15 @@ export { endSessions } from "./faces/end-sessions.js";
 export { SessionGroup } from "./faces/session-group.js";
 export type { ToolCaller, ToolCallerOptions } from "./faces/tool-caller.js";
 export type { FileConnector, HostFiles } from "./files/file-connector.js";
-export type { FileAccessOptions, FileEntry, FileStat, OrchestratorFiles } from "./files/orchestrator-files.js";
+export type { FileDecision } from "./files/file-decision.js";
+export type {
+  FileAccessOptions,
+  FileChange,
+  FileEntry,
+  FilePlace,
+  FileStat,
+  OrchestratorFiles,
+} from "./files/orchestrator-files.js";
 export { FORCED_ENVIRONMENT } from "./forced-environment.js";
 export {
   DEFAULT_MAX_OUTPUT_TOKENS,

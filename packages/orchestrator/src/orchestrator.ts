@@ -13,8 +13,8 @@ import type { PolicyOptions } from "@codex/policy";
 import type { Orchestrator, OrchestratorOptions, RunCommandOptions } from "./api.js";
 import type { ApproverPanel } from "./approvals/approver-panel.js";
 import { Auditor } from "./audit/audit-trail.js";
+import type { CallPorts } from "./calls/call-context.js";
 import type { CallToolOptions } from "./calls/call-options.js";
-import type { SharedContext } from "./calls/call-tool.js";
 import { checkOptions } from "./calls/check-options.js";
 import { isForDisplay } from "./calls/display.js";
 import type { Judgement } from "./calls/judge-call.js";
@@ -72,10 +72,11 @@ export interface CallHandler {
 
 /** Dependencies that calls share with the rest of the orchestrator. */
 export type Shared = Pick<
-  SharedContext,
-  "config" | "catalog" | "environments" | "sessions" | "newId" | "newKey" | "closing" | "auditor" | "observers"
+  CallPorts,
+  "config" | "clock" | "catalog" | "environments" | "sessions" | "newKey" | "closing" | "auditor" | "observers"
 > & {
-  clock: Clock;
+  /** Creates a unique id. */
+  newId: () => string;
   /** Waits for the executors of the options, or until the signal aborts. */
   untilReady: (signal: AbortSignal | undefined) => Promise<void>;
 };

@@ -22,8 +22,8 @@ export interface FileEnvironment {
 
 /** Selects the sandbox of file calls. */
 export interface FileSandboxes {
-  /** `fileSandbox` undefined: no sandbox. `refused`: the reason why file access is forbidden. */
-  sandboxOf(place: { environment: string; cwd: string }): { fileSandbox: unknown } | { refused: string };
+  /** `fileSandbox` undefined: no sandbox. `refused`: the reason why file access is forbidden. Never rejects. */
+  sandboxOf(place: { environment: string; cwd: string }): Promise<{ fileSandbox: unknown } | { refused: string }>;
 }
 
 /** The location requested by a call. */
@@ -69,7 +69,7 @@ export async function findFilePlace(
   }
   const start = selected.cwd ?? environment.cwd;
   const cwd = (call.directories ?? []).filter((one) => one !== undefined).reduce(resolvePath, resolvePath("/", start));
-  const chosen = policy.sandboxOf({ environment: environment.id, cwd });
+  const chosen = await policy.sandboxOf({ environment: environment.id, cwd });
   if ("refused" in chosen) return chosen;
   return { environment, cwd, files: confineFiles(environment.files, chosen.fileSandbox) };
 }

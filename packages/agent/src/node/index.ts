@@ -6,7 +6,6 @@ export {
   loadAdapterModel,
 } from "@codex/model/node";
 export { createHomeFiles, type HomeFilesOptions } from "../context/home-files.js";
-export { createFilePolicy, type FilePolicyOptions } from "../file-policy/create-file-policy.js";
 export type { ThreadLine, ThreadMeta } from "../threads/rollout-line.js";
 export type { ThreadFile } from "../threads/thread-file.js";
 export {

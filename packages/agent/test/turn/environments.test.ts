@@ -158,7 +158,7 @@ async function fileTools(): Promise<{ tools: AgentTool[] }> {
   };
   const policy: FilePolicy = {
     permit: async () => ({ kind: "granted", fileSandbox: undefined }),
-    sandboxOf: () => ({ fileSandbox: undefined }),
+    sandboxOf: async () => ({ fileSandbox: undefined }),
   };
   const clock = { now: () => 0 };
   let ids = 0;

@@ -13,7 +13,7 @@ const host = useHost();
 
 /** An agent with `apply_patch` on the files of the host. */
 function start(script: Script, permit: PatchPermit = { kind: "granted", fileSandbox: undefined }) {
-  const policy: FilePolicy = { sandboxOf: () => ({ fileSandbox: undefined }), permit: async () => permit };
+  const policy: FilePolicy = { sandboxOf: async () => ({ fileSandbox: undefined }), permit: async () => permit };
   const environments = { ids: ["box"], get: async () => ({ id: "box", files: host.files, cwd: host.root }) };
   const tool = createApplyPatchTool({ environments, policy, clock: { now: () => 0 }, newId: () => "1" });
   const readContext = ({ prompt }: { prompt: string }) =>

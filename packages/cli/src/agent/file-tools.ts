@@ -2,39 +2,31 @@ import { randomUUID } from "node:crypto";
 import {
   type AgentTool,
   createApplyPatchTool,
+  createFilePolicy,
   createUpdatePlanTool,
   createViewImageTool,
   describeModel,
   type FilePolicy,
 } from "@codex/agent";
-import { createFilePolicy } from "@codex/agent/node";
 import type { AgentSettings } from "@codex/agent-terminal";
 import { systemClock } from "@codex/clock";
 import { toWireSandbox } from "@codex/exec-server-protocol";
-import { type Approver, type AuditOptions, Auditor, type Orchestrator } from "@codex/orchestrator";
-import type { ApprovalPolicy, SandboxSelector } from "@codex/policy";
+import type { Orchestrator } from "@codex/orchestrator";
 import { defined } from "@codex/values";
 import type { Place } from "./open-place.js";
 import type { Workspace } from "./open-workspace.js";
 
-/** Options of the agent's own tools, with the policy, sandbox and approver of its commands. */
+/** Options of the agent's own tools, about which the orchestrator decides as about its commands. */
 export interface FileToolsOptions {
   readonly place: Place;
   readonly workspace: Workspace;
   readonly settings: AgentSettings;
-  readonly approvalPolicy: ApprovalPolicy;
-  readonly sandbox: SandboxSelector;
-  /** The sandbox in environments other than the default. */
-  readonly sandboxOfOthers: SandboxSelector;
-  readonly approver: Approver | undefined;
-  readonly audit: AuditOptions | undefined;
-  readonly orchestrator: Pick<Orchestrator, "connectEnvironment" | "executors">;
+  readonly orchestrator: Pick<Orchestrator, "connectEnvironment" | "executors" | "files">;
 }
 
 /** Creates `apply_patch`, `view_image` and, if configured, `update_plan`. */
 export function createFileTools(options: FileToolsOptions): { list: AgentTool[]; policy: FilePolicy } {
-  const { place, workspace, settings, approvalPolicy, sandbox, sandboxOfOthers, approver, audit, orchestrator } =
-    options;
+  const { place, workspace, settings, orchestrator } = options;
   const { executor, files, ids = [executor.name] } = place;
   const id = executor.name;
   const hostOf = (environment: string) => orchestrator.executors.find(({ name }) => name === environment)?.host;
@@ -42,17 +34,9 @@ export function createFileTools(options: FileToolsOptions): { list: AgentTool[];
     (environment === id ? workspace.cwd : undefined) ?? hostOf(environment)?.cwd ?? "/";
   const newId = () => randomUUID().replaceAll("-", "");
   const policy = createFilePolicy({
-    approvalPolicy,
-    sandbox: {
-      ...sandbox,
-      select: (command) => (command.environment === id ? sandbox : sandboxOfOthers).select(command),
-    },
-    hostOf,
+    files: orchestrator.files,
     workspaceRootsOf: (environment) => [cwdOf(environment), ...(environment === id ? workspace.addedRoots : [])],
     toFileSandbox: toWireSandbox,
-    newId,
-    auditor: new Auditor(audit, newId),
-    ...defined({ approver }),
   });
   const environments = {
     ids,

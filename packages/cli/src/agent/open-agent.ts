@@ -20,7 +20,6 @@ import { loadRules, savedRulesFile } from "../rule-files.js";
 import { openSandbox } from "../sandbox-selector.js";
 import { compileGrammarSimply } from "../shell-parser.js";
 import type { AgentCommandOptions } from "./agent-options.js";
-import { askViewersToo } from "./ask-viewers.js";
 import { createFileTools } from "./file-tools.js";
 import type { LiveView } from "./live-view.js";
 import { openModel } from "./open-model.js";
@@ -132,8 +131,7 @@ async function openAgentAt(
     if (live !== undefined && audit !== undefined) live.auditFile = config.settings.audit.path;
     if (options.view === true) await live?.attach(orchestrator);
     // --add-dir names directories on the host where calls run by default.
-    const sandboxOfOthers = openSandbox(sandboxSettings, false);
-    const others = { ...policy, sandbox: sandboxOfOthers };
+    const others = { ...policy, sandbox: openSandbox(sandboxSettings, false) };
     const own = { sandbox: hostSandbox, withoutSandbox: sandboxSettings.mode === "danger-full-access" };
     opening = openPlace(orchestrator, options, chosen, own, others);
     mcp = await startMcp(config, workspace, hostSandbox, opening);
@@ -141,18 +139,7 @@ async function openAgentAt(
     const { executor } = place;
     if (!isOwn) await checkRemoteWorkspace(placed, place);
     await checkRequiredSkills(place, workspace, settings, options);
-    const { approvalPolicy } = config.settings;
-    const tools = createFileTools({
-      place,
-      workspace,
-      settings,
-      approvalPolicy,
-      sandbox,
-      sandboxOfOthers,
-      approver: live === undefined ? approver : askViewersToo(orchestrator, approver, options.view === true),
-      audit,
-      orchestrator,
-    });
+    const tools = createFileTools({ place, workspace, settings, orchestrator });
     const sources = { place, workspace, settings, config: config.settings, policy: tools.policy, mcp, orchestrator };
     const environments = place.ids?.map((id) => ({ id }));
     const createUnwatched = (modelName: string) =>

@@ -40,7 +40,7 @@ export function createContextReader(sources: ContextSources): (turn: { prompt: s
   });
   return async ({ prompt }) => {
     const cwd = workspace.cwd ?? executor.host?.cwd ?? "/";
-    const chosen = policy.sandboxOf({ environment: executor.name, cwd });
+    const chosen = await policy.sandboxOf({ environment: executor.name, cwd });
     const confined = "refused" in chosen ? refuseFiles(chosen.refused) : confineFiles(files, chosen.fileSandbox);
     const { offlineReason } = executor;
     const none = offlineReason === undefined ? undefined : refuseFiles(offlineReason, true);

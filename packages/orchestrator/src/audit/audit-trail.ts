@@ -5,7 +5,7 @@ import type { Requirement, RuleMatch } from "@codex/policy";
 import { cutToBytes } from "@codex/telemetry";
 import { defined, messageOf } from "@codex/values";
 import { safeParse } from "zod/mini";
-import type { ApprovalResult } from "../approvals/approvals.js";
+import type { ApprovalResult } from "../approvals/approval-result.js";
 import { fail, type RefusedCall, type ToolCallResult } from "../result.js";
 
 /** The audit log, and how much of calls is recorded. */

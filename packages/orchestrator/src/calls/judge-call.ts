@@ -1,9 +1,10 @@
-import type { Decide } from "../approvals/approvals.js";
 import type { ApprovalRequest } from "../approvals/approver.js";
 import { NO_TRAIL } from "../audit/audit-trail.js";
 import type { RefusedCall } from "../result.js";
+import type { CallPorts } from "./call-context.js";
 import type { CallToolOptions } from "./call-options.js";
-import { failed, routeCall, type SharedContext } from "./call-tool.js";
+import { failed, prepareCall } from "./call-tool.js";
+import { type Prepared, stopped } from "./prepared.js";
 
 /** The decision about a call before anything is sent. */
 export type Judgement =
@@ -21,19 +22,17 @@ export async function judgeToolCall(
   toolName: string,
   args: unknown,
   options: CallToolOptions,
-  context: SharedContext,
+  ports: CallPorts,
 ): Promise<Judgement> {
-  const progress = { isSent: false };
-  let asked: { request: ApprovalRequest; digest: string } | undefined;
-  const decide: Decide = async (request, { canonical, digest }) => {
-    if (context.approvals.remembers(request, { canonical, client: options.client }))
-      return { kind: "approved", by: "session" };
-    asked = { request, digest };
-    return { kind: "interrupted" };
-  };
-  const own = { ...context, trail: NO_TRAIL, progress, trace: undefined, isOnlyJudged: true };
-  const result = await routeCall(toolName, args, options, own, decide).catch((error: unknown) => failed(error, false));
-  if (asked !== undefined) return { kind: "ask", ...asked };
-  if (progress.isSent || !result.isError || result.status === "lost") return { kind: "allowed" };
+  const own = { ...ports, trail: NO_TRAIL, progress: { isSent: false }, trace: undefined };
+  const createDecider = (environment: string) => ports.deciders.judging(environment, options.client);
+  const prepared = await prepareCall(toolName, args, options, own, createDecider).catch(
+    (error: unknown): Prepared => stopped(failed(error, false)),
+  );
+  if (prepared.kind === "ask") return prepared;
+  if (prepared.kind === "ready") return { kind: "allowed" };
+  const { result } = prepared;
+  // The output of a session that is lost or gone is read without anything being sent.
+  if (!result.isError || result.status === "lost") return { kind: "allowed" };
   return { kind: result.status === "forbidden" ? "forbidden" : "rejected", result };
 }

@@ -9,9 +9,10 @@ import type { ExecCommandRequest, UnifiedExecResult } from "@codex/executor-prot
 import { defined } from "@codex/values";
 import { copyFrozen } from "../approvals/binding.js";
 import { ENVIRONMENT_ID } from "../catalog/catalog.js";
+import type { CommandTerms } from "../decide/command.js";
+import type { Allowed } from "../decide/decision.js";
+import { TypedShell } from "../decide/typed-line.js";
 import { toOrchestratorError } from "../errors.js";
-import { type Granted, obtainPermit } from "../permit/permit.js";
-import { createTypedShell, refuseInput } from "../permit/typed-input.js";
 import type { Started } from "../programs/judged-command.js";
 import type { CommandStart, StartCommandRequest } from "../programs/started-command.js";
 import { selectEnvironment } from "../resolve/select-environment.js";
@@ -19,9 +20,12 @@ import type { Selected } from "../resolve/select-executor.js";
 import { type ResolvedProgram, resolveStartCommand } from "../resolve/start-command.js";
 import { getTurn } from "../resolve/turn.js";
 import { fail, interrupted, type RefusedCall, type ToolCallResult } from "../result.js";
+import type { CallContext, CallPorts } from "./call-context.js";
 import type { CallToolOptions } from "./call-options.js";
-import { beginTrail, failed, type HandlerContext, invalid, type SharedContext } from "./call-tool.js";
+import { beginTrail, failed } from "./call-tool.js";
 import { findChange } from "./find-change.js";
+import { invalid } from "./prepared.js";
+import { refuseCommand, refuseTyped } from "./refusal.js";
 
 /**
  * Options of starting a program: those of a call that do not concern results and repeats. `grant` is for what `judge` returned for `exec_command` with the
@@ -37,41 +41,41 @@ export async function startCommand(
   request: StartCommandRequest,
   options: StartCommandOptions,
   output: SplitOutput,
-  context: SharedContext,
+  ports: CallPorts,
 ): Promise<Started> {
   const push: OnOutput = (piece) => output.push(piece);
-  const { trail, onOutput = push } = beginTrail(TOOL, { ...options, onOutput: push }, context);
-  const watch = context.telemetry.begin(TOOL);
+  const { trail, onOutput = push } = beginTrail(TOOL, { ...options, onOutput: push }, ports);
+  const watch = ports.telemetry.begin(TOOL);
   const progress = { isSent: false };
-  const own = { ...context, trail, progress, trace: watch.trace, isOnlyJudged: false };
-  const permitted = await permitProgram(request, options, own).catch((error: unknown) => failed(error, false));
-  if ("isError" in permitted) {
-    watch.end(permitted);
-    trail.ended(permitted);
-    return { start: { kind: "refused", result: permitted } };
+  const own = { ...ports, trail, progress, trace: watch.trace };
+  const prepared = await prepare(request, options, own).catch((error: unknown) => failed(error, false));
+  if ("isError" in prepared) {
+    watch.end(prepared);
+    trail.ended(prepared);
+    return { start: { kind: "refused", result: prepared } };
   }
-  const started = await follow(permitted, options, onOutput);
+  const started = await follow(prepared, options, onOutput);
   watch.end(toResult(started.start));
   return started;
 }
 
 /** A program that may run, and how it is sent. */
-interface Permitted {
+interface PreparedProgram {
   selected: Selected;
   program: ResolvedProgram;
-  permit: Granted;
+  terms: CommandTerms;
   wire: ExecCommandRequest;
   tools: { exec: string; stdin: string };
   environment: string;
   notices: readonly string[];
-  context: HandlerContext & SharedContext;
+  context: CallContext;
 }
 
-async function permitProgram(
+async function prepare(
   request: StartCommandRequest,
   options: StartCommandOptions,
-  context: Omit<HandlerContext, "decide" | "policy" | "rules"> & SharedContext,
-): Promise<Permitted | RefusedCall> {
+  context: Omit<CallContext, "decider">,
+): Promise<PreparedProgram | RefusedCall> {
   const { environments: selection, signal, client } = options;
   if (signal?.aborted) return interrupted();
   const named = request.environment === undefined ? {} : { [ENVIRONMENT_ID]: request.environment };
@@ -80,13 +84,9 @@ async function permitProgram(
   const { selected, notice } = placed;
   const { executor } = selected;
   const environment = context.catalog.environmentOf(executor.name);
-  const { approver: usual, ...ruling } = context.rulingOf(environment);
-  const approver = options.approver ?? usual;
-  const own: HandlerContext & SharedContext = {
-    ...context,
-    ...ruling,
-    decide: (question, terms) => context.approvals.decide(question, { ...terms, client }, approver, options.grant),
-  };
+  const { approver, grant } = options;
+  const { trail } = context;
+  const own = { ...context, decider: context.deciders.asking(environment, { client, approver, grant, trail }) };
   const at = (refused: RefusedCall): RefusedCall => ({ ...refused, environment });
   const { cwd: turnCwd, workspaceRoots } = getTurn(options, environment);
   const resolved = resolveStartCommand(request, {
@@ -111,29 +111,32 @@ async function permitProgram(
   }
   const excess = context.sessions.findExcess();
   if (excess !== undefined) return at(fail("too_many_calls", `${excess} ${NOT_RUN}`));
-  const permit = await obtainPermit(selected, judged, signal, own);
-  if (permit.kind === "result") return at(permit.result);
-  const wire = toWire(resolved.value, permit);
+  const decision = await own.decider.command({ selected, resolved: judged }, signal);
+  if (decision.kind !== "allowed") {
+    return at(decision.kind === "refused" ? refuseCommand(decision, judged.request) : interrupted());
+  }
+  const { terms, approval } = decision;
+  const wire = toWire(resolved.value, decision);
   const sent = { ...wire, command: judged.request.command };
-  const refused = findChange(executor, judged, permit.approval, sent) ?? (await context.trail.sending(permit.sandbox));
+  const refused = findChange(executor, judged, approval, sent) ?? (await trail.sending(terms.sandbox));
   if (refused !== undefined) return at(refused);
   if (signal?.aborted) return at(interrupted());
-  const notices = [...(notice === undefined ? [] : [notice]), ...permit.notices];
-  return { selected, program: resolved.value, permit, wire, tools, environment, notices, context: own };
+  const notices = [...(notice === undefined ? [] : [notice]), ...decision.notices];
+  return { selected, program: resolved.value, terms, wire, tools, environment, notices, context: own };
 }
 
-const toWire = ({ judged, argv }: ResolvedProgram, permit: Granted): ExecCommandRequest =>
+const toWire = ({ judged, argv }: ResolvedProgram, { terms, approval }: Allowed<CommandTerms>): ExecCommandRequest =>
   copyFrozen({
     ...judged.request,
     command: [...argv],
     execApprovalRequirement: {
       skip: {
-        bypassSandbox: permit.bypassSandbox,
-        proposedExecPolicyAmendment: permit.proposedAmendment === null ? null : [...permit.proposedAmendment],
+        bypassSandbox: terms.bypassSandbox,
+        proposedExecPolicyAmendment: terms.proposedAmendment === null ? null : [...terms.proposedAmendment],
       },
     },
-    ...("sandbox" in permit ? { sandbox: permit.sandbox } : {}),
-    ...(permit.approval === undefined ? {} : { approvalId: permit.approval.id }),
+    ...("sandbox" in terms ? { sandbox: terms.sandbox } : {}),
+    ...(approval === undefined ? {} : { approvalId: approval.id }),
   });
 
 /** The first information about a started program. */
@@ -141,8 +144,8 @@ interface Sighting {
   processId: number | undefined;
 }
 
-async function follow(permitted: Permitted, options: StartCommandOptions, onOutput: OnOutput): Promise<Started> {
-  const { selected, program, permit, wire, tools, environment, notices, context } = permitted;
+async function follow(prepared: PreparedProgram, options: StartCommandOptions, onOutput: OnOutput): Promise<Started> {
+  const { selected, program, terms, wire, tools, environment, notices, context } = prepared;
   const { executor } = selected;
   const { owner } = executor;
   const { client, signal } = options;
@@ -184,7 +187,7 @@ async function follow(permitted: Permitted, options: StartCommandOptions, onOutp
     "kind" in seen
       ? describeStart(seen, { environment, notices })
       : { kind: "started", environment, notices, ...known };
-  const shell = session && createTypedShell(selected, program.judged, permit);
+  const shell = session && TypedShell.of(selected, program.judged, terms);
   if (session === undefined || shell === undefined) return { start, follower };
   context.typedShells.set(session, shell);
   return {
@@ -193,8 +196,11 @@ async function follow(permitted: Permitted, options: StartCommandOptions, onOutp
     async refuseInput(text, isEnd) {
       const { trail } = beginTrail(INPUT_TOOL, {}, context);
       trail.tool(executor.name, { session_id: session.id, chars: text }, session.id);
-      const input = { text, isEnd, signal, session: session.id };
-      const refused = (await refuseInput(shell, input, { ...context, trail })) ?? (await trail.sending(undefined));
+      const { approver, grant } = options;
+      const decider = context.deciders.asking(environment, { client, approver, grant, trail });
+      const { decision, command } = await decider.typedLine({ shell, text, isEnd, session: session.id }, signal);
+      const refused =
+        decision.kind === "refused" ? refuseTyped(decision, shell, command) : await trail.sending(undefined);
       trail.ended(refused ?? DONE);
       return refused;
     },

@@ -1,21 +1,17 @@
 import { sha256 } from "@codex/audit";
 import type { ExecutorConnection } from "@codex/executor-client";
 import type { Sandbox } from "@codex/executor-protocol";
-import { evaluateFileChange, type FileChangeVerdict } from "@codex/policy";
 import { messageOf } from "@codex/values";
-import { digestQuestion } from "../approvals/binding.js";
-import { createOwnRequest } from "../approvals/own-request.js";
-import { beginOwnCall } from "../audit/own-call.js";
-import type { SharedContext } from "../calls/call-tool.js";
+import type { CallPorts } from "../calls/call-context.js";
 import { ENVIRONMENT_ID } from "../catalog/catalog.js";
 import { asOrchestratorErrors, OrchestratorError } from "../errors.js";
 import { MAX_READ_FILE_BYTES } from "../limits.js";
-import { chooseSandbox } from "../permit/choose-sandbox.js";
 import { pathsOf, resolveDirectory } from "../resolve/directory.js";
 import { selectEnvironment } from "../resolve/select-environment.js";
 import { getTurn } from "../resolve/turn.js";
+import { decideFileAccess } from "./decide-file-access.js";
 import type { FileConnector, HostFiles } from "./file-connector.js";
-import type { FileAccessOptions, OrchestratorFiles } from "./orchestrator-files.js";
+import type { FileAccessOptions, FilePlace, OrchestratorFiles } from "./orchestrator-files.js";
 
 /** One access to files, as shown to an approver and recorded in the audit log. */
 interface Access {
@@ -30,7 +26,7 @@ type Connect = (executor: ExecutorConnection) => Promise<HostFiles>;
 
 /** @param untilReady waits for the executors of the options */
 export function createFiles(
-  context: SharedContext,
+  context: CallPorts,
   untilReady: (signal: AbortSignal | undefined) => Promise<void>,
   connectFiles: FileConnector | undefined,
 ): OrchestratorFiles {
@@ -79,7 +75,26 @@ export function createFiles(
       );
       return (await orUndefined(removed)) ?? false;
     },
+    async decide({ tool, paths, text, ...place }, options = {}) {
+      const change = { paths, shown: [tool, text], subject: "patch" as const };
+      return decideFileAccess({ ...locate(place, context), tool, change, args: { input: text } }, options, context);
+    },
+    async sandboxOf(place) {
+      const deed = { ...locate(place, context), tool: "read_file", change: undefined };
+      const decision = await context.deciders.judging(place.environment, undefined).fileAccess(deed, undefined);
+      return decision.kind === "allowed"
+        ? decision.terms
+        : { refused: decision.kind === "refused" ? decision.reason : "" };
+    },
   };
+}
+
+/** @throws OrchestratorError `no_executor` */
+function locate({ environment, cwd, workspaceRoots = [cwd] }: FilePlace, { catalog }: CallPorts) {
+  const executor = catalog.get(environment);
+  if (executor === undefined)
+    throw new OrchestratorError("unknown_environment", `environment \`${environment}\` is not attached`);
+  return { executor, cwd, workspaceRoots };
 }
 
 const kindOf = ({ isFile, isDirectory }: { isFile: boolean; isDirectory: boolean }) =>
@@ -97,7 +112,7 @@ async function orUndefined<T>(found: Promise<T>): Promise<T | undefined> {
 async function accessFiles<T>(
   access: Access,
   options: FileAccessOptions,
-  context: SharedContext,
+  context: CallPorts,
   connect: Connect,
   run: (files: HostFiles, path: string, sandbox: { sandbox: Sandbox | null }) => Promise<T>,
 ): Promise<T> {
@@ -117,7 +132,7 @@ async function accessFiles<T>(
   if (cwd.kind === "rejected") throw new OrchestratorError("bad_option", cwd.problem);
   const path = pathsOf(host).resolve(cwd.value, access.path);
   const place = { executor, cwd: cwd.value, workspaceRoots: turn.workspaceRoots ?? [cwd.value] };
-  const permit = await permitAccess({ ...access, path }, place, options, context);
+  const permit = await decideAccess({ ...access, path }, place, options, context);
   const { sandbox } = permit;
   let isDone = false;
   try {
@@ -166,47 +181,30 @@ interface Place {
 }
 
 /** The sandbox of an access, and a function that reports its end. @throws OrchestratorError `refused` */
-async function permitAccess(
+async function decideAccess(
   { tool, path, details = {} }: Access,
   { executor, cwd, workspaceRoots }: Place,
-  { signal, approver: ownApprover, client }: FileAccessOptions,
-  context: SharedContext,
+  options: FileAccessOptions,
+  ports: CallPorts,
 ): Promise<{ sandbox: Sandbox | null; ended: (isDone: boolean) => void }> {
-  const { name } = executor;
-  const record = beginOwnCall(context.auditor, { tool, environment: name, args: { path, ...details } });
-  const refuse = (code: Parameters<typeof record.refused>[0], reason: string): never => {
-    record.refused(code, reason);
-    throw new OrchestratorError("refused", `\`${path}\`: ${reason}. Nothing was done.`);
-  };
-  const { policy, approver } = context.rulingOf(name);
-  const request = { cwd, sandboxPermissions: "use_default" as const, additionalPermissions: null };
-  const chosen = chooseSandbox(executor, { request, workspaceRoots }, false, policy);
-  if (chosen.kind === "refused") return refuse("sandbox_unavailable", chosen.reason);
-  let sandbox = chosen.sandbox ?? null;
   const isChange = tool === "write_file" || tool === "remove_file";
-  const { approvalPolicy } = policy;
-  const verdict: FileChangeVerdict = isChange
-    ? evaluateFileChange({ paths: [path], approvalPolicy, sandbox, subject: "change" })
-    : { kind: "allow" };
-  record.judged(verdict);
-  if (verdict.kind === "refuse") return refuse("forbidden", verdict.reason);
-  if (verdict.kind === "ask") {
-    const command = [tool, path, JSON.stringify(details)];
-    const { reason } = verdict;
-    const id = context.newId();
-    const question = createOwnRequest({ id, toolName: tool, environment: name, command, cwd, reason });
-    const closing = signal === undefined ? context.closing : AbortSignal.any([signal, context.closing]);
-    const terms = { canonical: [tool, path], digest: digestQuestion(question), signal: closing, client };
-    const answer = await context.approvals.decide(question, terms, ownApprover ?? approver);
-    record.decided(question.id, answer);
-    if (answer.kind === "denied") return refuse("denied", `${answer.reason} (asked because ${verdict.reason})`);
-    if (answer.kind === "cancelled") return refuse("cancelled", `the ${answer.by} ended the turn`);
-    if (answer.kind !== "approved") return refuse("interrupted", "it was cancelled before there was a decision");
-    // Permitted changes are made in the sandbox as well.
-    const inSandbox = evaluateFileChange({ paths: [path], approvalPolicy: "never", sandbox }).kind === "allow";
-    if (!inSandbox) sandbox = null;
-  }
-  const unrecorded = await record.starting(sandbox);
-  if (unrecorded !== undefined) throw new OrchestratorError("refused", unrecorded);
-  return { sandbox, ended: record.ended };
+  const shown = [tool, path, JSON.stringify(details)];
+  const decided = await decideFileAccess(
+    {
+      executor,
+      tool,
+      cwd,
+      workspaceRoots,
+      change: isChange ? { paths: [path], shown, subject: "change" } : undefined,
+      args: { path, ...details },
+    },
+    options,
+    ports,
+  );
+  if (decided.kind === "allowed") return decided;
+  const { reason } = decided;
+  throw new OrchestratorError(
+    "refused",
+    decided.code === "audit_failed" ? reason : `\`${path}\`: ${reason}. Nothing was done.`,
+  );
 }

@@ -73,7 +73,7 @@ describe("view_image", () => {
         ids: ["box"],
         get: async (id) => (id === "box" ? { id, files: host.watch(), cwd: "/" } : undefined),
       },
-      policy: { sandboxOf: () => (refused === undefined ? { fileSandbox: undefined } : { refused }) },
+      policy: { sandboxOf: async () => (refused === undefined ? { fileSandbox: undefined } : { refused }) },
       originalImages: false,
     });
     const signal = new AbortController().signal;

@@ -79,10 +79,14 @@ describe("who may be asked about a patch", () => {
   });
 
   it.each<[name: string, answer: (() => ApprovalAnswer) | undefined, reason: RegExp]>([
-    ["nobody is there", undefined, /nobody to ask/],
+    ["nobody is there", undefined, /there is no approver/],
     ["the user declines", () => "decline", /the user declined/],
-    ["the user saves a rule, which was not offered", () => "accept_and_save", /declined/],
-    ["asking fails", fail, /asking failed: no terminal/],
+    [
+      "the user saves a rule, which was not offered",
+      () => "accept_and_save",
+      /`accept_and_save` is not one of accept, /,
+    ],
+    ["asking fails", fail, /requesting it failed: no terminal/],
     ["the user ends the turn", () => "cancel", /ended the turn/],
   ])("changes nothing when %s", async (name, answer, reason) => {
     host.put({ out: "x\n", "w/a": "x\n" });

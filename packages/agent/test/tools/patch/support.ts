@@ -1,11 +1,13 @@
 import { toWireSandbox } from "@codex/exec-server-protocol";
-import type { HostInfo, Sandbox } from "@codex/executor-protocol";
+import type { Sandbox } from "@codex/executor-protocol";
 import type { Approver } from "@codex/orchestrator";
 import { type ApprovalPolicy, createSandboxSelector } from "@codex/policy";
-import { createFilePolicy } from "../../../src/file-policy/create-file-policy.js";
+import { scriptedChannel } from "../../../../orchestrator/test/support/executors.js";
+import { stage } from "../../../../orchestrator/test/support/orchestrators.js";
 import type { AgentFiles } from "../../../src/files/agent-files.js";
 import type { ToolContext } from "../../../src/tools/agent-tool.js";
 import { createApplyPatchTool } from "../../../src/tools/patch/apply-patch.js";
+import { createFilePolicy } from "../../../src/tools/patch/file-policy.js";
 
 /** A patch of these lines. */
 export const patchOf = (...lines: readonly string[]): string =>
@@ -33,14 +35,24 @@ export function createPatchTool(files: AgentFiles, root: string, options: Option
   const { approvalPolicy = "never", mode = "danger-full-access", approver, ids = ["box"], signal } = options;
   let numbers = 0;
   const newId = () => String(++numbers);
+  const sandbox = createSandboxSelector({ mode, excludeSlashTmp: true, excludeTmpdirEnvVar: true });
+  const { orchestrator } = stage({ policy: { approvalPolicy, sandbox }, ...(approver && { approver }) });
+  // A host that can sandbox.
+  const attach = (name: string) =>
+    orchestrator.attach({
+      name,
+      channel: scriptedChannel({ sandbox: { kind: "bubblewrap" } }).channel,
+      shutdownOnClose: false,
+    });
+  const ready = Promise.all(ids.map(attach));
+  ready.catch(() => {}); // the calls report it
   const policy = createFilePolicy({
-    approvalPolicy,
-    sandbox: createSandboxSelector({ mode, excludeSlashTmp: true, excludeTmpdirEnvVar: true }),
-    ...(approver && { approver }),
-    hostOf: () => HOST,
+    files: {
+      decide: (...args) => ready.then(() => orchestrator.files.decide(...args)),
+      sandboxOf: (place) => ready.then(() => orchestrator.files.sandboxOf(place)),
+    },
     workspaceRootsOf: () => [root],
-    toFileSandbox: (sandbox: Sandbox) => toWireSandbox(sandbox),
-    newId,
+    toFileSandbox: (given: Sandbox) => toWireSandbox(given),
   });
   const environments = {
     ids,
@@ -75,14 +87,3 @@ export function createPatchTool(files: AgentFiles, root: string, options: Option
     recover: (input: string, checkpoint?: unknown) => tool.recover!({ input }, contextOf([]), checkpoint),
   };
 }
-
-/** A host that can sandbox. */
-const HOST: HostInfo = {
-  os: "linux",
-  arch: "x64",
-  shell: { name: "sh", path: "/bin/sh" },
-  cwd: "/",
-  home: "/nowhere",
-  user: "somebody",
-  sandbox: { kind: "bubblewrap" },
-};

@@ -20,22 +20,41 @@ interface SandboxedRequest {
  * chosen: a command whose sandbox cannot be applied is refused here, before approval is requested.
  */
 export function chooseSandbox(
-  { name: environment, host }: Pick<ExecutorConnection, "name" | "host">,
-  { request, workspaceRoots }: SandboxedRequest,
+  executor: Pick<ExecutorConnection, "name" | "host">,
+  asked: SandboxedRequest,
   bypassSandbox: boolean,
   policy: Policy,
 ): ChosenSandbox {
-  const { cwd, sandboxPermissions, additionalPermissions } = request;
-  const asked = { environment, host, cwd, workspaceRoots, sandboxPermissions, additionalPermissions, bypassSandbox };
-  const chosen = select(policy.sandbox, asked);
-  if (chosen !== null && "refused" in chosen) {
-    return { kind: "refused", reason: chosen.refused };
-  }
-  const problem = findMissingSupport(chosen, host) ?? findAboveCeiling(chosen, cwd, host);
-  if (problem !== undefined) return { kind: "refused", reason: `executor \`${environment}\` ${problem}` };
+  const { name, host } = executor;
+  const chosen = selectSandbox(executor, asked, bypassSandbox, policy.sandbox);
+  if (chosen.kind === "refused") return chosen;
+  const { sandbox } = chosen;
+  const problem = findMissingSupport(sandbox, host) ?? findAboveCeiling(sandbox, asked.request.cwd, host);
+  if (problem !== undefined) return { kind: "refused", reason: `executor \`${name}\` ${problem}` };
   // An executor that supports only the base messages does not have the member.
-  if (host === undefined) return { kind: "chosen" };
-  return { kind: "chosen", sandbox: chosen };
+  return host === undefined ? { kind: "chosen" } : chosen;
+}
+
+/** The sandbox that is configured for a place, whether or not the executor can apply it. */
+export function selectSandbox(
+  { name: environment, host }: Pick<ExecutorConnection, "name" | "host">,
+  { request, workspaceRoots }: SandboxedRequest,
+  bypassSandbox: boolean,
+  selector: SandboxSelector,
+): { kind: "chosen"; sandbox: Sandbox | null } | { kind: "refused"; reason: string } {
+  const { cwd, sandboxPermissions, additionalPermissions } = request;
+  const chosen = select(selector, {
+    environment,
+    host,
+    cwd,
+    workspaceRoots,
+    sandboxPermissions,
+    additionalPermissions,
+    bypassSandbox,
+  });
+  return chosen !== null && "refused" in chosen
+    ? { kind: "refused", reason: chosen.refused }
+    : { kind: "chosen", sandbox: chosen };
 }
 
 /** If no sandbox could be chosen, nothing runs. */

@@ -1,13 +1,13 @@
 import type { SessionOwner } from "@codex/executor-client";
 import type { UnifiedExecResult } from "@codex/executor-protocol";
 import type { AnalyzedCommand } from "@codex/policy";
-import { type ApprovalPolicy, refusingPolicy } from "@codex/policy";
 import type { AfterDenial } from "../approvals/approver.js";
+import type { CommandTerms } from "../decide/command.js";
+import type { Decider } from "../decide/decider.js";
+import type { Allowed, Refused } from "../decide/decision.js";
 import type { ResolvedExec } from "../resolve/exec-command.js";
 import type { Selected } from "../resolve/select-executor.js";
-import { type RefusedCall, refuse, type ToolCallResult } from "../result.js";
-import { chooseSandbox } from "./choose-sandbox.js";
-import { askForPermit, type Granted, type PermitContext } from "./permit.js";
+import { refuse, type ToolCallResult } from "../result.js";
 
 /** A command that was sent to run in a sandbox. */
 export interface SandboxedRun {
@@ -20,7 +20,7 @@ export interface SandboxedRun {
 
 export type Rerun =
   /** Run it again, outside. */
-  | { kind: "again"; permit: Granted; notice: string }
+  | { kind: "again"; decision: Allowed<CommandTerms>; notice: string }
   /** The result for the model instead. */
   | { kind: "result"; result: ToolCallResult };
 
@@ -28,34 +28,18 @@ export type Rerun =
  * After a run that may have failed because of its sandbox: if the policy asks in this case, the approver decides whether it
  * runs again outside. It has already run in part, which the request states.
  */
-export async function offerRerun(
-  run: SandboxedRun,
+export async function decideRerun(
+  { selected, resolved, command }: SandboxedRun,
   result: ToolCallResult,
   signal: AbortSignal | undefined,
-  context: PermitContext,
+  decider: Decider,
 ): Promise<Rerun> {
   const denial = findDenial(result);
   if (denial === undefined) return { kind: "result", result };
-  const { approvalPolicy } = context.policy;
-  const instead = adviceInstead(approvalPolicy);
-  if (instead !== undefined) return { kind: "result", result: withNotice(result, instead) };
-  const chosen = chooseSandbox(run.selected.executor, run.resolved, true, context.policy);
-  if (chosen.kind === "refused") {
-    return { kind: "result", result: withNotice(result, `it cannot run again outside the sandbox: ${chosen.reason}`) };
-  }
-  const { commands } = run.command;
-  // A rule covers one command only.
-  const asking = commands.length === 1 ? (commands[0] ?? null) : null;
-  const asked = {
-    command: run.command,
-    needed: { reason: describeDenial(denial), cause: { kind: "sandbox_denial" } as const, asking },
-    bypassSandbox: true,
-    ...("sandbox" in chosen ? { sandbox: chosen.sandbox } : {}),
-    afterDenial: denial,
-  };
-  const permit = await askForPermit(run.selected, run.resolved, asked, signal, context);
-  if (permit.kind === "granted") return { kind: "again", permit, notice: describeRerun(denial) };
-  return { kind: "result", result: afterRefusal(result, permit.result) };
+  const after = { denial, reason: describeDenial(denial), command };
+  const decision = await decider.command({ selected, resolved, after }, signal);
+  if (decision.kind === "allowed") return { kind: "again", decision, notice: describeRerun(denial) };
+  return { kind: "result", result: decision.kind === "refused" ? afterRefusal(result, decision) : result };
 }
 
 /** What the sandbox refused; undefined while the command runs, if it succeeded anyway, and if nothing is known. */
@@ -68,15 +52,6 @@ function findDenial({ status, structured }: ToolCallResult): AfterDenial | undef
   return denial === undefined ? undefined : { ...denial, exitCode };
 }
 
-/** Advice for the model under a policy that does not ask in this case; undefined if it asks. */
-function adviceInstead(policy: ApprovalPolicy): string | undefined {
-  if (policy === "on-request") {
-    return 'if the command has to run outside the sandbox, call again with sandbox_permissions "require_escalated"';
-  }
-  const refusing = refusingPolicy(policy, "sandboxApproval");
-  return refusing === undefined ? undefined : `approval policy ${refusing} lets no command run outside the sandbox`;
-}
-
 function describeDenial({ certain, reason, exitCode }: AfterDenial): string {
   const what = certain ? reason : `going by its output alone, ${reason}`;
   return `${what}; the command has already run in part${exitCode === undefined ? "" : ` (exit code ${exitCode})`}`;
@@ -86,10 +61,11 @@ const describeRerun = (denial: AfterDenial): string =>
   `this is a second run, outside the sandbox, as approved; of the first: ${describeDenial(denial)}`;
 
 /** Returns the output of the first run, if there is no second one. */
-function afterRefusal(result: ToolCallResult, refusal: RefusedCall): ToolCallResult {
-  const { reason } = refusal.structured;
-  const noticed = withNotice(result, `it did not run again outside the sandbox: ${reason}`);
-  return refusal.status === "cancelled" ? refuse("cancelled", noticed.text, refusal.structured) : noticed;
+function afterRefusal(result: ToolCallResult, { code, reason }: Refused): ToolCallResult {
+  if (code === "forbidden") return withNotice(result, reason);
+  const what = code === "sandbox_unavailable" ? "it cannot run again" : "it did not run again";
+  const noticed = withNotice(result, `${what} outside the sandbox: ${reason}`);
+  return code === "cancelled" ? refuse("cancelled", noticed.text, { code, reason }) : noticed;
 }
 
 /**

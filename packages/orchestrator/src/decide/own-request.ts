@@ -1,5 +1,5 @@
-import type { ApprovalRequest } from "./approver.js";
-import { copyFrozen } from "./binding.js";
+import type { ApprovalRequest } from "../approvals/approver.js";
+import { copyFrozen } from "../approvals/binding.js";
 
 /** The parts of an approval request for a call that runs no command on an executor, such as an access to a file. */
 export type OwnRequest = Pick<ApprovalRequest, "id" | "toolName" | "environment" | "command" | "cwd" | "reason"> &

@@ -2,8 +2,8 @@ import { getEventListeners } from "node:events";
 import { FakeClock } from "@codex/clock/testing";
 import type { ApprovalDecision, ApprovalRequest, Approver } from "@codex/orchestrator";
 import { describe, expect, it } from "vitest";
-import { Approvals } from "../../src/approvals/approvals.js";
-import { sessionKey } from "../../src/approvals/session-key.js";
+import { Approvals } from "../../src/decide/approvals.js";
+import { sessionKey } from "../../src/decide/session-key.js";
 import { scriptedChannel } from "../support/executors.js";
 import { attached } from "../support/orchestrators.js";
 
@@ -224,9 +224,8 @@ describe("approvals", () => {
     const approvals = new Approvals({ clock: new FakeClock(), timeoutMs: 0, limit: 1 });
     expect(
       await approvals.decide(
-        QUESTION,
-        { canonical: ["x"], digest: "", signal: AbortSignal.abort() },
-        new ListedApprover(),
+        { request: QUESTION, keys: ["x"], digest: "" },
+        { signal: AbortSignal.abort(), client: undefined, grant: undefined, approver: new ListedApprover() },
       ),
     ).toEqual({
       kind: "interrupted",

@@ -1,4 +1,4 @@
-import type { ApprovalRequest } from "./approver.js";
+import type { ApprovalRequest } from "../approvals/approver.js";
 
 /** What a decision for the session covers: the same command at the same place with the same permissions. */
 export const sessionKey = (request: ApprovalRequest, canonical: readonly string[]): string =>

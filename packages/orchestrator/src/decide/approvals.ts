@@ -1,40 +1,23 @@
-import type { DecidedBy } from "@codex/audit";
 import type { Clock } from "@codex/clock";
 import { cutToBytes } from "@codex/telemetry";
 import { messageOf } from "@codex/values";
+import type { Answerer, ApprovalResult } from "../approvals/approval-result.js";
+import type { ApprovalRequest, Approver, DetailedAnswer, Grant } from "../approvals/approver.js";
+import type { ApproverPanel } from "../approvals/approver-panel.js";
 import { OrchestratorError } from "../errors.js";
 import { MAX_VIA_BYTES } from "../limits.js";
-import type { ApprovalRequest, Approver, DetailedAnswer, Grant } from "./approver.js";
-import type { ApproverPanel } from "./approver-panel.js";
-import { sessionKey } from "./session-key.js";
+import type { Question } from "./decision.js";
 
-/** The result of a request for approval, and what decided it. */
-export type ApprovalResult =
-  /** `rule`: the prefix of a rule to save. */
-  | { kind: "approved"; by: DecidedBy; rule?: readonly string[]; via?: string }
-  /** The reason is shown to the model. */
-  | { kind: "denied"; by: DecidedBy; reason: string; via?: string }
-  /** The turn ends. */
-  | { kind: "cancelled"; by: Answerer; via?: string }
-  /** The call was aborted while the question was open. */
-  | { kind: "interrupted" }
-  /** The decision was made about another request. */
-  | { kind: "changed" };
-
-type Answerer = NonNullable<DetailedAnswer["by"]>;
-
-/** Decides about one request. Never rejects. */
-export type Decide = (request: ApprovalRequest, terms: DecisionTerms) => Promise<ApprovalResult>;
-
-export interface DecisionTerms {
-  /** The command under which a decision is remembered. */
-  canonical: readonly string[];
-  /** Digest of everything that the decision covers. */
-  digest: string;
+/** Who is asked, and for whom. */
+export interface AskOptions {
   /** Withdraws the request. */
-  signal: AbortSignal;
+  readonly signal: AbortSignal;
   /** The client of the call: a decision for the session is remembered for this client only. */
-  client?: string | undefined;
+  readonly client: string | undefined;
+  /** A decision that was made before. */
+  readonly grant: Grant | undefined;
+  /** Without one only those of the panel are asked. */
+  readonly approver: Approver | undefined;
 }
 
 export interface ApprovalsOptions {
@@ -56,19 +39,16 @@ export class Approvals {
     this.#options = options;
   }
 
-  /** Uses a remembered decision, else the grant, else the approver. */
+  /** Uses a remembered decision, else the grant, else the approver. Never rejects. */
   async decide(
-    request: ApprovalRequest,
-    terms: DecisionTerms,
-    configured: Approver | undefined,
-    grant?: Grant,
+    question: Question,
+    { signal, client, grant, approver: configured }: AskOptions,
   ): Promise<ApprovalResult> {
-    const { digest, signal } = terms;
-    const key = rememberedKey(request, terms);
-    if (this.#accepted.has(key)) return { kind: "approved", by: "session" };
+    const { request, digest } = question;
+    if (this.remembers(question, client)) return { kind: "approved", by: "session" };
     // Nobody knew of the denial when it was granted.
     if (grant !== undefined && request.afterDenial === null) {
-      return grant.digest === digest ? this.#accept(request, key, toAnswer(grant)) : { kind: "changed" };
+      return grant.digest === digest ? this.#accept(question, client, toAnswer(grant)) : { kind: "changed" };
     }
     const { panel } = this.#options;
     const approver = panel === undefined ? configured : panel.join(configured);
@@ -76,10 +56,19 @@ export class Approvals {
       return { kind: "denied", by: "nobody", reason: "it needs approval, and there is no approver" };
     if (signal.aborted) return { kind: "interrupted" };
     const answer = await this.#ask(approver, request, signal);
-    return "kind" in answer ? answer : this.#accept(request, key, answer);
+    return "kind" in answer ? answer : this.#accept(question, client, answer);
   }
 
-  #accept(request: ApprovalRequest, key: string, { decision, rule, by, via }: Answer): ApprovalResult {
+  /** Whether it was accepted for the session before. */
+  remembers({ keys }: Question, client: string | undefined): boolean {
+    return keys.every((key) => this.#accepted.has(ownKey(client, key)));
+  }
+
+  #accept(
+    { request, keys }: Question,
+    client: string | undefined,
+    { decision, rule, by, via }: Answer,
+  ): ApprovalResult {
     const available = request.availableDecisions;
     if (!available.some((one) => one === decision)) {
       return {
@@ -88,7 +77,7 @@ export class Approvals {
         reason: `the decision \`${decision}\` is not one of ${available.join(", ")}`,
       };
     }
-    if (decision === "accept_for_session") this.#remember(key);
+    if (decision === "accept_for_session") for (const key of keys) this.#remember(ownKey(client, key));
     const answered = via === undefined ? { by } : { by, via };
     if (decision === "cancel") return { kind: "cancelled", ...answered };
     if (decision === "decline") return { kind: "denied", ...answered, reason: `the ${by} declined it` };
@@ -122,11 +111,6 @@ export class Approvals {
     }
   }
 
-  /** Whether it was accepted for the session before. */
-  remembers(request: ApprovalRequest, terms: Pick<DecisionTerms, "canonical" | "client">): boolean {
-    return this.#accepted.has(rememberedKey(request, terms));
-  }
-
   #remember(key: string): void {
     this.#accepted.add(key);
     for (const oldest of this.#accepted) {
@@ -136,8 +120,7 @@ export class Approvals {
   }
 }
 
-const rememberedKey = (request: ApprovalRequest, { canonical, client }: Pick<DecisionTerms, "canonical" | "client">) =>
-  JSON.stringify([client, sessionKey(request, canonical)]);
+const ownKey = (client: string | undefined, key: string): string => JSON.stringify([client, key]);
 
 /** The unchecked answer of an approver. */
 interface Answer {

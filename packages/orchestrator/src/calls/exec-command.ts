@@ -1,0 +1,100 @@
+import { copyFrozen } from "../approvals/binding.js";
+import type { CommandTerms } from "../decide/command.js";
+import type { Allowed } from "../decide/decision.js";
+import { TypedShell } from "../decide/typed-line.js";
+import type { Session } from "../executors/sessions.js";
+import { type ResolvedExec, resolveExecCommand } from "../resolve/exec-command.js";
+import type { Selected } from "../resolve/select-executor.js";
+import { fail, type ToolCallResult } from "../result.js";
+import type { CallContext } from "./call-context.js";
+import type { CallToolOptions } from "./call-options.js";
+import { findChange } from "./find-change.js";
+import { invalid, type PrepareCall, stopped } from "./prepared.js";
+import { refuseCommand } from "./refusal.js";
+import { decideRerun, joinRuns, type SandboxedRun, withNotice } from "./rerun.js";
+import { send } from "./send.js";
+
+/** A command of a model. */
+export const prepareExecCommand: PrepareCall = async (selected, args, options, context) => {
+  const { executor, tool } = selected;
+  const { config } = context;
+  const { cwd: turnCwd, workspaceRoots, variables } = options;
+  const resolved = resolveExecCommand(args, { config, host: executor.host, turnCwd, workspaceRoots, variables });
+  if (resolved.kind === "rejected") return stopped(invalid(tool.name, resolved));
+  context.trail.command(executor.name, resolved.value.request);
+  const excess = context.sessions.findExcess();
+  if (excess !== undefined) return stopped(fail("too_many_calls", `${excess} Nothing was run.`));
+  const decision = await context.decider.command({ selected, resolved: resolved.value }, options.signal);
+  if (decision.kind === "refused") return stopped(refuseCommand(decision, resolved.value.request));
+  if (decision.kind === "ask") return decision;
+  return { kind: "ready", run: () => run(selected, resolved.value, decision, options, context) };
+};
+
+async function run(
+  selected: Selected,
+  resolved: ResolvedExec,
+  decision: Allowed<CommandTerms>,
+  options: CallToolOptions,
+  context: CallContext,
+): Promise<ToolCallResult> {
+  const { owner } = selected.executor;
+  const { terms } = decision;
+  const result = await sendDecided(selected, resolved, decision, options, context);
+  const session = findRunning(result, context);
+  const shell = session && TypedShell.of(selected, resolved, terms);
+  if (session !== undefined && shell !== undefined) context.typedShells.set(session, shell);
+  if (terms.sandbox === undefined || terms.sandbox === null) return result;
+  return followSandboxed({ selected, owner, resolved, command: terms.command }, result, options, context);
+}
+
+/** Sends a command as it was decided. Exactly what is sent is compared with what was approved; if it differs, nothing is sent. */
+async function sendDecided(
+  selected: Selected,
+  { request, notices, host }: ResolvedExec,
+  { terms, approval, notices: more }: Allowed<CommandTerms>,
+  options: CallToolOptions,
+  context: CallContext,
+  isInstanceBound = false,
+): Promise<ToolCallResult> {
+  const { executor } = selected;
+  const { bypassSandbox, proposedAmendment } = terms;
+  context.trail.command(executor.name, request);
+  const wireArguments = copyFrozen({
+    ...request,
+    execApprovalRequirement: { skip: { bypassSandbox, proposedExecPolicyAmendment: proposedAmendment } },
+    ...("sandbox" in terms ? { sandbox: terms.sandbox } : {}),
+    ...(executor.initialized && approval !== undefined ? { approvalId: approval.id } : {}),
+  });
+  const refused = findChange(executor, { request, host }, approval, wireArguments);
+  if (refused !== undefined) return refused;
+  const call = { wireArguments, windowMs: request.yieldTimeMs, notices: [...notices, ...more], isInstanceBound };
+  return send(selected, call, options, context);
+}
+
+/** A session is remembered until its end; an end that the sandbox may have caused can lead to a second run outside. */
+export async function followSandboxed(
+  run: SandboxedRun,
+  result: ToolCallResult,
+  options: CallToolOptions,
+  context: CallContext,
+): Promise<ToolCallResult> {
+  const session = findRunning(result, context);
+  if (session !== undefined) context.sandboxed.set(session, run);
+  const rerun = await decideRerun(run, result, options.signal, context.decider);
+  if (rerun.kind === "result") return rerun.result;
+  const { resolved, selected, owner } = run;
+  const { executor } = selected;
+  // The approval is valid only for the executor of the first run.
+  if (executor.owner !== owner || executor.offlineReason !== undefined) {
+    const gone = executor.offlineReason ?? "its executor was restarted in the meantime";
+    return withNotice(result, `it did not run again outside the sandbox, though that was approved: ${gone}`);
+  }
+  const again = await sendDecided(selected, resolved, rerun.decision, options, context, true);
+  return joinRuns(result, again, rerun.notice);
+}
+
+/** The session of a result that says that it runs. */
+export function findRunning({ structured }: ToolCallResult, { sessions }: CallContext): Session | undefined {
+  if (structured === undefined || !("processId" in structured)) return undefined;
+  return typeof structured.processId === "number" ? sessions.get(structured.processId) : undefined;
+}

@@ -1,0 +1,142 @@
+import type { Sandbox } from "@codex/executor-protocol";
+import {
+  type AnalyzedCommand,
+  analyzeCommand,
+  evaluateRequirement,
+  findMissingSandbox,
+  type Requirement,
+  refusingPolicy,
+} from "@codex/policy";
+import type { AfterDenial, ApprovalDecision } from "../approvals/approver.js";
+import { copyFrozen, digestRequest } from "../approvals/binding.js";
+import type { ResolvedExec } from "../resolve/exec-command.js";
+import type { Selected } from "../resolve/select-executor.js";
+import { chooseSandbox } from "./choose-sandbox.js";
+import { type Evaluation, forbidden, type Question, unavailable } from "./decision.js";
+import type { DecidePorts, Ruling } from "./ports.js";
+import { sessionKey } from "./session-key.js";
+
+/** A program that would be started. */
+export interface CommandDeed {
+  readonly selected: Selected;
+  readonly resolved: ResolvedExec;
+  /** Set for a second run, outside the sandbox that ended the first one. */
+  readonly after?: { readonly denial: AfterDenial; readonly reason: string; readonly command: AnalyzedCommand };
+}
+
+/** How a program may be started. */
+export interface CommandTerms {
+  readonly bypassSandbox: boolean;
+  /** The sandbox sent with the command; absent if the executor does not support sandboxes. */
+  readonly sandbox?: Sandbox | null;
+  readonly proposedAmendment: readonly string[] | null;
+  /** The command as policy analyzed it. */
+  readonly command: AnalyzedCommand;
+}
+
+/** Evaluates policy and rules, and chooses the sandbox. */
+export async function evaluateCommand(
+  deed: CommandDeed,
+  { policy, rules: book }: Ruling,
+  ports: DecidePorts,
+): Promise<Evaluation<CommandTerms>> {
+  const { selected, resolved, after } = deed;
+  if (after !== undefined) return evaluateSecondRun(deed, after, { policy, rules: book }, ports);
+  const { request } = resolved;
+  const { executor } = selected;
+  const { host } = executor;
+  const command = await analyzeCommand(request.command, host, ports.shellParser);
+  const rules = book.rulesIn(request.cwd);
+  const missingSandbox = findMissingSandbox(executor, request.cwd, command, policy.sandbox);
+  const requirement = evaluateRequirement(command, {
+    approvalPolicy: policy.approvalPolicy,
+    sandboxPermissions: request.sandboxPermissions,
+    unrestricted: policy.sandbox.unrestricted,
+    missingSandbox,
+    rules,
+    os: host?.os,
+  });
+  const matches = () => command.commands.flatMap((words) => rules.match(words));
+  const evaluated = { requirement, matches };
+  if (requirement.kind === "forbidden") return { ...evaluated, outcome: forbidden(requirement.reason) };
+  const bypassSandbox =
+    missingSandbox !== undefined ||
+    (requirement.kind === "skip" ? requirement.bypassSandbox : request.sandboxPermissions === "require_escalated");
+  const chosen = chooseSandbox(executor, resolved, bypassSandbox, policy);
+  if (chosen.kind === "refused") return { ...evaluated, outcome: unavailable(chosen.reason) };
+  const sandbox = "sandbox" in chosen ? { sandbox: chosen.sandbox } : {};
+  const asIs = { bypassSandbox, ...sandbox, command, proposedAmendment: null };
+  if (requirement.kind === "skip") return { ...evaluated, outcome: { kind: "allowed", terms: asIs } };
+  const terms = { ...asIs, proposedAmendment: book.propose(command, requirement.asking, resolved.prefixRule) };
+  const question = createQuestion(deed, requirement, terms, book.canSave, ports.newId());
+  return { ...evaluated, outcome: { kind: "ask", terms, reason: requirement.reason, question } };
+}
+
+/** It has run in part. It is asked about whatever the rules say, where the policy asks in this case. */
+function evaluateSecondRun(
+  deed: CommandDeed,
+  { command, reason }: NonNullable<CommandDeed["after"]>,
+  { policy, rules }: Omit<Ruling, "approver">,
+  { newId }: DecidePorts,
+): Evaluation<CommandTerms> {
+  const { selected, resolved } = deed;
+  const requirement = undefined;
+  if (policy.approvalPolicy === "on-request") {
+    const advice = 'call again with sandbox_permissions "require_escalated"';
+    return { requirement, outcome: forbidden(`if the command has to run outside the sandbox, ${advice}`) };
+  }
+  const refusing = refusingPolicy(policy.approvalPolicy, "sandboxApproval");
+  if (refusing !== undefined) {
+    return { requirement, outcome: forbidden(`approval policy ${refusing} lets no command run outside the sandbox`) };
+  }
+  const chosen = chooseSandbox(selected.executor, resolved, true, policy);
+  if (chosen.kind === "refused") return { requirement, outcome: unavailable(chosen.reason) };
+  const { commands } = command;
+  // A rule covers one command only.
+  const asking = commands.length === 1 ? (commands[0] ?? null) : null;
+  const terms = {
+    bypassSandbox: true,
+    ...("sandbox" in chosen ? { sandbox: chosen.sandbox } : {}),
+    command,
+    proposedAmendment: rules.propose(command, asking, resolved.prefixRule),
+  };
+  const cause = { kind: "sandbox_denial" } as const;
+  const question = createQuestion(deed, { reason, cause }, terms, rules.canSave, newId());
+  return { requirement, outcome: { kind: "ask", terms, reason, question } };
+}
+
+/** The digest of what is approved is taken before, so that the decision covers exactly that. */
+function createQuestion(
+  { selected: { executor, tool }, resolved: { request }, after }: CommandDeed,
+  { reason, cause }: Pick<Extract<Requirement, { kind: "needsApproval" }>, "reason" | "cause">,
+  { bypassSandbox, sandbox, command, proposedAmendment }: CommandTerms,
+  canSaveRules: boolean,
+  id: string,
+): Question {
+  const save: ApprovalDecision[] = proposedAmendment !== null && canSaveRules ? ["accept_and_save"] : [];
+  const shown = copyFrozen({
+    id,
+    toolName: tool.name,
+    environment: executor.name,
+    command: request.command,
+    plainCommands: command.commands,
+    cwd: request.cwd,
+    tty: request.tty,
+    reason,
+    cause,
+    justification: request.justification,
+    sandboxPermissions: bypassSandbox ? ("require_escalated" as const) : request.sandboxPermissions,
+    additionalPermissions: bypassSandbox ? null : request.additionalPermissions,
+    sandbox: sandbox ?? null,
+    afterDenial: after?.denial ?? null,
+    proposedAmendment,
+    availableDecisions: ["accept", "accept_for_session", ...save, "decline", "cancel"] as ApprovalDecision[],
+  });
+  // A script of one plain command counts as that command.
+  const canonical = command.commands.length === 1 ? (command.commands[0] ?? request.command) : request.command;
+  return {
+    request: shown,
+    keys: [sessionKey(shown, canonical)],
+    digest: digestRequest(executor.name, { ...request, ...(sandbox === undefined ? {} : { sandbox }) }),
+  };
+}
