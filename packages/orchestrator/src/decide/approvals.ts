@@ -61,7 +61,7 @@ export class Approvals {
 
   /** Whether it was accepted for the session before. */
   remembers({ keys }: Question, client: string | undefined): boolean {
-    return keys.every((key) => this.#accepted.has(ownKey(client, key)));
+    return keys.length > 0 && keys.every((key) => this.#accepted.has(ownKey(client, key)));
   }
 
   #accept(

@@ -232,6 +232,16 @@ describe("approvals", () => {
     });
   });
 
+  it("are not taken as given where there is nothing that they would be remembered by", async () => {
+    const approvals = new Approvals({ clock: new FakeClock(), timeoutMs: 0, limit: 1 });
+    const question = { request: QUESTION, keys: [], digest: "" };
+    const { signal } = new AbortController();
+    const approver = new ListedApprover("accept");
+    expect(approvals.remembers(question, undefined)).toBe(false);
+    await approvals.decide(question, { signal, client: undefined, grant: undefined, approver });
+    expect(approver.asked).toEqual([QUESTION]);
+  });
+
   it("leave nothing behind on the signal of a call", async () => {
     const { orchestrator } = await untrusted(new ListedApprover("accept"));
     const { signal } = new AbortController();
