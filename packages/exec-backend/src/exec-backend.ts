@@ -81,6 +81,11 @@ export interface ExecProcess {
   /** Resolves when the process has exited and its output is complete: no process has its streams open. Never rejects. */
   readonly closed: Promise<void>;
   /**
+   * Whether everything that it has printed so far is in the log; asks its host, and so waits while that cannot be reached. Undefined where the
+   * connection was lost again. Absent where the log is always complete. Never rejects.
+   */
+  hasReceivedAll?(): Promise<boolean | undefined>;
+  /**
    * Writes to stdin, in the order of the calls. Resolves when every byte is in the kernel's buffer.
    * @throws WriteError `stdin_closed` or `exited`, with the number of accepted bytes.
    */

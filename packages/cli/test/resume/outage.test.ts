@@ -34,8 +34,8 @@ describe("while an executor is away", () => {
       until: "output",
     });
     const session_id = sessionOf(started);
+    relay.cutAt({ direction: "sent", message: relay.counts.sent + 1, delivered: false });
     gate.closed = true;
-    relay.cutNow();
     const late = await orchestrator.callTool("write_stdin", { session_id, chars: "typed\n", yield_time_ms: 250 });
     expect(late).toMatchObject({
       status: "lost",

@@ -144,6 +144,15 @@ export class RemoteProcess implements ExecProcess {
     return undefined;
   };
 
+  async hasReceivedAll(): Promise<boolean | undefined> {
+    try {
+      return await this.#running.hasArrived();
+    } catch (error) {
+      // It is not known any more there, or the session is lost, which ends the process.
+      return error instanceof RpcError ? true : undefined;
+    }
+  }
+
   write(bytes: Uint8Array): Promise<void> {
     if (bytes.length > MAX_WRITE_BYTES) {
       const text = `a write has ${bytes.length} bytes; the limit is ${MAX_WRITE_BYTES} bytes`;

@@ -73,6 +73,12 @@ export class RunningProcess {
     );
   }
 
+  /** Whether the server has no output or end of it that has not arrived. */
+  async hasArrived(): Promise<boolean> {
+    const { chunks } = await this.read({ afterSeq: this.#channel.position, maxBytes: 1 });
+    return chunks.every(({ seq }) => seq <= this.#channel.position);
+  }
+
   /** Not repeated: rejects with `connection_lost` if the response is lost. */
   async signal(signal: WireSignal): Promise<void> {
     await this.#call(METHODS.processSignal, { signal }, { idempotent: false });

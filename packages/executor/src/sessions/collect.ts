@@ -41,16 +41,33 @@ export async function waitForWindow(session: Session, clock: Clock, window: Wind
       if (!waitsForExit || session.exitedAt === undefined) return;
       waitsForExit = false;
       cancelTimer();
-      if (session.exitedAt + postExitMs <= clock.now() && window.outputFrom === undefined) return resolve("exit");
-      waitForQuiet(session.process.log.end, 0, clock.now() + LONGEST_POST_EXIT_MS);
+      const { end } = session.process.log;
+      const isLate = session.exitedAt + postExitMs <= clock.now() && window.outputFrom === undefined;
+      if (isLate) finish(end, clock.now(), false);
+      else waitForQuiet(end, 0, clock.now() + LONGEST_POST_EXIT_MS);
+    };
+    /** Where the output comes over a connection, silence may be an outage: its host says whether more is to come. */
+    const finish = (seen: number, deadline: number, isQuiet: boolean) => {
+      const { process } = session;
+      const report = () => {
+        if (isQuiet) session.quietEnd = seen;
+        resolve("exit");
+      };
+      if (process.hasReceivedAll === undefined) return report();
+      void process.hasReceivedAll().then((hasAll) => {
+        if (done.signal.aborted) return;
+        const { end } = process.log;
+        const isOver = clock.now() >= deadline || (hasAll === true && end === seen);
+        if (isOver && hasAll !== undefined) report();
+        else waitForQuiet(end, 0, deadline);
+      });
     };
     /** In two halves: output in kernel buffers is read between the two timers, however late they fire on a busy host. */
     const waitForQuiet = (seen: number, quietHalves: number, deadline: number) => {
       cancelTimer = clock.after(postExitMs / 2, () => {
         const { end, isPaused } = session.process.log;
         const halves = end > seen || isPaused ? 0 : quietHalves + 1;
-        if (halves === 2) session.quietEnd = end;
-        if (halves === 2 || clock.now() >= deadline) resolve("exit");
+        if (halves === 2 || clock.now() >= deadline) finish(end, deadline, halves === 2);
         else waitForQuiet(end, halves, deadline);
       });
     };

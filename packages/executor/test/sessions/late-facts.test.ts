@@ -83,4 +83,52 @@ describe("what is known only a moment after the end of a process", () => {
       "its output may not be complete yet; read_output with session_id 1000 and from 0 reads later output",
     ]);
   });
+
+  describe("where the output comes over a connection", () => {
+    /** After the exit, when nothing has come for as long as output may take: the questions whether all has arrived, to be answered. */
+    async function untilAsked() {
+      const host = await start();
+      const { process, client, clock } = host;
+      Object.defineProperty(process, "pid", { value: undefined });
+      const questions: ((answer: boolean | undefined) => void)[] = [];
+      process.hasReceivedAll = () => new Promise((resolve) => questions.push(resolve));
+      const answer = client.write({ processId: 1000 });
+      await clock.untilWaiting();
+      process.exit(3);
+      await process.exited;
+      const quiet = async () => {
+        for (let half = 0; half < 2; half += 1) {
+          await settle();
+          await clock.untilWaiting();
+          clock.advance(250);
+        }
+        await settle();
+      };
+      await quiet();
+      expect(questions).toHaveLength(1);
+      return { ...host, answer, questions, quiet };
+    }
+
+    it("is the rest of it, however long an outage delays that", async () => {
+      const { process, answer, questions } = await untilAsked();
+      process.print("after the outage");
+      process.close();
+      const { result, output } = await answer;
+      expect(output).toBe("after the outage");
+      expect(result).toMatchObject({ exitCode: 3, closed: true });
+      questions[0]!(true);
+    });
+
+    it("is asked again where the connection was lost meanwhile", async () => {
+      const { process, answer, questions, quiet } = await untilAsked();
+      questions[0]!(undefined);
+      await quiet();
+      expect(questions).toHaveLength(2);
+      process.print("more");
+      questions[1]!(true);
+      const { result, output } = await answer;
+      expect(output).toBe("more");
+      expect(result).toMatchObject({ exitCode: 3, closed: false });
+    });
+  });
 });

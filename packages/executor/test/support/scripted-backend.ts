@@ -142,6 +142,9 @@ export class ScriptedProcess implements ExecProcess {
     return { running, members, strays: [], signals: running ? ["SIGTERM"] : [], gone: true, outcome: this.outcome };
   }
 
+  /** As behind an exec-server: asked whether all of the output has arrived. Set by a test. */
+  hasReceivedAll?: () => Promise<boolean | undefined>;
+
   dispose(): void {
     this.disposed = true;
     this.log.close();
