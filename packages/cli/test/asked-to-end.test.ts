@@ -13,7 +13,7 @@ let home = "";
 beforeEach(() => {
   home = mkdtempSync(join(realpathSync(tmpdir()), "codex-end-"));
 });
-afterEach(() => rmSync(home, { recursive: true, force: true }));
+afterEach(() => rmSync(home, { recursive: true, force: true, maxRetries: 5 }));
 
 /** Options of a client that reach the server, and its process id once it serves one. */
 interface Served {
