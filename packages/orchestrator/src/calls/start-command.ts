@@ -200,7 +200,11 @@ async function follow(prepared: PreparedProgram, options: StartCommandOptions, o
       const decider = context.deciders.asking(environment, { client, approver, grant, trail });
       const { decision, command } = await decider.typedLine({ shell, text, isEnd, session: session.id }, signal);
       const refused =
-        decision.kind === "refused" ? refuseTyped(decision, shell, command) : await trail.sending(undefined);
+        decision.kind === "allowed"
+          ? await trail.sending(undefined)
+          : decision.kind === "refused"
+            ? refuseTyped(decision, shell, command)
+            : interrupted();
       trail.ended(refused ?? DONE);
       return refused;
     },
