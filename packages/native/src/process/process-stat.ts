@@ -13,11 +13,14 @@ export interface ProcessStat {
   tty: number;
   /** Foreground process group of that terminal; -1 for none. */
   foreground: number;
+  /** Whether it has waited for a child that ended (which had page faults, as every program has). */
+  hasReaped: boolean;
   /** Start time: clock ticks since the boot of the host, in decimal digits. */
   startTime: string;
 }
 
-/** Index of `starttime` among the fields after the name. */
+/** Indexes of `cminflt` and `starttime` among the fields after the name. */
+const CHILDREN_FAULTS = 8;
 const START_TIME = 19;
 
 /** Undefined for a process that does not exist or is hidden. Zombies still exist. */
@@ -42,6 +45,7 @@ export function readProcessStat(pid: number): ProcessStat | undefined {
     pgrp: Number(pgrp),
     tty: Number(tty),
     foreground: Number(foreground),
+    hasReaped: Number(fields[CHILDREN_FAULTS]) > 0,
     startTime: fields[START_TIME] ?? "",
   };
 }

@@ -66,9 +66,11 @@ export function watchProgram(status: WrapperStatus, onUnreported: () => void): (
   const timer = setInterval(() => {
     const { init } = status;
     if (init === undefined || status.exitCode !== undefined) return;
+    const first = readProcessStat(init);
     program ??= findProgram(init);
-    const isOver = hasNamespaceEnded(init) || (program !== undefined && hasEnded(readProcessStat(program)));
-    polls = isOver ? polls + 1 : 0;
+    // A first process that is stopped right when the program ends may have waited for it, and not said so yet.
+    const hasProgramEnded = program === undefined ? first?.hasReaped : hasEnded(readProcessStat(program));
+    polls = hasEnded(first) || hasProgramEnded ? polls + 1 : 0;
     if (polls < UNREPORTED_POLLS) return;
     clearInterval(timer);
     onUnreported();
