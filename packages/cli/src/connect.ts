@@ -118,7 +118,7 @@ export async function attachExecutor(
     });
   } catch (cause) {
     const detail = messageOf(cause).replace(/^(executor|environment) `[^`]*`: /, "");
-    const message = `no executor at ${describeAddress(executor)}: ${detail}${hintFor(detail)}`;
+    const message = `no executor at ${describeAddress(executor)}: ${detail}${hintFor(cause, credentials)}`;
     throw new CommandError(message, hooks.exitCode ?? EXIT.failure, { cause });
   }
 }
@@ -153,12 +153,25 @@ function watchEnvironment(environment: Environment, { onInterrupted, onResumed }
 }
 
 /** Names the option that is probably missing. */
-function hintFor(detail: string): string {
-  if (/self-signed certificate|unable to (verify the first|get local issuer) certificate/.test(detail)) {
-    return "; --ca-file names the certificates to trust";
-  }
-  return detail.endsWith("a bearer token is needed") ? "; give it with --token-file" : "";
+function hintFor(error: unknown, { token }: Credentials): string {
+  const codes = listCodes(error);
+  if (codes.some((code) => UNTRUSTED.has(code))) return "; --ca-file names the certificates to trust";
+  return token === undefined && codes.includes("unauthorized") ? "; give it with --token-file" : "";
 }
+
+/** The codes of an error and of its causes. */
+function listCodes(error: unknown): unknown[] {
+  if (!(error instanceof Error)) return [];
+  return ["code" in error ? error.code : undefined, ...listCodes(error.cause)];
+}
+
+/** Codes of OpenSSL: the issuer of a certificate is not known. */
+const UNTRUSTED: ReadonlySet<unknown> = new Set([
+  "DEPTH_ZERO_SELF_SIGNED_CERT",
+  "SELF_SIGNED_CERT_IN_CHAIN",
+  "UNABLE_TO_GET_ISSUER_CERT_LOCALLY",
+  "UNABLE_TO_VERIFY_LEAF_SIGNATURE",
+]);
 
 /** Without a usable C library no program can be started here, but an executor on another host works. */
 export function shieldIfPossible(): void {

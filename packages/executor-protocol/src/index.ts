@@ -44,6 +44,8 @@ export {
 } from "./parse.js";
 export { formatArgumentProblem, formatProblem, PARSE_CONTEXT } from "./problem.js";
 export { type RecordedOutput, recordedOutputSchema } from "./recorded-output.js";
+export { BYTES_PER_TOKEN, estimateTokens, renderOutcome, renderOutput } from "./render/output.js";
+export { presentResult, renderFailure, UNKNOWN_SESSION } from "./render/result.js";
 export {
   type Sandbox,
   type SandboxMode,
@@ -109,7 +111,9 @@ export {
   type ByteRange,
   byteRangeSchema,
   type OmittedRange,
+  type OutputText,
   omittedRangeSchema,
+  type Shown,
   type UnifiedExecResult,
   unifiedExecResultSchema,
   type WaitEnded,

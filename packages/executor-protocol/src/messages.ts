@@ -73,6 +73,8 @@ export const initializeRequestSchema = z.object({
   flowControl: z.optional(z.boolean()),
   /** Live output may be sent in binary frames on this channel. */
   binaryOutput: z.optional(z.boolean()),
+  /** Results of the standard tools are sent without text: this end renders it from `structured`. Default false. */
+  structuredResults: z.optional(z.boolean()),
   /** With `resumeSessionId`: the pending calls. Absent: each whose result was not acknowledged. */
   unanswered: z.optional(z.array(unansweredCallSchema)),
   /** With `resumeSessionId`: abandoned calls whose result was not received. */

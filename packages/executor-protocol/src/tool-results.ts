@@ -3,7 +3,7 @@ import { processOutcomeSchema } from "./outcome.js";
 import { countSchema } from "./scalars.js";
 import type { STANDARD_TOOLS } from "./standard-tools.js";
 import { terminalSizeSchema } from "./unified-exec-request.js";
-import { byteRangeSchema, type UnifiedExecResult } from "./unified-exec-result.js";
+import { byteRangeSchema, shownSchema, type UnifiedExecResult } from "./unified-exec-result.js";
 
 /** One session of `list_sessions`. */
 const listedSessionSchema = z.object({
@@ -52,6 +52,7 @@ const killedSessionSchema = z.object({
   outcome: z.optional(processOutcomeSchema),
   /** Bytes of output that no call has returned yet. */
   unreadBytes: z.optional(countSchema),
+  shown: z.optional(shownSchema),
 });
 /** The `structured` member of a `kill_session` call. */
 export type KilledSession = z.infer<typeof killedSessionSchema>;
@@ -68,6 +69,7 @@ const outputPartSchema = z.object({
   gone: z.array(byteRangeSchema),
   /** A safety bound that changed the request, one sentence each. */
   notices: z.optional(z.array(z.string())),
+  shown: z.optional(shownSchema),
 });
 /** The `structured` member of a `read_output` call. */
 export type OutputPart = z.infer<typeof outputPartSchema>;
@@ -97,6 +99,7 @@ const screenSchema = z.object({
   gone: z.array(byteRangeSchema),
   outcome: processOutcomeSchema,
   closed: z.boolean(),
+  shown: z.optional(shownSchema),
 });
 /** The `structured` member of a `read_screen` call. */
 export type Screen = z.infer<typeof screenSchema>;

@@ -1,4 +1,5 @@
 import * as z from "zod/mini";
+import { processIdSchema } from "./scalars.js";
 import { unifiedExecResultSchema } from "./unified-exec-result.js";
 
 /** Resolution that a tool asks of the orchestrator before its arguments go on the wire. */
@@ -35,6 +36,8 @@ export const toolCallOutcomeSchema = z.discriminatedUnion("status", [
     message: z.string(),
     /** An error code for programs, such as `program_not_found` of a command that was not started. */
     code: z.optional(z.string()),
+    /** The session that it is about: `message` then continues `session 5 `, or `unknown session 5; ` with the code `unknown_session`. */
+    sessionId: z.optional(processIdSchema),
   }),
 ]);
 /** The outcome of a tool call: content for the model and `structured` for programs, or an error. */

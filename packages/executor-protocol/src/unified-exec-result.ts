@@ -18,6 +18,29 @@ export const omittedRangeSchema = z.extend(byteRangeSchema, {
 /** A range of output that a result does not carry, and why. */
 export type OmittedRange = z.infer<typeof omittedRangeSchema>;
 
+/** A part of the output that a result shows, as text: bytes that are not UTF-8 became U+FFFD. */
+const outputTextSchema = z.extend(byteRangeSchema, { text: z.string() });
+/** A part of the output that a result shows, as text: bytes that are not UTF-8 became U+FFFD. */
+export type OutputText = z.infer<typeof outputTextSchema>;
+
+/** What the text of a result shows besides its other members; only on the wire, where `structuredResults` was requested. */
+export const shownSchema = z.object({
+  /** The session, where there is more of it to read: it runs, or its output is not complete or was left out. */
+  sessionId: z.optional(processIdSchema),
+  /** As `exitCode` of a unified-exec result, for the others. */
+  exitCode: z.optional(z.int()),
+  /** The process has ended, and one that it left behind has its output open. */
+  heldOpen: z.optional(z.literal(true)),
+  /** Why output was evicted, as the end of a sentence. */
+  evictionReason: z.optional(z.string()),
+  /** What is shown of the range, in order: where a part does not begin at the end of the last, bytes are left out. */
+  output: z.optional(z.array(outputTextSchema)),
+  /** Lines of the whole range, where some of it is left out and all of it was read. */
+  lines: z.optional(countSchema),
+});
+/** What the text of a result shows besides its other members; only on the wire, where `structuredResults` was requested. */
+export type Shown = z.infer<typeof shownSchema>;
+
 /**
  * What ended the wait of a call. `prompt`: the program was seen to wait for input, which is a hint: it may do other things
  * besides. `quiet`: `prompt` was requested but cannot be detected, and there was no output for a while. `written`: the input
@@ -55,6 +78,7 @@ export const unifiedExecResultSchema = z.object({
   shellStartup: z.optional(z.object({ kind: z.enum(["snapshot", "login"]), reason: z.optional(z.string()) })),
   /** A safety bound of the executor that changed the request, one sentence each. */
   notices: z.optional(z.array(z.string())),
+  shown: z.optional(shownSchema),
 });
 /** The `structured` member of a successful `exec_command` or `write_stdin` call. */
 export type UnifiedExecResult = z.infer<typeof unifiedExecResultSchema>;

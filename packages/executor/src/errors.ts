@@ -15,8 +15,17 @@ export class ToolError extends Error {
   }
 }
 
-export const toErrorOutcome = ({ message, code }: ToolError): ToolCallOutcome => ({
+/** An error about a session: `message` continues `session 5 `, or `unknown session 5; ` with the code `unknown_session`. */
+export class SessionError extends ToolError {
+  readonly sessionId: number;
+  constructor(sessionId: number, message: string, options?: ErrorOptions & { code?: string }) {
+    super(message, options);
+    this.sessionId = sessionId;
+  }
+}
+
+export const toErrorOutcome = (error: ToolError): ToolCallOutcome => ({
   status: "error",
-  message,
-  ...defined({ code }),
+  message: error.message,
+  ...defined({ code: error.code, sessionId: error instanceof SessionError ? error.sessionId : undefined }),
 });

@@ -138,10 +138,6 @@ function writeTo(stream: Writable, bytes: Uint8Array): Promise<void> | undefined
   return stream.writableLength === 0 ? undefined : written(stream);
 }
 
-/** Executors without error codes report it in the message only. */
-const isNotFound = ({ code, reason }: Extract<RunOutcome, { kind: "refused" }>): boolean =>
-  code === undefined ? /(^|: )program `[^`]*` was not found/.test(reason) : code === "program_not_found";
-
 function exitCodeOf(result: RunOutcome, say: Say): number {
   if (result.kind === "lost") {
     say(`the outcome is unknown: ${result.reason}`);
@@ -149,7 +145,7 @@ function exitCodeOf(result: RunOutcome, say: Say): number {
   }
   if (result.kind === "refused") {
     say(result.reason);
-    return isNotFound(result) ? EXIT.notFound : EXIT.notStarted;
+    return result.code === "program_not_found" ? EXIT.notFound : EXIT.notStarted;
   }
   if (result.timedOut) {
     say("the program exceeded its time limit and was ended");

@@ -54,6 +54,8 @@ export interface AnsweredCall<Structured = AnyStructured> extends Located {
   status: "success" | "interrupted";
   isError: false;
   text: string;
+  /** The part of the text that is output of the program; only for a unified-exec tool. */
+  output?: string;
   /**
    * A unified-exec result with the model's session id as `processId`, the structured result of another tool, or undefined
    * if the executor returned none that is consistent.

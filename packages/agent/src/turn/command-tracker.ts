@@ -137,8 +137,7 @@ export class CommandTracker {
     }
     if (result.isError) return this.#refused(tracked, result);
     const { structured } = result;
-    // Without live output, the result text contains the output.
-    const body = seen ? undefined : /^Output:\n([\s\S]*)$/m.exec(result.text)?.[1];
+    const body = seen ? undefined : result.output;
     if (body !== undefined && body !== "") {
       tracked.text.append(body);
       await this.#options.emit({ type: "item_delta", itemId: tracked.itemId, of: "output", text: body });

@@ -316,12 +316,8 @@ async function forEachOf<T>(items: readonly T[], run: (item: T) => Promise<void>
 function isPermanent(error: unknown): boolean {
   if (findFinal(error) !== undefined) return true;
   if (error instanceof ClientError) return error.code === "session_lost";
-  if (!(error instanceof RpcError) || error.message.includes(BUSY_TEXT)) return false;
-  return error.code === ERROR_CODES.invalidRequest;
+  return error instanceof RpcError && error.code === ERROR_CODES.invalidRequest;
 }
-
-/** Message of servers that do not use the code -32010. */
-const BUSY_TEXT = "is already attached to another connection";
 
 function toLoss(error: unknown, serverName: string): ClientError {
   if (error instanceof ClientError) return error;

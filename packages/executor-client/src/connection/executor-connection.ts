@@ -252,7 +252,14 @@ export class ExecutorConnection {
     binary?.accept();
     const binaryOutput = binary === undefined ? {} : { binaryOutput: true };
     const protocolVersion = EXECUTOR_PROTOCOL_VERSION;
-    return { clientName, protocolVersion, acknowledges: true, flowControl: true, ...binaryOutput };
+    return {
+      clientName,
+      protocolVersion,
+      acknowledges: true,
+      flowControl: true,
+      structuredResults: true,
+      ...binaryOutput,
+    };
   }
 
   /** Applies the self-description of an executor; undefined if it does not wait for acknowledgements. */

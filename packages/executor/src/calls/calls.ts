@@ -20,6 +20,7 @@ import { quote } from "../text.js";
 import type { SessionTool } from "../tools/session-tool.js";
 import type { ToolCallContext, ToolRegistry } from "../tools/tool-registry.js";
 import { type CallRecord, CallRecords } from "./call-records.js";
+import { presentOutcome } from "./present-outcome.js";
 
 type CallMessage = Extract<OrchestratorMessage, { type: "call_tool" }>;
 
@@ -333,7 +334,8 @@ export class Calls {
     const { outbox } = this.#options;
     const { requestId, toolName, outcome } = record;
     if (outcome === undefined) return;
-    const problem = await outbox.send({ type: "call_tool_response", requestId, toolName, outcome });
+    const sent = outbox.rendersResults ? outcome : presentOutcome(toolName, outcome);
+    const problem = await outbox.send({ type: "call_tool_response", requestId, toolName, outcome: sent });
     if (problem === undefined) return;
     const message = `the result of \`${quote(toolName)}\` could not be sent: ${problem}`;
     record.outcome = { status: "error", message };

@@ -58,6 +58,8 @@ interface Terms {
   flowControl: boolean;
   /** Live output is sent in binary frames. */
   binary: boolean;
+  /** Results of the standard tools are sent without text. */
+  rendersResults: boolean;
 }
 
 type InitializeMessage = Extract<OrchestratorMessage, { type: "initialize" }>;
@@ -248,13 +250,14 @@ export class Connection {
   }
 
   /** Grants only what was requested, and binary frames only over a channel that can carry them. */
-  #negotiate({ flowControl = false, binaryOutput = false }: InitializeMessage): Terms {
-    return { flowControl, binary: binaryOutput && this.outbox.canSendBinary };
+  #negotiate({ flowControl = false, binaryOutput = false, structuredResults = false }: InitializeMessage): Terms {
+    return { flowControl, binary: binaryOutput && this.outbox.canSendBinary, rendersResults: structuredResults };
   }
 
   /** An orchestrator acknowledges only if this was negotiated. */
-  #applyTerms(acknowledges: boolean, { flowControl, binary }: Terms): void {
-    this.outbox.initialize({ acknowledges: flowControl || (acknowledges && this.#options.graceMs > 0), binary });
+  #applyTerms(acknowledges: boolean, { flowControl, ...abilities }: Terms): void {
+    const isAcknowledging = flowControl || (acknowledges && this.#options.graceMs > 0);
+    this.outbox.initialize({ acknowledges: isAcknowledging, ...abilities });
   }
 
   async #sendInitializeResponse(

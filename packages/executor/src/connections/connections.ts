@@ -2,7 +2,7 @@ import { createHash, timingSafeEqual } from "node:crypto";
 import type { Clock } from "@codex/clock";
 import { getProgramName } from "@codex/exec-backend";
 import type { ExecutorTelemetry } from "../executor-telemetry.js";
-import { renderOutcome } from "../sessions/render.js";
+import { describeOutcome } from "../sessions/describe-outcome.js";
 import type { EndedSession } from "../sessions/unified-exec.js";
 import type { Connection, Unfinished } from "./connection.js";
 
@@ -115,7 +115,7 @@ export class Connections {
       sessionId: session.id,
       program: getProgramName(session.command),
       cause,
-      outcome: receipt === undefined ? "unknown" : renderOutcome(receipt.outcome, session.id),
+      outcome: receipt === undefined ? "unknown" : describeOutcome(receipt.outcome),
       signals: receipt?.signals.join(" "),
       gone: receipt?.gone,
     });

@@ -1,11 +1,19 @@
 import { type Channel, ChannelError } from "@codex/channel";
 import { type ExecutorMessage, encodeOutputHead } from "@codex/executor-protocol";
-
 import { messageOf } from "@codex/values";
 import { MAX_DELTA_BYTES } from "../limits.js";
 import type { LiveReceiver, OutputDelta } from "./live-output.js";
 
 type ToolOutputMessage = Extract<ExecutorMessage, { type: "tool_output" }>;
+
+/** What the orchestrator on a channel does. */
+interface OrchestratorAbilities {
+  acknowledges: boolean;
+  /** It accepts binary frames. */
+  binary: boolean;
+  /** It renders the results of the standard tools. */
+  rendersResults: boolean;
+}
 
 /**
  * Sends to one orchestrator, over the current channel. Nothing is queued here: the channel holds the sender back. What is
@@ -20,6 +28,7 @@ export class Outbox implements LiveReceiver {
   #acknowledged = false;
   /** Live output goes in binary frames where it can. */
   #binary = false;
+  #rendersResults = false;
   #over = false;
   readonly #maxBinaryDeltaBytes: number;
   readonly #waiting = new Set<(isBack: boolean) => void>();
@@ -69,11 +78,17 @@ export class Outbox implements LiveReceiver {
     await this.#channel?.close();
   }
 
-  /** From now on notifications may be sent. `binary`: the orchestrator accepts binary frames on this channel. */
-  initialize({ acknowledges, binary }: { acknowledges: boolean; binary: boolean }): void {
+  /** From now on notifications may be sent. */
+  initialize({ acknowledges, binary, rendersResults }: OrchestratorAbilities): void {
     this.#initialized = true;
     this.#acknowledged = acknowledges;
     this.#binary = binary;
+    this.#rendersResults = rendersResults;
+  }
+
+  /** The orchestrator renders the results of the standard tools itself. */
+  get rendersResults(): boolean {
+    return this.#rendersResults;
   }
 
   isLive(): boolean {

@@ -1,6 +1,6 @@
 import type { OutputLog } from "@codex/exec-backend";
 import type { TerminalSize } from "@codex/executor-protocol";
-import { ToolError } from "../errors.js";
+import { SessionError } from "../errors.js";
 import { MAX_SCREEN_CELLS, SCREEN_RENDER_MS } from "../limits.js";
 import { Screen, type ScreenView } from "./screen.js";
 import type { SizeHistory } from "./size-history.js";
@@ -32,14 +32,16 @@ export class Screens {
   async read(session: ScreenOwner, signal: AbortSignal, styled: boolean): Promise<ScreenView> {
     const { sizes, process, id } = session;
     if (sizes === undefined) {
-      throw new ToolError(
-        `session ${id} has no screen: it runs on pipes; read_output reads its output, and tty=true gives a command a terminal`,
+      throw new SessionError(
+        id,
+        `has no screen: it runs on pipes; read_output reads its output, and tty=true gives a command a terminal`,
       );
     }
     const { rows, cols } = sizes.last;
     if (rows * cols > MAX_SCREEN_CELLS) {
-      throw new ToolError(
-        `the terminal of session ${id} has ${rows} rows and ${cols} columns; a screen is rendered up to ${MAX_SCREEN_CELLS} cells`,
+      throw new SessionError(
+        id,
+        `has a terminal of ${rows} rows and ${cols} columns; a screen is rendered up to ${MAX_SCREEN_CELLS} cells`,
       );
     }
     const create = await this.#load();
@@ -62,8 +64,9 @@ export class Screens {
     }
     const { end } = session.process.log;
     const why = signal.aborted ? "the call was cancelled" : `rendering takes more than ${SCREEN_RENDER_MS} ms`;
-    throw new ToolError(
-      `the screen of session ${session.id} was rendered up to byte ${screen.position} of ${end}: ${why}; call again to continue from there`,
+    throw new SessionError(
+      session.id,
+      `has a screen that was rendered up to byte ${screen.position} of ${end}: ${why}; call again to continue from there`,
     );
   }
 

@@ -1,5 +1,5 @@
+import { BYTES_PER_TOKEN } from "@codex/executor-protocol";
 import type { ExecutorLimits } from "../limits.js";
-import { BYTES_PER_TOKEN } from "./render.js";
 
 export interface Bounds {
   /** Milliseconds. */

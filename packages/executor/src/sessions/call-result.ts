@@ -1,14 +1,14 @@
 import type { Clock } from "@codex/clock";
 import { getExitCode, type SandboxDenial } from "@codex/exec-backend";
-import type { ToolCallOutcome, UnifiedExecResult, WaitEnded } from "@codex/executor-protocol";
+import { estimateTokens, type ToolCallOutcome, type UnifiedExecResult, type WaitEnded } from "@codex/executor-protocol";
 import { defined } from "@codex/values";
 import type { Ids } from "../ids.js";
 import { type ExecutorLimits, INPUT_RESULT_MS, PROMPT_GUESS_MS } from "../limits.js";
+import { decodeOutput } from "../output/decode-output.js";
 import { findCharacterEnd, readSlice, type Slice } from "../output/slice.js";
 import type { Bounds } from "./bounds.js";
 import { waitForLastOutput, waitForWindow } from "./collect.js";
 import type { SentInput } from "./input.js";
-import { estimateTokens, renderResult } from "./render.js";
 import type { Session, SessionState } from "./session.js";
 
 export interface ResultContext {
@@ -92,13 +92,8 @@ export function createLostResult(reason: string, startedAt: number, { clock, ids
     originalTokenCount: 0,
     sandboxDenied: false,
   };
-  const nothing: Slice = { range: structured.range, chunks: [], omitted: [], lines: undefined };
-  const text = renderResult(NO_SESSION, structured, nothing);
-  return { status: "success", content: [{ type: "input_text", text }], structured };
+  return { status: "success", content: [], structured };
 }
-
-/** The session id in a result without a session. */
-const NO_SESSION = 0;
 
 function createResult(
   session: Session,
@@ -106,10 +101,12 @@ function createResult(
   { clock, ids }: ResultContext,
 ): ToolCallOutcome {
   const { outcome, closed } = poll.state;
-  const { range, omitted } = poll.slice;
+  const { range, omitted, chunks, lines } = poll.slice;
   const exitCode = getExitCode(outcome);
   const denial = outcome.kind === "running" ? undefined : session.process.denial;
-  const notices = [...poll.notices, ...describeDenial(denial), ...describeEnd(session, poll.state, range.to)];
+  const { endNote } = session;
+  const ended = outcome.kind === "running" || endNote === undefined ? [] : [endNote];
+  const notices = [...poll.notices, ...describeDenial(denial), ...ended];
   const structured: UnifiedExecResult = {
     chunkId: ids.chunk(),
     wallTimeSeconds: Math.max(0, clock.now() - poll.startedAt) / 1000,
@@ -126,10 +123,19 @@ function createResult(
     waitEnded: poll.waitEnded,
     ...defined({ shellStartup: session.startup }),
     ...(notices.length === 0 ? {} : { notices }),
+    shown: {
+      // Only where there is more of it to read.
+      ...(closed && !omitted.some(({ reason }) => reason === "budget") ? {} : { sessionId: session.id }),
+      ...(isHeldOpen(session) ? { heldOpen: true } : {}),
+      ...defined({ evictionReason: session.evictionReason, lines }),
+      output: decodeOutput(chunks),
+    },
   };
-  const text = renderResult(session.id, structured, poll.slice, session.evictionReason);
-  return { status: "success", content: [{ type: "input_text", text }], structured };
+  return { status: "success", content: [], structured };
 }
+
+/** Known only for this host: from another one, the end of the output may still be in transit. */
+const isHeldOpen = (session: Session): boolean => !session.isRemote && session.quietEnd === session.process.log.end;
 
 /** A guess is reported as one. */
 function describeDenial(denial: SandboxDenial | undefined): string[] {
@@ -143,13 +149,4 @@ function describeWait(waitEnded: WaitEnded): string[] {
   return [
     `there was no output for ${PROMPT_GUESS_MS} ms; whether the program waits for input cannot be determined on this host`,
   ];
-}
-
-function describeEnd(session: Session, { outcome, closed }: SessionState, to: number): string[] {
-  if (outcome.kind === "running") return [];
-  // Known only for this host: from another one, the end of the output may still be in transit.
-  const isHeld = !session.isRemote && session.quietEnd === session.process.log.end;
-  const why = isHeld ? "a process that it left behind has its output open" : "its output may not be complete yet";
-  const open = `${why}; read_output with session_id ${session.id} and from ${to} reads later output`;
-  return [...(session.endNote === undefined ? [] : [session.endNote]), ...(closed ? [] : [open])];
 }

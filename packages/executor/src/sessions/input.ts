@@ -3,7 +3,7 @@ import type { ProcessSignal } from "@codex/exec-backend";
 import { ProcessError, WriteError } from "@codex/exec-backend";
 import type { SessionSignal, WriteStdinRequest } from "@codex/executor-protocol";
 import { messageOf } from "@codex/values";
-import { ToolError } from "../errors.js";
+import { SessionError, ToolError } from "../errors.js";
 import { WRITTEN } from "./collect.js";
 import type { Session } from "./session.js";
 
@@ -115,7 +115,7 @@ async function resize(session: Session, size: { rows: number; cols: number }): P
     await session.process.resize(size);
     session.resized(size);
   } catch (error) {
-    throw new ToolError(`session ${session.id} was not resized: ${messageOf(error)}`, { cause: error });
+    throw new SessionError(session.id, `was not resized: ${messageOf(error)}`, { cause: error });
   }
 }
 

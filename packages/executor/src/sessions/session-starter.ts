@@ -90,7 +90,7 @@ export class SessionStarter {
     } catch (error) {
       if (error instanceof UnknownStartError) throw new UnknownStart(error);
       const named = error instanceof StartError ? { code: error.code } : {};
-      const hint = error instanceof StartError ? getStartHint(error) : "";
+      const hint = error instanceof StartError ? getStartHint(error, argv) : "";
       throw new ToolError(`the command was not run: ${messageOf(error)}${hint}`, { cause: error, ...named });
     } finally {
       cancelled.end();
@@ -127,11 +127,9 @@ function getStdio({ tty, size, stdin }: ExecCommandRequest): ProcessStdio {
 }
 
 /** Advice after a failure to start. */
-function getStartHint({ code, message }: StartError): string {
-  if (message.endsWith("is a directory")) return "; name a program";
+function getStartHint({ code }: StartError, [program = ""]: readonly string[]): string {
   // Such as `codex run 'cd src && make'`, which ssh would give to a shell.
-  if (code === "program_not_found" && /^program `[^`]*\s/.test(message))
-    return "; a script needs a shell: sh -c SCRIPT";
+  if (code === "program_not_found" && /\s/.test(program)) return "; a script needs a shell: sh -c SCRIPT";
   return START_HINTS[code] ?? "";
 }
 
@@ -140,5 +138,4 @@ const START_HINTS: Readonly<Partial<Record<string, string>>> = {
   cwd_not_found: "; choose a directory that exists",
   cwd_not_directory: "; choose a directory",
   program_not_found: "; check its name, or install it",
-  not_executable: "; make it executable, or run it with its interpreter",
 };

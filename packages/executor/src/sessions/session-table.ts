@@ -1,9 +1,9 @@
-import type { ProcessOutcome } from "@codex/executor-protocol";
+import { type ProcessOutcome, UNKNOWN_SESSION } from "@codex/executor-protocol";
 import { deleteOldest } from "../delete-oldest.js";
-import { ToolError } from "../errors.js";
+import { SessionError, ToolError } from "../errors.js";
 import type { Ids } from "../ids.js";
 import { type ExecutorLimits, FORMER_IDS } from "../limits.js";
-import { renderOutcome } from "./render.js";
+import { describeOutcome } from "./describe-outcome.js";
 import type { Session } from "./session.js";
 
 export type TableLimits = Pick<ExecutorLimits, "sessions" | "newestSessions" | "recentSessions" | "retainedLogs">;
@@ -149,7 +149,7 @@ export class SessionTable {
     if (session !== undefined && isOf(session, client)) return session;
     const recent = this.#recentOf(id, client);
     if (recent?.unreported && recent.session !== undefined) return recent.session;
-    throw new ToolError(this.#explain(id, recent));
+    throw this.#explain(id, recent);
   }
 
   /** A session whose output can be read; undefined when there is none. */
@@ -161,7 +161,7 @@ export class SessionTable {
   find(id: number, client?: string): Session {
     const recent = this.#recentOf(id, client);
     const session = this.#live.get(id) ?? recent?.session;
-    if (session === undefined || !isOf(session, client)) throw new ToolError(this.#explain(id, recent));
+    if (session === undefined || !isOf(session, client)) throw this.#explain(id, recent);
     return session;
   }
 
@@ -170,13 +170,15 @@ export class SessionTable {
     return recent !== undefined && isOf(recent, client) ? recent : undefined;
   }
 
-  #explain(id: number, recent: Recent | undefined): string {
-    if (recent === undefined) return `unknown session ${id}; list_sessions lists the sessions`;
+  #explain(id: number, recent: Recent | undefined): SessionError {
+    const unknown = { code: UNKNOWN_SESSION };
+    if (recent === undefined) return new SessionError(id, "list_sessions lists the sessions", unknown);
     const { outcome, unread } = recent.last ?? { outcome: recent.session?.process.outcome, unread: 0 };
-    const ended = outcome === undefined ? "" : `: ${renderOutcome(outcome, id)}`;
-    if (!recent.unreported) return `unknown session ${id}; it has ended, and its end was reported${ended}`;
+    const ended = outcome === undefined ? "" : `: ${describeOutcome(outcome)}`;
+    if (!recent.unreported) return new SessionError(id, `it has ended, and its end was reported${ended}`, unknown);
     recent.unreported = false;
-    return `session ${id} was ended to make room for another; ${describePlaces(this.#limits)}${ended}; ${unread} bytes of its output were dropped unread`;
+    const why = `was ended to make room for another; ${describePlaces(this.#limits)}`;
+    return new SessionError(id, `${why}${ended}; ${unread} bytes of its output were dropped unread`);
   }
 
   /** Ended sessions first; never one whose first call is in progress. One that a call waits for counts as just used. */

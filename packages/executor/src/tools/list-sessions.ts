@@ -11,16 +11,7 @@ export const listSessions: SessionTool = {
     const now = unifiedExec.now();
     const listed = getOwners(scope, unifiedExec).flatMap(({ table }) => table.list(scope.client));
     const sessions = await Promise.all(listed.map((session) => describe(session, now)));
-    const lines = sessions.map(
-      ({ sessionId, state, seconds, unreadBytes, cwd, command }) =>
-        `session ${sessionId}: ${state}, ${seconds.toFixed(1)} seconds, ${unreadBytes} bytes unread, in ${cwd}: ${command}`,
-    );
-    const text = lines.length === 0 ? "There are no sessions." : lines.join("\n");
-    return {
-      status: "success",
-      content: [{ type: "input_text", text }],
-      structured: { sessions } satisfies SessionList,
-    };
+    return { status: "success", content: [], structured: { sessions } satisfies SessionList };
   },
 };
 

@@ -1,6 +1,8 @@
+import { getExitCode } from "@codex/exec-backend";
 import { type OutputPart, STANDARD_TOOLS } from "@codex/executor-protocol";
+import { defined } from "@codex/values";
+import { decodeOutput } from "../output/decode-output.js";
 import { findCharacterEnd, getGaps, skipForward } from "../output/slice.js";
-import { renderGone, renderOutcome, renderOutput } from "../sessions/render.js";
 import type { Session } from "../sessions/session.js";
 import { asArguments, findOwner, getCount } from "./arguments.js";
 import { readRecorded } from "./recorded-output.js";
@@ -19,10 +21,16 @@ export const readOutput: SessionTool = {
     if (given.chunks === true)
       return readRecorded(session, toRecordedRequest(given, budgetBytes), unifiedExec.clock, scope);
     const part = await readPart(session, getCount(given, "from", 0), budgetBytes);
-    const text = renderPart(session, part, notices);
     const { chunks, ...described } = part;
-    const structured: OutputPart = { ...described, notices };
-    return { status: "success", content: [{ type: "input_text", text }], structured };
+    const structured: OutputPart = {
+      ...described,
+      notices,
+      shown: {
+        ...defined({ exitCode: getExitCode(part.outcome), evictionReason: session.evictionReason }),
+        output: decodeOutput(chunks),
+      },
+    };
+    return { status: "success", content: [], structured };
   },
 };
 
@@ -31,8 +39,6 @@ const toRecordedRequest = (given: Readonly<Record<string, unknown>>, budgetBytes
   waitMs: getCount(given, "wait_ms", 0),
   budgetBytes,
 });
-
-type Part = Awaited<ReturnType<typeof readPart>>;
 
 /** Retained output from an offset on, up to a budget of bytes, and its evicted ranges. */
 async function readPart(session: Session, requestedFrom: number, budgetBytes: number) {
@@ -51,16 +57,4 @@ async function readPart(session: Session, requestedFrom: number, budgetBytes: nu
     gone: getGaps(chunks, { from, to }),
     chunks,
   };
-}
-
-function renderPart(session: Session, { range, end, closed, outcome, gone, chunks }: Part, notices: readonly string[]) {
-  const lines = [
-    `Session ${session.id}: bytes ${range.from}-${range.to} of ${end}${closed ? "" : " so far"}`,
-    renderOutcome(outcome, session.id),
-    ...gone.map((range) => renderGone(range, session.evictionReason)),
-    ...(range.to < end ? [`${end - range.to} bytes follow: read_output from ${range.to} reads them`] : []),
-    ...notices.map((notice) => `Note: ${notice}`),
-    "Output:",
-  ];
-  return `${lines.join("\n")}\n${renderOutput({ chunks, range })}`;
 }

@@ -31,9 +31,7 @@ export async function readRecorded(
   const all = (await log.read(from, wanted)).chunks;
   const chunks = all.slice(0, MAX_RECORDED_CHUNKS);
   const to = chunks.length < all.length ? all[chunks.length]!.offset : wanted;
-  const structured = describe(session, { from, to }, chunks);
-  const text = `Session ${session.id}: bytes ${from}-${to} of ${end}, as recorded`;
-  return { status: "success", content: [{ type: "input_text", text }], structured };
+  return { status: "success", content: [], structured: describe(session, { from, to }, chunks) };
 }
 
 function describe(session: Session, range: ByteRange, chunks: Parameters<typeof getGaps>[0]): RecordedOutput {

@@ -1,7 +1,10 @@
 import { createOutputLog } from "@codex/exec-backend";
+import { renderOutput } from "@codex/executor-protocol";
 import { describe, expect, it } from "vitest";
-import { findCharacterEnd, readSlice, skipForward } from "../../src/output/slice.js";
-import { renderOutput } from "../../src/sessions/render.js";
+import { decodeOutput } from "../../src/output/decode-output.js";
+import { findCharacterEnd, readSlice, type Slice, skipForward } from "../../src/output/slice.js";
+
+const render = ({ range, chunks }: Slice) => renderOutput(range, decodeOutput(chunks));
 
 type Chunk = string | Buffer | [stream: "stdout" | "stderr", text: string | Buffer];
 
@@ -23,7 +26,7 @@ function createLog(chunks: readonly Chunk[], limits: { headBytes?: number; tailB
 const show = async (chunks: readonly Chunk[], bytes: number, countedBytes = 1 << 20) => {
   const log = createLog(chunks);
   const slice = await readSlice(log, { from: 0, to: log.end }, { bytes, countedBytes });
-  return { text: renderOutput(slice), omitted: slice.omitted, lines: slice.lines };
+  return { text: render(slice), omitted: slice.omitted, lines: slice.lines };
 };
 
 describe("a slice", () => {
@@ -95,20 +98,20 @@ describe("a slice", () => {
     );
     const all = await readSlice(log, { from: 0, to: 100 }, { bytes: 80, countedBytes: 1000 });
     expect(all.omitted).toEqual([{ from: 40, to: 60, reason: "evicted" }]);
-    expect(renderOutput(all)).toContain("jjjj…5 tokens truncated…pppp");
+    expect(render(all)).toContain("jjjj…5 tokens truncated…pppp");
     const cut = await readSlice(log, { from: 0, to: 100 }, { bytes: 40, countedBytes: 1000 });
     expect(cut.omitted).toEqual([
       { from: 20, to: 40, reason: "budget" },
       { from: 40, to: 60, reason: "evicted" },
       { from: 60, to: 80, reason: "budget" },
     ]);
-    expect(renderOutput(cut)).toBe("aaaabbbbccccddddeeee…15 tokens truncated…uuuuvvvvwwwwxxxxyyyy");
+    expect(render(cut)).toBe("aaaabbbbccccddddeeee…15 tokens truncated…uuuuvvvvwwwwxxxxyyyy");
     const beyond = await readSlice(log, { from: 44, to: 100 }, { bytes: 20, countedBytes: 1000 });
     expect(beyond.omitted).toEqual([
       { from: 44, to: 60, reason: "evicted" },
       { from: 70, to: 90, reason: "budget" },
     ]);
-    expect(renderOutput(beyond)).toBe("…4 tokens truncated…ppppqqqqrr…5 tokens truncated…wwxxxxyyyy");
+    expect(render(beyond)).toBe("…4 tokens truncated…ppppqqqqrr…5 tokens truncated…wwxxxxyyyy");
   });
 
   it("decodes each stream by itself, in the order of arrival", async () => {

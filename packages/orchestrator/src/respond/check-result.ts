@@ -29,5 +29,7 @@ export function findResultProblem(toolName: string, structured: unknown): string
   return parsed.success ? undefined : `in \`structured\`: ${formatProblem(parsed.error, structured)}`;
 }
 
-const isSessionTool = (name: string): name is keyof typeof SESSION_TOOL_RESULTS =>
-  Object.hasOwn(SESSION_TOOL_RESULTS, name);
+/** A standard tool without a contract. */
+export type SessionToolName = keyof typeof SESSION_TOOL_RESULTS;
+
+export const isSessionTool = (name: string): name is SessionToolName => Object.hasOwn(SESSION_TOOL_RESULTS, name);

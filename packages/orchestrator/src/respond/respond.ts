@@ -1,11 +1,18 @@
 import { type CallReply, describeReply, type ProblemLog, type SessionOwner } from "@codex/executor-client";
-import type { UnifiedExecResult } from "@codex/executor-protocol";
+import {
+  presentResult,
+  renderFailure,
+  renderOutput,
+  type SessionList,
+  type StandardToolResults,
+  type UnifiedExecResult,
+} from "@codex/executor-protocol";
 import { cutToBytes } from "@codex/telemetry";
 import { defined } from "@codex/values";
 import type { Session, SessionTable } from "../executors/sessions.js";
 import { fail, interrupted, type LostCall, refuse, type ToolCallResult } from "../result.js";
-import { checkResult, findResultProblem } from "./check-result.js";
-import { explainSessions, runningSession, translateResult, translateSentence } from "./session-text.js";
+import { checkResult, findResultProblem, isSessionTool, type SessionToolName } from "./check-result.js";
+import { explainSessions, readPlainResult, renameRunning } from "./plain-text.js";
 
 /** A reply, and the information needed to convert it into a result. */
 export interface Response {
@@ -76,6 +83,7 @@ const describeLast = ({ id, lastOffset }: Session): string =>
   `Session ${id} was running when it was last seen${lastOffset === 0 ? "" : `, with ${lastOffset} bytes of output`}.`;
 
 type Answer = Extract<CallReply, { kind: "answer" }>["message"];
+type Failure = Extract<Answer["outcome"], { status: "error" }>;
 
 function respondToAnswer(response: Response, message: Answer): ToolCallResult {
   const { toolName, problems } = response;
@@ -83,13 +91,42 @@ function respondToAnswer(response: Response, message: Answer): ToolCallResult {
     problems.note("wrong_answer", `response for tool \`${message.toolName}\` to a call of \`${toolName}\``);
   }
   const { outcome } = message;
-  if (outcome.status === "error") return toolFailed(response, outcome.message);
-  const text = outcome.content.map((item) => item.text).join("\n");
-  if (response.unifiedExec) return respondToExec(response, text, outcome.structured);
-  const explained = explainSessions(text, response.sessions.renamed(response.owner));
-  const problem = findResultProblem(toolName, outcome.structured);
-  if (problem === undefined) return answered(response, explained, outcome.structured, []);
-  return answered(response, explained, undefined, [leaveOut(response, problem)]);
+  if (outcome.status === "error") return respondToFailure(response, outcome);
+  const { content, structured } = outcome;
+  // The results of the standard tools are rendered here; from an executor that cannot leave that to others, they have text.
+  const text = content.length === 0 ? undefined : content.map((item) => item.text).join("\n");
+  if (response.unifiedExec) return respondToExec(response, text, structured);
+  const problem = findResultProblem(toolName, structured);
+  const left = problem === undefined ? [] : [leaveOut(response, problem)];
+  if (text === undefined && problem === undefined && isSessionTool(toolName) && structured !== undefined) {
+    return answered(response, presentSessionResult(response, toolName, structured), []);
+  }
+  const explained = explainSessions(text ?? "", response.sessions.renamed(response.owner));
+  return answered(response, { text: explained, structured: problem === undefined ? structured : undefined }, left);
+}
+
+function respondToFailure(response: Response, failure: Failure): ToolCallResult {
+  if (failure.sessionId !== undefined) return toolFailed(response, renderFailure(withOwnId(response, failure)));
+  return toolFailed(response, explainSessions(failure.message, response.sessions.renamed(response.owner)));
+}
+
+/** Ids of sessions that are not known here are left as they are. */
+function withOwnId<About extends { sessionId?: number | undefined }>(
+  { owner, sessions }: Response,
+  about: About,
+): About {
+  if (about.sessionId === undefined) return about;
+  return { ...about, sessionId: sessions.find(owner, about.sessionId)?.id ?? about.sessionId };
+}
+
+/** A result that was checked. */
+function presentSessionResult(response: Response, toolName: SessionToolName, structured: Record<string, unknown>) {
+  const { sessions } = structured as Partial<SessionList>;
+  const own = sessions === undefined ? {} : { sessions: sessions.map((session) => withOwnId(response, session)) };
+  return presentResult(toolName, {
+    ...withOwnId(response, structured),
+    ...own,
+  } as StandardToolResults[SessionToolName]);
 }
 
 /** Notes a structured result that is left out, and returns the sentence about it. */
@@ -99,9 +136,8 @@ function leaveOut({ problems }: Response, problem: string): string {
 }
 
 function toolFailed(response: Response, message: string): ToolCallResult {
-  const reason = bounded(response, translateSentence(message, response.owner, response.sessions, false));
-  const text = withNotices(reason, response.notices);
-  return refuse("error", text, { code: "tool_failed", reason });
+  const reason = bounded(response, message);
+  return refuse("error", withNotices(reason, response.notices), { code: "tool_failed", reason });
 }
 
 function lost(response: Response, reason: string): LostCall {
@@ -114,43 +150,54 @@ function lost(response: Response, reason: string): LostCall {
   return { status: "lost", isError: true, text: withNotices(text, response.notices), structured };
 }
 
-function respondToExec(response: Response, text: string, structured: unknown): ToolCallResult {
-  const { owner, sessions } = response;
+function respondToExec(response: Response, text: string | undefined, structured: unknown): ToolCallResult {
   const checked = structured === undefined ? undefined : checkResult(structured);
   if (checked === undefined || typeof checked === "string") {
-    trackText(response, text);
-    const translated = translateResult(text, true, owner, sessions);
-    if (checked === undefined) return answered(response, translated, undefined, []);
-    return answered(response, translated, undefined, [leaveOut(response, checked)]);
+    const left = checked === undefined ? [] : [leaveOut(response, checked)];
+    if (text === undefined) return answered(response, { text: "", structured: undefined }, left);
+    const { session } = response;
+    // Its text alone says whether the session still runs.
+    if (session !== undefined && readPlainResult(text).runningSession === undefined) {
+      session.state = { kind: "ended", outcome: undefined };
+    }
+    return answered(response, { ...adoptPlain(response, text), structured: undefined }, left);
   }
   const session = trackResult(response, checked);
-  const translated = translateResult(text, checked.omitted.length > 0, owner, sessions);
-  return answered(response, translated, translateStructured(response, checked, session), []);
+  const processId = session === undefined || checked.processId === undefined ? {} : { processId: session.id };
+  const own = { ...checked, ...processId };
+  if (text !== undefined) return answered(response, { ...adoptPlain(response, text), structured: own }, []);
+  const { shown } = checked;
+  const sessionId = shown?.sessionId === undefined ? undefined : adoptShown(response, shown.sessionId).id;
+  const presented = presentResult("exec_command", { ...own, shown: { ...shown, ...defined({ sessionId }) } });
+  return answered(response, { ...presented, output: renderOutput(checked.range, shown?.output) }, []);
 }
 
-function translateStructured(
-  { owner, sessions }: Response,
-  result: UnifiedExecResult,
-  session: Session | undefined,
-): UnifiedExecResult {
-  const notices = result.notices?.map((notice) => translateSentence(notice, owner, sessions, true));
-  return {
-    ...result,
-    ...(result.processId === undefined || session === undefined ? {} : { processId: session.id }),
-    ...defined({ notices }),
-  };
+/** A session that the text names: new ones are registered, since their output can be read also when they have ended. */
+function adoptShown({ sessions, owner }: Response, processId: number): Session {
+  const known = sessions.find(owner, processId);
+  if (known !== undefined) return known;
+  const session = sessions.adopt(owner, processId);
+  session.state = { kind: "ended", outcome: undefined };
+  return session;
 }
 
-function answered(
-  response: Response,
-  text: string,
-  structured: UnifiedExecResult | Record<string, unknown> | undefined,
-  more: readonly string[],
-): ToolCallResult {
+interface Answered {
+  text: string;
+  structured: UnifiedExecResult | Record<string, unknown> | undefined;
+  output?: string | undefined;
+}
+
+function answered(response: Response, { text, structured, output }: Answered, more: readonly string[]): ToolCallResult {
   const notices = [...response.notices, ...more];
   const own = notices.length === 0 || structured === undefined ? structured : addNotices(structured, notices);
   const status = response.interruption !== undefined ? "interrupted" : "success";
-  return { status, isError: false, text: withNotices(bounded(response, text), notices), structured: own };
+  return {
+    status,
+    isError: false,
+    text: withNotices(bounded(response, text), notices),
+    structured: own,
+    ...defined({ output }),
+  };
 }
 
 const addNotices = (structured: UnifiedExecResult | Record<string, unknown>, notices: readonly string[]) => ({
@@ -177,9 +224,10 @@ function trackResult({ sessions, owner, session, client }: Response, result: Uni
   return own;
 }
 
-/** The same for an executor that returns only text: its header contains the session id. */
-function trackText({ sessions, owner, session, client }: Response, text: string): void {
-  const id = runningSession(text);
-  if (id !== undefined) sessions.adopt(owner, id, client);
-  else if (session !== undefined) session.state = { kind: "ended", outcome: undefined };
+/** The text of an executor that renders it itself, with the id that its running session has here. */
+function adoptPlain({ sessions, owner, client }: Response, text: string) {
+  const { runningSession, output } = readPlainResult(text);
+  if (runningSession === undefined) return { text, output };
+  const { id } = sessions.adopt(owner, runningSession, client);
+  return { text: renameRunning(text, id), output };
 }

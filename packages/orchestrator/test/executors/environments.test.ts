@@ -146,16 +146,16 @@ describe("sessions of several executors", () => {
     expect(a.received.at(-1)).toMatchObject({ arguments: { processId: 1001 } });
   });
 
-  it("are translated in errors and explained in other texts", async () => {
+  it("are explained in texts of the executor that name them", async () => {
     const { orchestrator } = await two();
     await orchestrator.callTool("exec_command", { cmd: "stay" });
     await orchestrator.callTool("exec_command", { cmd: "stay", environment_id: "b" });
     await orchestrator.callTool("write_stdin", { session_id: 1001, chars: "exit 0" });
     const ended = await orchestrator.callTool("write_stdin", { session_id: 1001 });
-    expect(ended).toMatchObject({ status: "error", text: "unknown session 1001" });
+    const note = "Note: session 1000 of executor `b` is session 1001 here.";
+    expect(ended).toMatchObject({ status: "error", text: `unknown session 1000\n${note}` });
     const shown = await orchestrator.callTool("show_arguments", { session_id: 1001 });
     expect(shown.structured).toEqual({ session_id: 1000 });
-    const note = "Note: session 1000 of executor `b` is session 1001 here.";
     expect(shown.text).toBe(`Environment: b\n{"session_id":1000}\n${note}`);
   });
 

@@ -54,9 +54,13 @@ export function resolveProgram(spec: ProcessSpec): string {
     if (state === "ok") return candidate;
     denied ||= state === "denied" || state === "directory";
   }
-  if (denied) throw new StartError("not_executable", `program \`${name}\` was found on PATH but is not executable`);
+  if (denied)
+    throw new StartError("not_executable", `program \`${name}\` was found on PATH but is not executable${ADVICE}`);
   throw new StartError("program_not_found", `program \`${name}\` was not found on PATH`);
 }
+
+/** For a file that is not executable. */
+const ADVICE = "; make it executable, or run it with its interpreter";
 
 function checkDirectory(cwd: string): void {
   let info: Stats;
@@ -86,8 +90,9 @@ const notEntered = (cwd: string, cause: unknown): StartError =>
 function checkExecutable(path: string, name: string): string {
   const state = executableState(path);
   if (state === "ok") return path;
-  if (state === "directory") throw new StartError("not_executable", `program \`${name}\` is a directory`);
-  if (state === "denied") throw new StartError("not_executable", `program \`${name}\` is not executable`);
+  if (state === "directory")
+    throw new StartError("not_executable", `program \`${name}\` is a directory; name a program`);
+  if (state === "denied") throw new StartError("not_executable", `program \`${name}\` is not executable${ADVICE}`);
   if (state === "unknown") throw new StartError("not_executable", `program \`${name}\` cannot be reached`);
   throw new StartError("program_not_found", `program \`${name}\` was not found`);
 }

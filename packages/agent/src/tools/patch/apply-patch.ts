@@ -1,7 +1,7 @@
 import { explainPatchCommand, parsePatchScript } from "@codex/apply-patch";
 import type { AgentTool, AgentToolResult, InterceptedCall, ToolContext } from "../agent-tool.js";
 import { createPatchGrammar, describePatch } from "./patch-spec.js";
-import { type PatchCall, type PatchOptions, recoverPatch, runPatch } from "./run-patch.js";
+import { type PatchCall, type PatchOptions, type PatchResult, recoverPatch, runPatch } from "./run-patch.js";
 
 /**
  * Creates `apply_patch`, which also intercepts `exec_command` scripts that consist of a patch only. A patch is applied
@@ -68,9 +68,8 @@ function interceptScript(args: Readonly<Record<string, unknown>>, options: Patch
 }
 
 /** Formats a result like that of `exec_command`, which the model called. */
-function asCommand(result: AgentToolResult): AgentToolResult {
-  const isRun = typeof result.output === "string" && result.output.startsWith("Exit code: ");
-  return isRun ? { ...result, output: `Wall time: 0.0000 seconds\nOutput:\n${result.output}` } : result;
+function asCommand({ wasBegun, ...result }: PatchResult): AgentToolResult {
+  return wasBegun ? { ...result, output: `Wall time: 0.0000 seconds\nOutput:\n${result.output}` } : result;
 }
 
 const failed = (output: string): AgentToolResult => ({ output, status: "failed" });

@@ -43,8 +43,14 @@ export interface PatchCall {
   directories: readonly (string | undefined)[];
 }
 
+/** The result of a patch. */
+export interface PatchResult extends AgentToolResult {
+  /** Files were changed, even if that was undone: the output then has an exit code. */
+  wasBegun?: true;
+}
+
 /** Applies a patch completely or not at all. */
-export async function runPatch(call: PatchCall, context: ToolContext, options: PatchOptions): Promise<AgentToolResult> {
+export async function runPatch(call: PatchCall, context: ToolContext, options: PatchOptions): Promise<PatchResult> {
   const startedAt = options.clock.now();
   const prepared = await prepare(call, context, options);
   if ("refused" in prepared) return failed(prepared.refused);
@@ -69,7 +75,7 @@ export async function runPatch(call: PatchCall, context: ToolContext, options: P
   permit.ended?.(applied.ok);
   const seconds = (options.clock.now() - startedAt) / 1000;
   const notice = environment.notice === undefined ? "" : `${environment.notice}\n`;
-  const answered = { item, ...decision };
+  const answered = { item, ...decision, wasBegun: true as const };
   if (applied.ok) return { output: notice + renderSuccess(plan.changes, seconds), status: "completed", ...answered };
   const output = notice + renderFailure(describeRollback(applied, plan), seconds);
   return { output, status: "failed", ...answered };

@@ -1,14 +1,15 @@
-import type { ProcessOutcome, UnifiedExecResult } from "@codex/executor-protocol";
 import { describe, expect, it } from "vitest";
-import { estimateTokens, renderOutcome, renderResult } from "../../src/sessions/render.js";
+import {
+  estimateTokens,
+  type ProcessOutcome,
+  presentResult,
+  renderFailure,
+  renderOutcome,
+  UNKNOWN_SESSION,
+  type UnifiedExecResult,
+} from "../../src/index.js";
 
-const bytes = (text: string, offset = 0) => ({
-  seq: 1,
-  stream: "stdout" as const,
-  offset,
-  at: 0,
-  bytes: Buffer.from(text),
-});
+const part = (text: string, from = 0) => ({ from, to: from + text.length, text });
 const result = (part: Partial<UnifiedExecResult>): UnifiedExecResult => ({
   chunkId: "0a1b2c",
   wallTimeSeconds: 1.5,
@@ -23,8 +24,7 @@ const result = (part: Partial<UnifiedExecResult>): UnifiedExecResult => ({
 
 describe("the text of a result", () => {
   it("is one field a line, then the output and nothing else", () => {
-    const slice = { range: { from: 0, to: 5 }, chunks: [bytes("hello")], omitted: [], lines: undefined };
-    expect(renderResult(1000, result({}), slice)).toBe(
+    expect(presentResult("exec_command", result({ shown: { output: [part("hello")] } })).text).toBe(
       "Chunk ID: 0a1b2c\nWall time: 1.5000 seconds\nProcess exited with code 0\nOriginal token count: 2\nOutput:\nhello",
     );
   });
@@ -35,13 +35,9 @@ describe("the text of a result", () => {
       { from: 40, to: 60, reason: "evicted" as const },
     ];
     const range = { from: 0, to: 64 };
-    const chunks = [bytes("head"), bytes("tail", 60)];
-    const text = renderResult(1000, result({ originalTokenCount: 16, range, notices: ["one", "two"] }), {
-      range,
-      chunks,
-      omitted,
-      lines: undefined,
-    });
+    const shown = { sessionId: 1000, output: [part("head"), part("tail", 60)] };
+    const cut = result({ originalTokenCount: 16, range, omitted, notices: ["one", "two"], shown });
+    const { text } = presentResult("exec_command", cut);
     expect(text).toBe(
       [
         "Chunk ID: 0a1b2c",
@@ -59,8 +55,26 @@ describe("the text of a result", () => {
         "head…14 tokens truncated…tail",
       ].join("\n"),
     );
-    const counted = renderResult(1000, result({ range }), { range, chunks, omitted, lines: 7 });
-    expect(counted).toContain("\nTotal output lines: 7\nBytes 4-40");
+    const counted = presentResult("exec_command", { ...cut, shown: { ...shown, lines: 7 } });
+    expect(counted.text).toContain("\nTotal output lines: 7\nBytes 4-40");
+  });
+
+  it("says where output that is not complete goes on, also to programs", () => {
+    const shown = { sessionId: 7, heldOpen: true as const };
+    const { text, structured } = presentResult("write_stdin", result({ closed: false, notices: ["one"], shown }));
+    const held =
+      "a process that it left behind has its output open; read_output with session_id 7 and from 5 reads later output";
+    expect(text).toContain(`\nNote: one\nNote: ${held}\nOutput:\n`);
+    expect(structured).toEqual(result({ closed: false, notices: ["one", held] }));
+  });
+
+  it("names the session of a failure", () => {
+    const failure = { status: "error" as const, message: "has no screen", sessionId: 7 };
+    expect(renderFailure(failure)).toBe("session 7 has no screen");
+    expect(renderFailure({ ...failure, message: "it has ended", code: UNKNOWN_SESSION })).toBe(
+      "unknown session 7; it has ended",
+    );
+    expect(renderFailure({ status: "error", message: "no" })).toBe("no");
   });
 
   it.each<[ProcessOutcome, string]>([
@@ -74,7 +88,8 @@ describe("the text of a result", () => {
       "Process was lost: the host is gone; how it ended is unknown",
     ],
   ])("says how a process ended: %j", (outcome, expected) => {
-    expect(renderOutcome(outcome, 1234)).toBe(expected);
+    const exitCode = { SIGKILL: 137, SIGTERM: 143 }[(outcome as { signal?: string }).signal ?? ""];
+    expect(renderOutcome(outcome, { sessionId: 1234, exitCode })).toBe(expected);
   });
 
   it.each([

@@ -1,0 +1,40 @@
+import type { UnifiedExecResult } from "../unified-exec-result.js";
+import { renderGone, renderOutcome, renderOutput } from "./output.js";
+
+/** One field per line, then the output, verbatim. */
+export function renderExecResult(result: UnifiedExecResult): string {
+  const { chunkId, wallTimeSeconds, outcome, exitCode, originalTokenCount, range, shown } = result;
+  const lines = [
+    `Chunk ID: ${chunkId}`,
+    `Wall time: ${wallTimeSeconds.toFixed(4)} seconds`,
+    renderOutcome(outcome, { sessionId: shown?.sessionId, exitCode }),
+    `Original token count: ${originalTokenCount}`,
+    ...listNotices(result).map((notice) => `Note: ${notice}`),
+    "Output:",
+  ];
+  return `${lines.join("\n")}\n${renderCut(result)}${renderOutput(range, shown?.output)}`;
+}
+
+/** What there is to say besides the outcome, one sentence each. */
+export function listNotices({ notices = [], outcome, closed, range, shown }: UnifiedExecResult): string[] {
+  if (outcome.kind === "running" || closed || shown?.sessionId === undefined) return notices;
+  const why = shown.heldOpen
+    ? "a process that it left behind has its output open"
+    : "its output may not be complete yet";
+  return [...notices, `${why}; read_output with session_id ${shown.sessionId} and from ${range.to} reads later output`];
+}
+
+/** The warning before output of which some was left out. */
+function renderCut({ omitted, originalTokenCount, shown }: UnifiedExecResult): string {
+  if (omitted.length === 0) return "";
+  const bytes = omitted.reduce((sum, { from, to }) => sum + to - from, 0);
+  const size = shown?.lines === undefined ? `... ${bytes} bytes omitted ...` : `Total output lines: ${shown.lines}`;
+  const ranges = omitted.map((part) =>
+    part.reason === "budget"
+      ? `Bytes ${part.from}-${part.to} were left out: read_output with session_id ${shown?.sessionId} and from ${part.from} reads them`
+      : renderGone(part, shown?.evictionReason),
+  );
+  return [`Warning: truncated output (original token count: ${originalTokenCount})`, size, ...ranges, "", ""].join(
+    "\n",
+  );
+}
