@@ -17,7 +17,7 @@ import {
   type Usage,
 } from "@codex/model";
 import type { EnvironmentSelection, Orchestrator } from "@codex/orchestrator";
-import { cutEnd, defined } from "@codex/values";
+import { cutEnd, defined, messageOf } from "@codex/values";
 import type { AgentEvent, TurnEnd } from "./events/agent-event.js";
 import { NO_USAGE } from "./events/usage.js";
 import { BASE_INSTRUCTIONS } from "./history/base-instructions.js";
@@ -275,7 +275,7 @@ class AgentThread implements Thread {
 
   /** Describes a failure of an injected collaborator, such as the thread recorder. */
   #describeFailure(thrown: unknown, signal: AbortSignal): TurnEnd {
-    const message = thrown instanceof Error ? thrown.message : String(thrown);
+    const message = messageOf(thrown);
     const error = { code: signal.aborted ? "interrupted" : "internal", message };
     return { type: "turn_failed", error, usage: this.#state.usage, turnUsage: NO_USAGE };
   }

@@ -17,7 +17,7 @@ import {
 } from "@codex/environments";
 import { createHostTools } from "@codex/executor";
 import { createLocalEnvironment } from "@codex/local";
-import { messageOf } from "@codex/values";
+import { messageOf, toError } from "@codex/values";
 import { CommandError, EXIT } from "./exit-codes.js";
 import { say } from "./notice.js";
 import { createOwnSshLink } from "./ssh-host.js";
@@ -154,7 +154,7 @@ function describeDisabled({ source }: EnvironmentsConfig): string {
 }
 
 function toCommandError(error: unknown, isDefault: boolean, exitCode: number): Error {
-  if (!(error instanceof EnvironmentError)) return error instanceof Error ? error : new Error(String(error));
+  if (!(error instanceof EnvironmentError)) return toError(error);
   const code = error.code === "unknown_environment" ? EXIT.usage : exitCode;
   const hint = isDefault ? "; nothing was run: it is the default, and --environment local would run it here" : "";
   return new CommandError(`${error.message}${hint}`, code, { cause: error });

@@ -4,6 +4,7 @@ import { dirname, join } from "node:path";
 import { withFileLock } from "@codex/file-lock";
 import { readPlainFile } from "@codex/plain-file";
 import { MAX_TOML_FILE_BYTES, readTomlFile } from "@codex/toml";
+import { messageOf } from "@codex/values";
 import { ConfigError } from "./config-error.js";
 import type { Project } from "./trust.js";
 
@@ -20,7 +21,7 @@ export async function saveTrust(home: string, project: Pick<Project, "toMark" | 
     return await withFileLock(`${file}.lock`, {}, () => addTrust(file, project.toMark));
   } catch (cause) {
     if (cause instanceof ConfigError) throw cause;
-    const reason = cause instanceof Error ? cause.message : String(cause);
+    const reason = messageOf(cause);
     throw new ConfigError(`${file}: the project cannot be marked as trusted: ${reason}`);
   }
 }

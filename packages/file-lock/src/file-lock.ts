@@ -1,6 +1,7 @@
 import { open, readFile, rm, stat } from "node:fs/promises";
 import { hostname } from "node:os";
 import { setTimeout as wait } from "node:timers/promises";
+import { messageOf } from "@codex/values";
 import { SAVE_LOCK_RETRY_MS, SAVE_LOCK_STALE_MS, SAVE_LOCK_TIMEOUT_MS } from "./limits.js";
 
 /** How long to wait for a lock. */
@@ -52,7 +53,7 @@ async function createLock(path: string): Promise<boolean> {
       await handle.writeFile(`${process.pid} ${hostname()}\n`);
     } catch (cause) {
       await rm(path, { force: true }); // a lock without an owner could never be recognized as abandoned
-      throw new Error(`${path}: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
+      throw new Error(`${path}: ${messageOf(cause)}`, { cause });
     } finally {
       await handle.close();
     }

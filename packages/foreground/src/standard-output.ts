@@ -1,5 +1,6 @@
 import { fstatSync, writeSync } from "node:fs";
 import type { Writable } from "node:stream";
+import { toError } from "@codex/values";
 import { EXIT } from "./exit-codes.js";
 
 /** An output stream of this process. For a file Node uses synchronous writes and ignores partial ones. */
@@ -46,7 +47,7 @@ function writeWhole(stream: Output): void {
     try {
       for (let at = 0; at < chunk.length; ) at += writeSync(stream.fd, chunk, at);
     } catch (error) {
-      return done(error instanceof Error ? error : new Error(String(error)));
+      return done(toError(error));
     }
     done();
   };

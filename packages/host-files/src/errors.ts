@@ -3,6 +3,7 @@ import { getSystemErrorMap } from "node:util";
 import { RpcError } from "@codex/channel";
 import { errnoOf } from "@codex/exec-backend";
 import { displayPath, ERROR_CODES, type HostPath } from "@codex/exec-server-protocol";
+import { messageOf } from "@codex/values";
 
 /** Maps a failed file operation to its wire error, with the path in the message. An RpcError is returned unchanged. */
 export function toRpcError(error: unknown, path?: HostPath): RpcError {
@@ -15,7 +16,7 @@ export function toRpcError(error: unknown, path?: HostPath): RpcError {
 export function describeError(error: unknown): string {
   const name = errnoOf(error);
   const number = name === undefined ? undefined : ERROR_NUMBERS.get(name);
-  if (name === undefined || number === undefined) return error instanceof Error ? error.message : String(error);
+  if (name === undefined || number === undefined) return messageOf(error);
   return `${TEXTS[name] ?? getSystemErrorMap().get(-number)?.[1] ?? name} (os error ${number})`;
 }
 

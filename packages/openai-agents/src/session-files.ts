@@ -1,4 +1,5 @@
 import type { FileAccessOptions, OrchestratorFiles } from "@codex/orchestrator";
+import { messageOf } from "@codex/values";
 import { type ApplyPatchResult, applyDiff, type Editor, type ToolOutputImage } from "@openai/agents";
 import type { SandboxSession } from "@openai/agents/sandbox";
 import { MAX_IMAGE_BYTES } from "./limits.js";
@@ -117,5 +118,3 @@ function findMediaType(bytes: Uint8Array): string | undefined {
   if (start.startsWith("GIF87a") || start.startsWith("GIF89a")) return "image/gif";
   return start.startsWith("RIFF") && start.startsWith("WEBP", 8) ? "image/webp" : undefined;
 }
-
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

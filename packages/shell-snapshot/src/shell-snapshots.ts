@@ -3,7 +3,7 @@ import { systemClock, waitAtMost } from "@codex/clock";
 import type { ExecBackend, ProcessSpec } from "@codex/exec-backend";
 import { isDecided } from "@codex/exec-backend";
 import { CALL_VARIABLES, type EnvPolicy } from "@codex/executor-protocol";
-import { defined } from "@codex/values";
+import { defined, messageOf } from "@codex/values";
 import { BASH_REPORT, normalizeBash, renderBash } from "./bash.js";
 import { captureState } from "./capture.js";
 import { CAPTURE_MS, MAX_AGE_MS, MAX_SNAPSHOTS } from "./limits.js";
@@ -85,7 +85,7 @@ export function createShellSnapshots(options: ShellSnapshotsOptions): ShellSnaps
     try {
       files = directory.write(KINDS[kind].files(captured.content, command.env));
     } catch (error) {
-      return { reason: `it could not be kept: ${error instanceof Error ? error.message : String(error)}` };
+      return { reason: `it could not be kept: ${messageOf(error)}` };
     }
     const problem = await check(backend, command, kind, { path: files.path, state: captured.state, captureMs });
     if (problem === undefined) return { files };

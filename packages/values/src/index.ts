@@ -1,7 +1,7 @@
 export { cutEnd, cutStart } from "./cut.js";
 export { type DecodeOptions, decodeText, isText } from "./decode.js";
 export { defined } from "./defined.js";
-export { messageOf } from "./error-message.js";
+export { messageOf, toError } from "./error-message.js";
 export { quote } from "./quote.js";
 export { SecretFilter, type SecretFilterOptions } from "./secrets/secret-filter.js";
 export { sizeOfJson } from "./size.js";

@@ -1,4 +1,5 @@
 import { openOutputFile } from "@codex/file-lock";
+import { messageOf } from "@codex/values";
 import { PromptError } from "../prompt/prompt-error.js";
 
 /** File for the last message of a run. */
@@ -25,7 +26,7 @@ export async function openLastMessageFile(path: string, writable: readonly strin
       close: () => file.close(),
     };
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
+    const reason = messageOf(cause);
     throw new PromptError("bad_input", `--output-last-message ${path} cannot be written: ${reason}`, { cause });
   }
 }

@@ -1,6 +1,7 @@
 import type { ContentPart, Thread, TurnRun } from "@codex/agent";
 import type { Clock } from "@codex/clock";
 import { visibleText } from "@codex/policy/display";
+import { messageOf } from "@codex/values";
 import type { Paint } from "../exec/text-view.js";
 import { type Key, KeyReader } from "../input/keys.js";
 import { LineEditor } from "../input/line-editor.js";
@@ -341,8 +342,6 @@ export class TerminalConversation implements ConversationHandle {
 
 const PREFIX = "› ";
 const UNKNOWN_SESSIONS = "the executor does not respond: what still runs there is unknown\n";
-
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 /** Undefined when the signal aborts first. */
 async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T | undefined> {

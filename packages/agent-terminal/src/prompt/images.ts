@@ -1,5 +1,6 @@
 import { readFile, stat } from "node:fs/promises";
 import { type ContentPart, frameName } from "@codex/agent";
+import { messageOf } from "@codex/values";
 import { MAX_IMAGE_BYTES } from "../limits.js";
 import { PromptError } from "./prompt-error.js";
 
@@ -32,7 +33,7 @@ async function read(file: string): Promise<Buffer> {
     throw new PromptError("bad_input", `image ${file} has ${size} bytes; at most ${MAX_IMAGE_BYTES} are sent`);
   } catch (cause) {
     if (cause instanceof PromptError) throw cause;
-    const reason = cause instanceof Error ? cause.message : String(cause);
+    const reason = messageOf(cause);
     throw new PromptError("bad_input", `image ${file} cannot be read: ${reason}`, { cause });
   }
 }

@@ -1,5 +1,5 @@
 import { createReadStream } from "node:fs";
-import { decodeText } from "@codex/values";
+import { decodeText, messageOf } from "@codex/values";
 import { MAX_SCHEMA_BYTES } from "../limits.js";
 import { PromptError } from "./prompt-error.js";
 
@@ -12,7 +12,7 @@ export async function readSchema(file: string): Promise<object> {
   try {
     bytes = await readAtMost(file, MAX_SCHEMA_BYTES);
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
+    const reason = messageOf(cause);
     throw new PromptError("bad_input", `--output-schema ${file} cannot be read: ${reason}`, { cause });
   }
   if (bytes === undefined) {
@@ -23,7 +23,7 @@ export async function readSchema(file: string): Promise<object> {
     const schema: unknown = JSON.parse(decodeText(bytes, { fatal: true }));
     if (typeof schema === "object" && schema !== null && !Array.isArray(schema)) return schema;
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
+    const reason = messageOf(cause);
     throw new PromptError("bad_input", `--output-schema ${file} is not valid JSON: ${reason}`, { cause });
   }
   throw new PromptError("bad_input", `--output-schema ${file} is not a JSON object`);

@@ -1,4 +1,5 @@
-import { type AgentFileMetadata, type AgentFiles, isMissing, reasonOf } from "../files/agent-files.js";
+import { messageOf } from "@codex/values";
+import { type AgentFileMetadata, type AgentFiles, isMissing } from "../files/agent-files.js";
 
 /** Result of a file lookup. */
 export type FoundFile =
@@ -34,7 +35,7 @@ export class CachedFiles {
       const metadata = await this.#files.getMetadata(path);
       return metadata.isFile ? { kind: "file", metadata } : { kind: "none" };
     } catch (error) {
-      return isMissing(error) ? { kind: "none" } : { kind: "failed", reason: reasonOf(error) };
+      return isMissing(error) ? { kind: "none" } : { kind: "failed", reason: messageOf(error) };
     }
   }
 

@@ -1,5 +1,4 @@
-import { decodeText, isText } from "@codex/values";
-import { reasonOf } from "../files/agent-files.js";
+import { decodeText, isText, messageOf } from "@codex/values";
 import { MAX_READ_DOC_BYTES } from "../limits.js";
 import type { CachedFiles } from "./cached-files.js";
 import { frameName, frameText } from "./framing.js";
@@ -71,7 +70,7 @@ async function readFirst(
     try {
       return { path, bytes: await files.read(path, metadata) };
     } catch (error) {
-      return { warning: `${frameName(path)} cannot be read: ${reasonOf(error)}` };
+      return { warning: `${frameName(path)} cannot be read: ${messageOf(error)}` };
     }
   }
   return undefined;

@@ -1,5 +1,5 @@
-import { cutEnd, decodeText } from "@codex/values";
-import { type AgentFiles, isMissing, pathOfFileUrl, reasonOf } from "../files/agent-files.js";
+import { cutEnd, decodeText, messageOf } from "@codex/values";
+import { type AgentFiles, isMissing, pathOfFileUrl } from "../files/agent-files.js";
 import { MAX_LISTED_SKILLS, MAX_SKILL_BYTES, MAX_SKILL_DESCRIPTION, MAX_SKILL_NAME } from "../limits.js";
 import type { CachedFiles } from "./cached-files.js";
 import { frameName, frameText } from "./framing.js";
@@ -57,7 +57,7 @@ async function readRoot(files: CachedFiles, walker: Pick<AgentFiles, "walk">, di
     for (const one of skills) if (typeof one === "string") warnings.push(one);
     return { skills: skills.filter((one) => typeof one !== "string"), warnings };
   } catch (error) {
-    return { skills: [], warnings: isMissing(error) ? [] : [`${frameName(root)} cannot be read: ${reasonOf(error)}`] };
+    return { skills: [], warnings: isMissing(error) ? [] : [`${frameName(root)} cannot be read: ${messageOf(error)}`] };
   }
 }
 
@@ -72,7 +72,7 @@ async function readSkill(files: CachedFiles, path: string, root: string): Promis
   try {
     return parseSkill(decodeText(await files.read(path, found.metadata)), path, root);
   } catch (error) {
-    return `${frameName(path)} cannot be read: ${reasonOf(error)}`;
+    return `${frameName(path)} cannot be read: ${messageOf(error)}`;
   }
 }
 

@@ -90,6 +90,3 @@ export function pathOfFileUrl(url: string): string {
     return path;
   }
 }
-
-/** Message of a thrown value. */
-export const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

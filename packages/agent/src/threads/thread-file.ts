@@ -1,7 +1,7 @@
 import { mkdir } from "node:fs/promises";
 import { dirname } from "node:path";
 import { withFileLock } from "@codex/file-lock";
-import { stringifyWellFormed } from "@codex/values";
+import { messageOf, stringifyWellFormed } from "@codex/values";
 import { type ThreadEntry, type ThreadRecorder, ThreadWriteError } from "../history/thread-entry.js";
 import type { ThreadLimits } from "../limits.js";
 import { openLines } from "./line-file.js";
@@ -122,6 +122,4 @@ function holdLock(path: string): Promise<() => Promise<void>> {
 }
 
 const asWriteError = (path: string, error: unknown): ThreadWriteError =>
-  new ThreadWriteError(`the thread's file ${path} cannot be written: ${describe(error)}`, { cause: error });
-
-const describe = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+  new ThreadWriteError(`the thread's file ${path} cannot be written: ${messageOf(error)}`, { cause: error });

@@ -1,6 +1,7 @@
 import type { Clock } from "@codex/clock";
 import { type CallItem, type CallOutputItem, createOutput, type ToolOutput } from "@codex/model";
 import type { CallDecision, ConversationCallOptions, ToolCallResult } from "@codex/orchestrator";
+import { messageOf } from "@codex/values";
 import type { AgentEvent } from "../events/agent-event.js";
 import type { ItemDetails, ItemStatus, PlanDetails } from "../events/thread-item.js";
 import { abortedOutput } from "../history/texts.js";
@@ -99,7 +100,7 @@ function ready(
     const onDecision = (latest: CallDecision) => {
       decision = latest;
     };
-    const output = await execute(onDecision).catch((error: unknown) => `\`${name}\` failed: ${describe(error)}`);
+    const output = await execute(onDecision).catch((error: unknown) => `\`${name}\` failed: ${messageOf(error)}`);
     const wallMs = clock.now() - began;
     // Only reports need this entry: if it cannot be saved, the output must not be lost.
     await recorder.append({ type: "call_finished", callId, wallMs, ...describeDecision(decision) }).catch(() => {});
@@ -117,8 +118,6 @@ const describeDecision = (decision: CallDecision | undefined): { decidedBy?: Cal
   ...(decision === undefined ? {} : { decidedBy: decision.by }),
   ...(decision === undefined || decision.rules.length === 0 ? {} : { rule: [...new Set(decision.rules)].join("; ") }),
 });
-
-const describe = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 function unknownTool(name: string, { names }: ToolTable): string {
   return `There is no tool \`${name}\`. Tools are: ${names.join(", ")}. Nothing was run.`;
@@ -185,7 +184,7 @@ async function runOwn(
   const callId = call.call_id;
   const saveCheckpoint = (checkpoint: object) => recorder.append({ type: "call_checkpoint", callId, checkpoint });
   const result = await run({ callId, signal, cwd, environment, getSelected, show, saveCheckpoint }).catch(
-    (error: unknown): AgentToolResult => ({ output: `\`${call.name}\` failed: ${describe(error)}`, status: "failed" }),
+    (error: unknown): AgentToolResult => ({ output: `\`${call.name}\` failed: ${messageOf(error)}`, status: "failed" }),
   );
   const { output, status = "completed", endsTurn, decision } = result;
   if (endsTurn === true) context.onCancelled();

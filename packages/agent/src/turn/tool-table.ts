@@ -1,6 +1,7 @@
 import type { CallItem, HostedSpec, ToolSpec } from "@codex/model";
 import { asObject, parseJson } from "@codex/model/json";
 import type { ModelTool } from "@codex/orchestrator";
+import { messageOf } from "@codex/values";
 import type { AgentTool } from "../tools/agent-tool.js";
 
 /** The target of a call. */
@@ -98,6 +99,6 @@ function describeJsonError(text: string): string {
     const value: unknown = JSON.parse(text);
     return `the arguments are ${Array.isArray(value) ? "a list" : value === null ? "null" : `a ${typeof value}`}`;
   } catch (error) {
-    return `the arguments are not JSON: ${error instanceof Error ? error.message : String(error)}`;
+    return `the arguments are not JSON: ${messageOf(error)}`;
   }
 }

@@ -16,7 +16,7 @@ import {
   textOf,
   type Usage,
 } from "@codex/model";
-import { defined } from "@codex/values";
+import { defined, messageOf } from "@codex/values";
 import type { AgentEvent, TurnEnd } from "../events/agent-event.js";
 import type { PlanDetails } from "../events/thread-item.js";
 import { addUsage, NO_USAGE } from "../events/usage.js";
@@ -154,7 +154,7 @@ export class Turn {
     if (reason instanceof TurnStop || reason instanceof ModelError)
       return { code: reason.code, message: reason.message };
     if (reason instanceof ThreadWriteError) return { code: "not_saved", message: reason.message };
-    return { code: "internal", message: reason instanceof Error ? reason.message : String(reason) };
+    return { code: "internal", message: messageOf(reason) };
   }
 
   async #loop(): Promise<void> {

@@ -1,3 +1,4 @@
+import { messageOf } from "@codex/values";
 import { ChannelError } from "../errors.js";
 import type { ChannelLimits } from "../limits.js";
 import { describeExcess, findExcess } from "./structure.js";
@@ -21,7 +22,7 @@ function stringifyError(cause: unknown): ChannelError {
       ? new ChannelError("too_large", "value is larger than the longest string of this runtime", { cause })
       : new ChannelError("too_deep", "value nests deeper than the stack of this runtime allows", { cause });
   }
-  const reason = cause instanceof Error ? cause.message.split("\n", 1)[0] : String(cause);
+  const [reason] = messageOf(cause).split("\n", 1);
   return new ChannelError("unserializable", `value has no JSON form: ${reason}`, { cause });
 }
 

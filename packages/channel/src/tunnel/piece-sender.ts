@@ -1,3 +1,4 @@
+import { toError } from "@codex/values";
 import { Fifo } from "../queue/fifo.js";
 import { getPieceCost, MAX_PIECE_BYTES } from "./piece.js";
 
@@ -78,7 +79,7 @@ export class PieceSender {
         await this.#sendMessage(next);
       }
     } catch (error) {
-      if (!this.#isEnded) this.#options.onFailed(error instanceof Error ? error : new Error(String(error)));
+      if (!this.#isEnded) this.#options.onFailed(toError(error));
     } finally {
       this.#isPumping = false;
       this.#onIdle();

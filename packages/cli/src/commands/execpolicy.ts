@@ -13,6 +13,7 @@ import {
   renderAllowRule,
   type SandboxSelector,
 } from "@codex/policy";
+import { toError } from "@codex/values";
 import { EXIT } from "../exit-codes.js";
 import { findNamedHosts, renderNetworkRules } from "../network-rules.js";
 import { print, printJson } from "../notice.js";
@@ -44,8 +45,6 @@ function refuse(problem: string): void {
   process.stderr.write(`Error: ${visible(problem)}\n`);
   process.exitCode = EXIT.failure;
 }
-
-const toError = (error: unknown): Error => (error instanceof Error ? error : new Error(String(error)));
 
 export interface ExplainOptions extends ConfigFlags {
   rules?: string[];

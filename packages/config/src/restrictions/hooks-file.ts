@@ -1,5 +1,6 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
+import { messageOf } from "@codex/values";
 import { ConfigError } from "../config-error.js";
 import { isTable } from "../tables.js";
 import { findHandlerEvent, HOOKS_OFF, NO_HOOKS } from "./hooks.js";
@@ -58,7 +59,7 @@ async function readHooks(file: string, goOn: string): Promise<string | undefined
     const bytes = await readIfPresent(file, MAX_HOOKS_BYTES);
     return bytes === undefined ? undefined : new TextDecoder().decode(bytes);
   } catch (error) {
-    throw createUnread(file, error instanceof Error ? error.message : String(error), goOn);
+    throw createUnread(file, messageOf(error), goOn);
   }
 }
 

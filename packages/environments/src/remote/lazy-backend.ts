@@ -2,6 +2,7 @@ import { waitUnlessAborted } from "@codex/clock";
 import { type ExecBackend, type ExecProcess, type ProcessSpec, StartError } from "@codex/exec-backend";
 import { createRemoteBackend, type ExecServerClient } from "@codex/exec-server-client";
 import type { Telemetry } from "@codex/telemetry";
+import { messageOf } from "@codex/values";
 
 /** A backend that uses the current client of an environment; the first start connects it. */
 export function createLazyBackend(getClient: () => Promise<ExecServerClient>, telemetry: Telemetry): ExecBackend {
@@ -25,7 +26,7 @@ export function createLazyBackend(getClient: () => Promise<ExecServerClient>, te
       try {
         return (await (await getBackend()).getSandboxSupport?.()) ?? { kind: "none" };
       } catch (error) {
-        return { kind: "none", problem: error instanceof Error ? error.message : String(error) };
+        return { kind: "none", problem: messageOf(error) };
       }
     },
     async start(spec: ProcessSpec, signal?: AbortSignal): Promise<ExecProcess> {

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, realpathSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { noInspectorOptions, requireHere } from "@codex/native";
+import { messageOf } from "@codex/values";
 
 /** A program that runs `serveFileHelper` on its stdin and stdout. */
 export interface HelperCommand {
@@ -22,7 +23,7 @@ function findProgram(): string {
   try {
     return realpathSync(requireHere().resolve("@codex/host-files/file-helper"));
   } catch (cause) {
-    const [reason] = (cause instanceof Error ? cause.message : String(cause)).split("\n");
+    const [reason] = messageOf(cause).split("\n");
     const advice = "a bundle needs the package @codex/host-files installed beside it";
     throw new Error(`the program that makes file calls in a sandbox was not found (${reason}); ${advice}`, { cause });
   }

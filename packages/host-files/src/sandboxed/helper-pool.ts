@@ -2,6 +2,7 @@ import { RpcError } from "@codex/channel";
 import type { Sandbox } from "@codex/exec-server-protocol";
 import { ERROR_CODES, toNativeSandbox } from "@codex/exec-server-protocol";
 import { type CommandSandbox, createCommandSandbox } from "@codex/sandbox";
+import { messageOf } from "@codex/values";
 import type { FileSystemLimits } from "../limits.js";
 import { Helper } from "./helper.js";
 import { defaultHelperCommand, type HelperCommand } from "./helper-command.js";
@@ -65,7 +66,7 @@ class HelperPool implements SandboxLeases {
       return this.#lease(entry, helper);
     } catch (cause) {
       if (cause instanceof RpcError) throw cause;
-      const problem = cause instanceof Error ? cause.message : String(cause);
+      const problem = messageOf(cause);
       throw new RpcError(ERROR_CODES.internal, `${method} was refused: ${problem}`, { cause });
     }
   }

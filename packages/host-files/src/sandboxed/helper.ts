@@ -3,6 +3,7 @@ import { lstatSync } from "node:fs";
 import { RpcError } from "@codex/channel";
 import { ERROR_CODES } from "@codex/exec-server-protocol";
 import type { FreeName, WrappedCommand } from "@codex/sandbox";
+import { messageOf } from "@codex/values";
 import type { FileSystemLimits } from "../limits.js";
 import { type CallHeader, type FileMethod, packParams, type ResponseHeader, unpackResult } from "./calls.js";
 import { encodeFrame, type Frame, FrameReader } from "./frames.js";
@@ -114,7 +115,7 @@ export class Helper {
     try {
       for (const frame of reader.push(bytes)) this.#settle(frame);
     } catch (error) {
-      this.#fail(error instanceof Error ? error.message : String(error));
+      this.#fail(messageOf(error));
       this.#child.kill("SIGKILL");
     }
   }

@@ -9,7 +9,7 @@ import {
   type ProcessSpec,
 } from "@codex/exec-backend";
 import type { EnvPolicy, ProcessOutcome } from "@codex/executor-protocol";
-import { messageOf } from "@codex/values";
+import { messageOf, toError } from "@codex/values";
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
 import { CLOSE_GRACE_MS, DRAIN_MS, MAX_MESSAGE_BYTES, OUTPUT_TAIL_BYTES, TERMINATE_GRACE_MS } from "../limits.js";
 import { Lines } from "./lines.js";
@@ -98,7 +98,7 @@ export class StdioTransport implements Transport {
       this.#starting = this.#options.backend.start(this.#createSpec(), this.#abort.signal);
       this.#process = await this.#starting;
     } catch (error) {
-      this.#end(asError(error));
+      this.#end(toError(error));
       throw error;
     }
     const program = this.#process;
@@ -165,7 +165,7 @@ export class StdioTransport implements Transport {
       }
       return undefined;
     } catch (error) {
-      return asError(error);
+      return toError(error);
     }
   }
 
@@ -250,8 +250,6 @@ function createEnvPolicy({ env = {}, hostVariables = [] }: StdioServer): EnvPoli
 /** A minimal check; the client distinguishes and validates requests, notifications and responses itself. */
 const isMessage = (value: unknown): value is JSONRPCMessage =>
   typeof value === "object" && value !== null && "jsonrpc" in value && value.jsonrpc === "2.0";
-
-const asError = (error: unknown): Error => (error instanceof Error ? error : new Error(messageOf(error)));
 
 function describeOutcome(outcome: ProcessOutcome): string {
   switch (outcome.kind) {

@@ -1,5 +1,6 @@
 import { type Clock, systemClock, waitUnlessAborted } from "@codex/clock";
 import type { SecretFilter } from "@codex/values";
+import { messageOf } from "@codex/values";
 import { DEFAULT_MODEL_LIMITS, type ModelLimits } from "../limits.js";
 import { ModelError, type ModelEvent, type ModelPort, type ModelRequest } from "../model-port.js";
 import { buildHeaders } from "../provider/headers.js";
@@ -126,7 +127,7 @@ async function readCommandToken(
   if (provider.credential.kind !== "command" || readToken === undefined) return undefined;
   const reading = readToken(signal, refused).catch((thrown: unknown) => {
     if (thrown instanceof ModelError || signal.aborted) throw thrown;
-    const reason = provider.createFilter().hide(thrown instanceof Error ? thrown.message : String(thrown));
+    const reason = provider.createFilter().hide(messageOf(thrown));
     throw new ModelError("unauthorized", `no token: ${reason}`, { retry: "never", cause: thrown });
   });
   const token = await waitUnlessAborted(signal, reading);

@@ -1,5 +1,6 @@
 import { existsSync, readFileSync, realpathSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { messageOf } from "@codex/values";
 
 /** A native library whose functions are looked up by their C prototypes. */
 export interface Library {
@@ -72,7 +73,7 @@ export function requireNative(name: string, load = (require: NodeJS.Require) => 
   try {
     return load(requireHere());
   } catch (cause) {
-    const [reason] = (cause instanceof Error ? cause.message : String(cause)).split("\n");
+    const [reason] = messageOf(cause).split("\n");
     const advice = "it has to be installed, for a bundle beside it";
     throw new Error(`the native code of \`${name}\` cannot be loaded (${reason}); ${advice}`, { cause });
   }

@@ -1,5 +1,6 @@
 import type { Readable } from "node:stream";
 import { readPlainFile } from "@codex/plain-file";
+import { toError } from "@codex/values";
 import { FIRST_CREDENTIAL_MS, MAX_CREDENTIAL_BYTES } from "../limits.js";
 import type { RegistryAddress } from "../registry/registry.js";
 import { type CredentialKind, findDestinationProblem } from "./destination.js";
@@ -150,7 +151,7 @@ function followCredentials(environmentId: string, sources: CredentialSources): P
         try {
           token = parseExecutorCredential(line, environmentId, now());
         } catch (error) {
-          return fail(error instanceof Error ? error : new Error(String(error)));
+          return fail(toError(error));
         }
         clearTimeout(timer);
         resolve(() => ({ authorization: `Bearer ${token}` }));

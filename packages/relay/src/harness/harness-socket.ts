@@ -1,4 +1,5 @@
 import type { Clock } from "@codex/clock";
+import { messageOf } from "@codex/values";
 import { decodeFrame } from "../frames/decode.js";
 import { encodeFrame } from "../frames/encode.js";
 import type { FrameBody } from "../frames/frame.js";
@@ -109,7 +110,7 @@ export async function openHarnessSocket(options: HarnessSocketOptions): Promise<
           if (message !== undefined) options.onControl(message);
         }
       } catch (error) {
-        lose(error instanceof Error ? error.message : String(error));
+        lose(messageOf(error));
       }
     };
     const receive = (body: FrameBody) => {

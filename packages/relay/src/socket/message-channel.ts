@@ -1,5 +1,5 @@
 import { CarriedChannel, type ChannelLimits } from "@codex/channel";
-import { defined } from "@codex/values";
+import { defined, messageOf } from "@codex/values";
 import type { FrameSocket } from "./frame-socket.js";
 
 /** Encoding of messages on a socket. */
@@ -47,7 +47,7 @@ export function createMessageChannel(
         const message = decode(data, isBinary);
         if (message !== undefined) channel.deliver(message);
       } catch (error) {
-        socket.cut(error instanceof Error ? error.message : String(error));
+        socket.cut(messageOf(error));
       }
     },
     onWritten: () => channel.noteSent(),

@@ -1,5 +1,5 @@
 import { CarriedChannel, type CloseOptions, type MessageCarrier } from "@codex/channel";
-import { defined } from "@codex/values";
+import { defined, messageOf } from "@codex/values";
 import {
   GAP_TIMEOUT_MS,
   LATE_STATE_MS,
@@ -297,7 +297,7 @@ export class RelayedStream implements MessageCarrier, Sender {
     try {
       this.#outbox.rewind(received);
     } catch (error) {
-      this.#options.onBroken(error instanceof Error ? error.message : String(error));
+      this.#options.onBroken(messageOf(error));
       this.fail("bytes that the peer does not have are gone");
       return;
     }

@@ -1,5 +1,6 @@
 import type { Duplex } from "node:stream";
 import type { Clock } from "@codex/clock";
+import { toError } from "@codex/values";
 import { ConnectionGone, Refusal } from "../refusal.js";
 
 /** Collaborators of `holdUntil`. */
@@ -40,7 +41,7 @@ export function holdUntil<T>(
         use(found);
         resolve();
       } catch (error) {
-        settle(error instanceof Error ? error : new Error(String(error)));
+        settle(toError(error));
       }
       return true;
     };

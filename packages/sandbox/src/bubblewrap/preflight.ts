@@ -2,6 +2,7 @@ import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { errnoOf } from "@codex/exec-backend";
 import type { Native } from "@codex/native";
+import { messageOf, toError } from "@codex/values";
 import { TRIAL_DEADLINE_MS } from "../limits.js";
 import type { SandboxProfile } from "../profile/profile.js";
 import { createSeccompFilter } from "../seccomp/filter.js";
@@ -87,7 +88,7 @@ const readHelp = (path: string): Promise<Help> =>
         tell(error, stdout + stderr);
       });
     } catch (error) {
-      tell(error instanceof Error ? error : new Error(String(error)), "");
+      tell(toError(error), "");
     }
   });
 
@@ -137,7 +138,7 @@ async function tryOut(bubblewrap: string, native: Native): Promise<TrialFailure 
       hasRun: true,
     };
   } catch (error) {
-    const text = error instanceof Error ? error.message : String(error);
+    const text = messageOf(error);
     const isTransient = SHORTAGES.has(errnoOf(error) ?? "") || SHORTAGE_TEXT.test(text);
     return { text, isTransient, hasRun: false };
   }

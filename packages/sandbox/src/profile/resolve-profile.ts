@@ -3,6 +3,7 @@ import { StartError } from "@codex/exec-backend";
 import type { Sandbox } from "@codex/executor-protocol";
 import type { RemoteMounts } from "@codex/native";
 import { isWithin } from "@codex/permissions";
+import { messageOf, toError } from "@codex/values";
 import { MAX_MOUNTS } from "../limits.js";
 import { findDeniedLinks, isDeniableTarget, listDeniedLinks } from "./denied-links.js";
 import { createPatternBudget, expandPattern, expandPatternLater, literalPart } from "./expand-pattern.js";
@@ -81,7 +82,7 @@ function toPaths(
       const matches = known ?? expandPattern(pattern, files, createPatternBudget(maxDepth), base);
       return matches.map((match) => ({ path: match, access: settled, pattern: path.pattern }));
     } catch (cause) {
-      throw invalid(cause instanceof Error ? cause.message : String(cause), cause);
+      throw invalid(messageOf(cause), cause);
     }
   });
 }
@@ -142,7 +143,7 @@ export async function findPatterns(sandbox: Sandbox, files: HostFiles): Promise<
     const key = keyOf(base, pattern);
     if (found.has(key)) continue;
     const paths = expandPatternLater(pattern, shared, createPatternBudget(maxDepth), base);
-    found.set(key, await paths.catch((cause: unknown) => (cause instanceof Error ? cause : new Error(String(cause)))));
+    found.set(key, await paths.catch((cause: unknown) => toError(cause)));
   }
   // Most of the defaults are not there.
   const isThere = (directory: string) => files.kind(directory) !== "missing";

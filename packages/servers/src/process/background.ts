@@ -3,6 +3,7 @@ import type { Socket } from "node:net";
 import { type Listener, listenInBackground, READY, READY_FD } from "@codex/background";
 import { createPeerReader, findConfinement } from "@codex/native";
 import type { Logger } from "@codex/telemetry";
+import { messageOf } from "@codex/values";
 import { onStopSignal } from "./host-process.js";
 import type { TelemetryArguments } from "./open-telemetry.js";
 
@@ -96,7 +97,7 @@ async function open(listen: () => Promise<Listener>): Promise<Listener> {
     report(READY);
     return listener;
   } catch (error) {
-    report(error instanceof Error ? error.message : String(error));
+    report(messageOf(error));
     throw error;
   }
 }

@@ -2,12 +2,14 @@
  * `pnpm faces:matrix [face…]`: installs each package for an agent stack from its tarball, beside the lowest and the newest version of the stack that
  * the registry has, in an empty ES module project, and runs the first sample of its README. Status 1: one failed.
  */
+
 import { execFile } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
+import { messageOf } from "@codex/values";
 import { packPublished } from "./published.js";
 import { FACE_SAMPLES, type FaceSample, readFaceSample } from "./samples.js";
 
@@ -91,6 +93,6 @@ async function runSample(sample: FaceSample, version: string, project: string): 
     const { stdout, stderr } = await run(process.execPath, [file], { ...options, env, timeout: RUN_MS });
     return stdout === expected && stderr === "" ? undefined : `expected ${expected}, got ${stdout}${stderr}`;
   } catch (error) {
-    return error instanceof Error ? error.message : String(error);
+    return messageOf(error);
   }
 }

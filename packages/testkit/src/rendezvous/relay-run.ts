@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import type { Channel, ChannelEnd } from "@codex/channel";
 import { openNoiseChannel, serveExecutorRelay } from "@codex/relay";
+import { messageOf } from "@codex/values";
 import { createRandom, type Random } from "../random.js";
 import { type FaultKind, FrameFaults } from "./frame-faults.js";
 import { startFrameProxy } from "./frame-proxy.js";
@@ -77,7 +78,7 @@ export async function runRelayFaults({ seed, faults: total, onProgress }: RelayR
     faults.isArmed = true;
     await Promise.all(drives.map(({ finished }) => finished)).finally(() => clearInterval(progress));
   } catch (error) {
-    result.problems.push(error instanceof Error ? error.message : String(error));
+    result.problems.push(messageOf(error));
   } finally {
     faults.isArmed = false;
     await repairing;

@@ -1,6 +1,7 @@
 import { resolvePath } from "@codex/apply-patch";
+import { messageOf } from "@codex/values";
 import type { ImageDetails } from "../../events/thread-item.js";
-import { isMissing, reasonOf } from "../../files/agent-files.js";
+import { isMissing } from "../../files/agent-files.js";
 import { type FileEnvironments, type FilePlace, type FileSandboxes, findFilePlace } from "../../files/file-place.js";
 import { MAX_IMAGE_BYTES } from "../../limits.js";
 import type { AgentTool, AgentToolResult } from "../agent-tool.js";
@@ -57,7 +58,7 @@ async function readImage({ files }: FilePlace, path: string): Promise<{ url: str
     if (size > MAX_IMAGE_BYTES) return { problem: `has ${size} bytes; an image has at most ${MAX_IMAGE_BYTES}` };
     return toImageUrl(await files.readFile(path, { size }));
   } catch (error) {
-    return { problem: isMissing(error) ? "does not exist" : `cannot be read: ${reasonOf(error)}` };
+    return { problem: isMissing(error) ? "does not exist" : `cannot be read: ${messageOf(error)}` };
   }
 }
 

@@ -1,5 +1,6 @@
 import { getAncestors, type Plan, type Step } from "@codex/apply-patch";
-import { type AgentFiles, isChangedError, isMissing, reasonOf } from "../../files/agent-files.js";
+import { messageOf } from "@codex/values";
+import { type AgentFiles, isChangedError, isMissing } from "../../files/agent-files.js";
 import { expecting, isSameState, readState } from "./file-states.js";
 import { type RolledBackFile, rollBack } from "./roll-back.js";
 import type { StartedStep } from "./started-step.js";
@@ -26,7 +27,7 @@ export async function applyPlan(files: AgentFiles, { steps }: Plan, newId: () =>
       else await write(files, step, current.made, newId);
     } catch (error) {
       if (isChangedError(error)) started.pop(); // nothing of it was done
-      return { ok: false, path: step.path, reason: reasonOf(error), files: await rollBack(files, started) };
+      return { ok: false, path: step.path, reason: messageOf(error), files: await rollBack(files, started) };
     }
   }
   return { ok: true };

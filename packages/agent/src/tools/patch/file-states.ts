@@ -1,5 +1,6 @@
 import { type FileState, type FilesBefore, getAncestors, MAX_FILE_BYTES } from "@codex/apply-patch";
-import { type AgentFiles, isLinkError, isMissing, pathOfFileUrl, reasonOf } from "../../files/agent-files.js";
+import { messageOf } from "@codex/values";
+import { type AgentFiles, isLinkError, isMissing, pathOfFileUrl } from "../../files/agent-files.js";
 import { MAX_PATCHED_BYTES } from "../../limits.js";
 
 /** Reads the state of the files that a patch names; unreadable files have a state of their own. Never rejects. */
@@ -29,7 +30,7 @@ export async function readState(
     return { state: { kind: "file", bytes: await files.readFile(path, { size }), ...isLink }, mode };
   } catch (error) {
     const isLink = (await isBrokenLink(files, path)) ? { isLink: true } : {};
-    if (!isMissing(error)) return { state: { kind: "unreadable", reason: reasonOf(error), ...isLink } };
+    if (!isMissing(error)) return { state: { kind: "unreadable", reason: messageOf(error), ...isLink } };
     return { state: { kind: "missing", ...isLink } };
   }
 }

@@ -1,6 +1,6 @@
 import type { FileState } from "@codex/apply-patch";
-import { defined } from "@codex/values";
-import { type AgentFiles, pathOfFileUrl, reasonOf } from "../../files/agent-files.js";
+import { defined, messageOf } from "@codex/values";
+import { type AgentFiles, pathOfFileUrl } from "../../files/agent-files.js";
 import { expecting, isSameState, readState } from "./file-states.js";
 import type { StartedStep } from "./started-step.js";
 
@@ -31,7 +31,7 @@ async function undo(files: AgentFiles, started: StartedStep, isDone: boolean): P
     }
     await restore(files, started, state);
   } catch (error) {
-    reason = reasonOf(error);
+    reason = messageOf(error);
   }
   const { path } = step;
   const { state: now } = await readState(files, path);
