@@ -1,5 +1,5 @@
 import type { ContentPart, Thread, TurnRun } from "@codex/agent";
-import type { Clock } from "@codex/clock";
+import { type Clock, waitUnlessAborted } from "@codex/clock";
 import { visibleText } from "@codex/policy/display";
 import { messageOf } from "@codex/values";
 import type { Paint } from "../exec/text-view.js";
@@ -99,7 +99,7 @@ export class TerminalConversation implements ConversationHandle {
       if (prompt !== undefined) this.#submit(prompt, prompt);
       this.#screen.draw();
       const opening = open(this);
-      const session = await unlessAborted(opening, this.#leave.signal);
+      const session = await waitUnlessAborted(this.#leave.signal, opening);
       if (session === undefined) return void (await (await opening).close());
       this.#session = session;
       try {
@@ -342,15 +342,3 @@ export class TerminalConversation implements ConversationHandle {
 
 const PREFIX = "› ";
 const UNKNOWN_SESSIONS = "the executor does not respond: what still runs there is unknown\n";
-
-/** Undefined when the signal aborts first. */
-async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T | undefined> {
-  work.catch(() => {}); // rejections are handled by the next await
-  return Promise.race([
-    work,
-    new Promise<undefined>((resolve) => {
-      if (signal.aborted) resolve(undefined);
-      signal.addEventListener("abort", () => resolve(undefined), { once: true });
-    }),
-  ]);
-}

@@ -1,4 +1,4 @@
-import { type Clock, pause, waitUnlessAborted } from "@codex/clock";
+import { Backoff, type Clock, pause, waitUnlessAborted } from "@codex/clock";
 import { EnvironmentError } from "../errors.js";
 import { FIRST_RETRY_MS, LONGEST_RETRY_MS } from "../limits.js";
 import { toEnvironmentError } from "./reason.js";
@@ -24,13 +24,14 @@ export class Connection<Remote> {
   readonly #abort = new AbortController();
   #remote: Remote | undefined;
   #attempt: Promise<Remote> | undefined;
-  #failures = 0;
-  /** Earliest time of the next attempt, by the clock. */
-  #notBefore = 0;
+  readonly #backoff: Backoff;
+  /** Earliest time of the next attempt after a failure, by the clock. */
+  #notBefore: number | undefined;
   #closing: Promise<void> | undefined;
 
   constructor(options: ConnectionOptions<Remote>) {
     this.#options = options;
+    this.#backoff = new Backoff({ firstMs: FIRST_RETRY_MS, longestMs: LONGEST_RETRY_MS, random: options.random });
   }
 
   /** The current connection; undefined while there is none. */
@@ -86,29 +87,23 @@ export class Connection<Remote> {
         await free(remote);
         throw signal.reason;
       }
-      this.#failures = 0;
+      this.#backoff.reset();
+      this.#notBefore = undefined;
       this.#remote = remote;
       box.set("ready");
       return remote;
     } catch (error) {
       if (signal.aborted) throw signal.reason;
       const failure = toEnvironmentError(id, error, secrets);
-      this.#delayNext();
+      this.#notBefore = this.#options.clock.now() + this.#backoff.next();
       box.set("failed", failure.reason);
       throw failure;
     }
   }
 
-  #delayNext(): void {
-    const { clock, random } = this.#options;
-    const longest = Math.min(FIRST_RETRY_MS * 2 ** this.#failures, LONGEST_RETRY_MS);
-    this.#failures += 1;
-    this.#notBefore = clock.now() + longest * (0.5 + random() / 2);
-  }
-
   async #pause(signal: AbortSignal): Promise<void> {
     const { clock } = this.#options;
-    const ms = this.#failures === 0 ? 0 : this.#notBefore - clock.now();
+    const ms = this.#notBefore === undefined ? 0 : this.#notBefore - clock.now();
     if (ms > 0) await pause(clock, ms, signal);
   }
 

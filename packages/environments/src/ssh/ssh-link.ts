@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { type Clock, pause, systemClock } from "@codex/clock";
+import { Backoff, type Clock, pause, systemClock } from "@codex/clock";
 import { createEnvironment } from "@codex/exec-backend";
 import { ClientError } from "@codex/exec-server-client";
 import { defined } from "@codex/values";
@@ -50,26 +50,30 @@ class SshLink {
   readonly #options: SshLinkOptions;
   readonly #name: string;
   readonly #children = new Set<Child>();
-  /** Consecutive failures. */
-  #failures = 0;
+  readonly #backoff: Backoff;
+  /** Pause before the next attempt, milliseconds. */
+  #pauseMs = 0;
   #hasConnected = false;
   #bundle: ServerBundle | undefined;
   #digests: Promise<string[]> | undefined;
 
   constructor(options: SshLinkOptions) {
     this.#options = options;
+    const { random = Math.random } = options;
+    this.#backoff = new Backoff({ firstMs: FIRST_SSH_RETRY_MS, longestMs: LONGEST_SSH_RETRY_MS, random });
     this.#name = renderHost(options.address);
   }
 
   async open(signal: AbortSignal) {
-    await this.#waitAfterFailures(signal);
+    if (this.#pauseMs > 0) await pause(this.#options.clock ?? systemClock, this.#pauseMs, signal);
     try {
       const channel = await this.#connect(signal);
-      this.#failures = 0;
+      this.#backoff.reset();
+      this.#pauseMs = 0;
       this.#hasConnected = true;
       return { channel, serves: "exec-server" as const };
     } catch (error) {
-      this.#failures += 1;
+      this.#pauseMs = this.#backoff.next();
       // Repeatedly refused logins could get this host banned.
       if (this.#hasConnected && error instanceof LinkError && error.code === "unauthorized") {
         throw new ClientError("session_lost", error.message, { cause: error });
@@ -80,13 +84,6 @@ class SshLink {
 
   async close(): Promise<void> {
     await Promise.all(Array.from(this.#children, (child) => child.end()));
-  }
-
-  async #waitAfterFailures(signal: AbortSignal): Promise<void> {
-    if (this.#failures === 0) return;
-    const { clock = systemClock, random = Math.random } = this.#options;
-    const longest = Math.min(FIRST_SSH_RETRY_MS * 2 ** (this.#failures - 1), LONGEST_SSH_RETRY_MS);
-    await pause(clock, longest * (0.5 + random() / 2), signal);
   }
 
   async #connect(signal: AbortSignal): Promise<ChildChannel> {

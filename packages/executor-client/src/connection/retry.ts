@@ -1,5 +1,5 @@
 import { findFinal } from "@codex/channel";
-import type { Clock } from "@codex/clock";
+import { Backoff, type Clock, pause, withDeadline } from "@codex/clock";
 import { messageOf } from "@codex/values";
 
 export interface RetryOptions {
@@ -25,19 +25,25 @@ export async function retry<T>(
   attempt: (signal: AbortSignal) => Promise<T>,
   options: RetryOptions,
 ): Promise<{ kind: "done"; value: T } | { kind: "failed"; reason: string; isFinal: boolean }> {
-  const { clock, withinMs, signal } = options;
+  const { clock, withinMs, attemptMs, baseMs, maxMs, random, signal } = options;
+  const createError = () => new Error(`an attempt took more than ${attemptMs} ms`);
   const over = new AbortController();
   const stop = () => over.abort();
   if (signal.aborted) stop();
   signal.addEventListener("abort", stop, { once: true });
   const stopClock = clock.after(withinMs, stop);
+  const backoff = new Backoff({ firstMs: baseMs, longestMs: maxMs, leastShare: 0, random });
   let reason = "no attempt was made";
   try {
-    for (let count = 0; ; count++) {
-      await pause(count, options, over.signal);
+    for (;;) {
+      await pause(clock, backoff.next(), over.signal).catch(() => {}); // it is over
       if (over.signal.aborted) return { kind: "failed", reason, isFinal: false };
       try {
-        return { kind: "done", value: await tryOnce(attempt, options, over.signal) };
+        // One that hangs must not use up the whole time; it may ignore its signal, and its late result is ignored.
+        return {
+          kind: "done",
+          value: await withDeadline({ clock, ms: attemptMs, createError, signal: over.signal }, attempt),
+        };
       } catch (error) {
         if (!over.signal.aborted) reason = messageOf(error);
         if (findFinal(error) !== undefined) return { kind: "failed", reason, isFinal: true };
@@ -47,44 +53,4 @@ export async function retry<T>(
     stopClock();
     signal.removeEventListener("abort", stop);
   }
-}
-
-/** Full jitter. */
-function pause(count: number, { clock, baseMs, maxMs, random }: RetryOptions, signal: AbortSignal): Promise<void> {
-  const ms = Math.floor(random() * Math.min(maxMs, baseMs * 2 ** count));
-  return new Promise((resolve) => {
-    const finish = () => {
-      stopClock();
-      signal.removeEventListener("abort", finish);
-      resolve();
-    };
-    const stopClock = clock.after(ms, finish);
-    signal.addEventListener("abort", finish, { once: true });
-    if (signal.aborted) finish();
-  });
-}
-
-/** Limits an attempt, because one that hangs must not use up the whole time. */
-async function tryOnce<T>(
-  attempt: (signal: AbortSignal) => Promise<T>,
-  { clock, attemptMs }: RetryOptions,
-  signal: AbortSignal,
-): Promise<T> {
-  const late = new AbortController();
-  const stopClock = clock.after(attemptMs, () => late.abort());
-  const both = AbortSignal.any([signal, late.signal]);
-  try {
-    return await unlessAborted(attempt(both), both, attemptMs);
-  } finally {
-    stopClock();
-  }
-}
-
-/** An attempt may ignore its signal; its late result is ignored. */
-function unlessAborted<T>(work: Promise<T>, signal: AbortSignal, ms: number): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const onAbort = () => reject(new Error(`an attempt took more than ${ms} ms`));
-    signal.addEventListener("abort", onAbort, { once: true });
-    work.then(resolve, reject).finally(() => signal.removeEventListener("abort", onAbort));
-  });
 }

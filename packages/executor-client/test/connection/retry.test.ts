@@ -31,7 +31,7 @@ describe("retry", () => {
     const result = begin(() => Promise.reject(new Error("no route")));
     for (let ms = 0; ms < 5_001; ms++) await advance(1);
     expect(await result).toEqual({ kind: "failed", reason: "no route", isFinal: false });
-    expect(attempts).toEqual([99, 298, 697, 1_496, 2_495, 3_494, 4_493]);
+    expect(attempts).toEqual([100, 300, 700, 1_500, 2_500, 3_500, 4_500]);
     expect(clock.pending).toBe(0);
   });
 

@@ -1,4 +1,4 @@
-import type { Clock } from "@codex/clock";
+import { type Clock, waitUnlessAborted } from "@codex/clock";
 import { getExitCode } from "@codex/exec-backend";
 import type { ByteRange, RecordedOutput, ToolCallOutcome } from "@codex/executor-protocol";
 import { defined } from "@codex/values";
@@ -70,12 +70,6 @@ async function waitForOutput(
   const { process } = session;
   const over = AbortSignal.any([done.signal, signal]);
   await process.log.waitFor(from, over);
-  if (session.state.closed && session.state.end === from) await Promise.race([process.exited, aborted(over)]);
+  if (session.state.closed && session.state.end === from) await waitUnlessAborted(over, process.exited);
   cancel();
 }
-
-const aborted = (signal: AbortSignal): Promise<void> =>
-  new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    signal.addEventListener("abort", () => resolve(), { once: true });
-  });

@@ -1,3 +1,4 @@
+import { waitUnlessAborted } from "@codex/clock";
 import type { EnvironmentHttp } from "@codex/environments";
 import { defined } from "@codex/values";
 import type { FetchLike } from "@modelcontextprotocol/client";
@@ -76,21 +77,10 @@ type Streamed = Awaited<ReturnType<EnvironmentHttp["stream"]>>;
 /** A response that arrives after the abort is discarded. */
 async function unlessAborted(exchange: Promise<Streamed>, signal: AbortSignal | null | undefined): Promise<Streamed> {
   if (signal == null) return exchange;
-  let stopListening = () => {};
-  const aborted = new Promise<never>((_, reject) => {
-    const onAbort = () => {
-      exchange.then(({ body }) => discard(body)).catch(() => {});
-      reject(signal.reason);
-    };
-    signal.addEventListener("abort", onAbort, { once: true });
-    stopListening = () => signal.removeEventListener("abort", onAbort);
-    if (signal.aborted) onAbort();
-  });
-  try {
-    return await Promise.race([exchange, aborted]);
-  } finally {
-    stopListening();
-  }
+  const response = await waitUnlessAborted(signal, exchange);
+  if (response !== undefined) return response;
+  exchange.then(({ body }) => discard(body)).catch(() => {});
+  throw signal.reason;
 }
 
 function discard(body: AsyncIterable<Buffer>): void {

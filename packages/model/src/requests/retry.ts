@@ -1,3 +1,4 @@
+import { doubled } from "@codex/clock";
 import type { RetryLimits } from "../limits.js";
 import type { ModelError } from "../model-port.js";
 
@@ -16,7 +17,7 @@ export function decideRetry(
     case "never":
       return undefined;
     case "refused":
-      return { delayMs: Math.min(double(limits.refusedPauseMs, attempt), limits.refusedPauseMaxMs) };
+      return { delayMs: doubled(limits.refusedPauseMs, attempt - 1, limits.refusedPauseMaxMs) };
     case "stream":
       if (attempt > limits.streamRetries) return undefined;
       return { delayMs: error.retryAfterMs ?? backOff(attempt, limits, random) };
@@ -25,9 +26,6 @@ export function decideRetry(
 
 /** Delay before retry number `attempt`, from 1, milliseconds. */
 export function backOff(attempt: number, limits: RetryLimits, random: () => number): number {
-  const base = Math.min(double(limits.pauseMs, attempt), limits.pauseMaxMs);
+  const base = doubled(limits.pauseMs, attempt - 1, limits.pauseMaxMs);
   return Math.round(base * (1 - limits.jitter + 2 * limits.jitter * random()));
 }
-
-/** Doubles `attempt - 1` times, at most 32. */
-const double = (ms: number, attempt: number): number => ms * 2 ** Math.min(attempt - 1, 32);

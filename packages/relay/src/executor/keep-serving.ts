@@ -1,9 +1,8 @@
-import { type Clock, pause } from "@codex/clock";
+import { Backoff, type Clock, pause } from "@codex/clock";
 import type { Logger } from "@codex/telemetry";
 import { messageOf } from "@codex/values";
 import { HttpFailure } from "../http-failure.js";
 import { FIRST_RETRY_MS, LONGEST_RETRY_MS, SHORTEST_SPREAD_MS } from "../limits.js";
-import { Backoff } from "../registry/backoff.js";
 import { SocketError } from "../socket/frame-socket.js";
 
 /** How a socket ended. */

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { Channel, ChannelLimits } from "@codex/channel";
-import { type Clock, pause, systemClock } from "@codex/clock";
+import { Backoff, type Clock, pause, systemClock } from "@codex/clock";
 import type { Logger } from "@codex/telemetry";
 import { messageOf } from "@codex/values";
 import { FIRST_RESUME_MS, LONGEST_RESUME_MS, RECOVERY_MS, SOCKET_CLOSE_MS } from "../limits.js";
@@ -9,7 +9,6 @@ import { createIdentity, fingerprintOf, type NoiseIdentity, type NoisePublicKey 
 import { loadMlKem, type MlKem } from "../noise/ml-kem.js";
 import { ResumptionInitiator } from "../noise/resumption.js";
 import type { Resumption } from "../noise/resumption-secret.js";
-import { Backoff } from "../registry/backoff.js";
 import { type Meeting, type RegistryAddress, requestMeeting } from "../registry/registry.js";
 import { RegistryError } from "../registry/registry-error.js";
 import { RelayedStream } from "../streams/relayed-stream.js";
