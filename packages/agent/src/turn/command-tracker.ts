@@ -163,8 +163,9 @@ export class CommandTracker {
     tracked.sessionId = sessionId;
     this.#sessions.set(sessionId, tracked);
     if (this.#sessions.size <= this.#options.trackedSessions) return;
-    const [oldest] = this.#sessions.keys();
-    if (oldest !== undefined) this.#sessions.delete(oldest);
+    // One that runs is never forgotten; their number is limited where they run.
+    const ended = [...this.#sessions.keys()].find((id) => this.#options.findEnd(id) !== undefined);
+    if (ended !== undefined) this.#sessions.delete(ended);
   }
 
   /** Completes a command whose start was refused; refused input does not end a session. */
