@@ -72,8 +72,8 @@ export const VIOLATION_CLOSE_MS = 1_000;
 /** Milliseconds between SIGTERM and SIGKILL for the processes of a server that is asked to end. */
 export const DRAIN_GRACE_MS = 2_000;
 
-/** Most milliseconds for delivering the last events of these processes, and then for the client to have received them. */
-export const DRAIN_DELIVERY_MS = 5_000;
+/** Most milliseconds after this grace until a client has received the last events of these processes. */
+export const DRAIN_DELIVERY_MS = 3_000;
 
 /** Milliseconds without a request after which a server that ends assumes that a client has read the last output. */
 export const DRAIN_QUIET_MS = 100;

@@ -1,6 +1,5 @@
-import { setTimeout as pause } from "node:timers/promises";
 import type { Channel } from "@codex/channel";
-import { type ExecBackend, KILL_DEADLINE_MS } from "@codex/exec-backend";
+import type { ExecBackend } from "@codex/exec-backend";
 import { createFileSystem, createSandboxedFiles, type FileSystem } from "@codex/host-files";
 import { createRemoteMounts } from "@codex/native";
 import { createShellSnapshots } from "@codex/shell-snapshot";
@@ -9,7 +8,7 @@ import { ByteBudget } from "./connection/byte-budget.js";
 import { Connection, type ConnectionContext } from "./connection/connection.js";
 import type { HostEnvironment } from "./environment/methods.js";
 import { createHttpClient, type HttpClient } from "./http/http-client.js";
-import { DRAIN_DELIVERY_MS, DRAIN_GRACE_MS, MAX_TOTAL_RESPONSE_BYTES, SERVER_CLOSE_MS } from "./limits.js";
+import { DRAIN_GRACE_MS, MAX_TOTAL_RESPONSE_BYTES, SERVER_CLOSE_MS } from "./limits.js";
 import { createServerTelemetry } from "./server-telemetry.js";
 import { SessionTable, type SessionTableOptions } from "./session/session-table.js";
 import type { Transport } from "./transport.js";
@@ -37,8 +36,8 @@ export interface ExecServer {
   readonly sessionCount: number;
   /**
    * Ends the server as one that is asked to: serves no other client and starts nothing more, ends the processes (SIGTERM, after
-   * `drainGraceMs` SIGKILL), delivers their last output and how they ended, then closes the connections. Idempotent; never
-   * rejects. `close` meanwhile ends everything immediately.
+   * `drainGraceMs` SIGKILL), delivers their last output and how they ended, then closes the connections. A client that does not
+   * read has 3 s more than `drainGraceMs`. Idempotent; never rejects. `close` meanwhile ends everything immediately.
    */
   drain(): Promise<void>;
   /** Ends every connection, session and process. Idempotent; never rejects. */
@@ -72,16 +71,12 @@ export function createExecServer(options: ExecServerOptions): ExecServer {
   };
   const connections = new Set<Connection>();
   let closing: Promise<void> | undefined;
-
   let draining: Promise<void> | undefined;
 
   const drain = async () => {
-    const work = sessions
-      .drain(drainGraceMs)
-      .then(() => Promise.all([...connections].map((each) => each.untilQuiet())));
-    const longest = drainGraceMs + KILL_DEADLINE_MS + DRAIN_DELIVERY_MS;
-    await Promise.race([work, pause(longest, undefined, { ref: false })]);
-    closing ??= close(DRAIN_DELIVERY_MS);
+    // Each for itself: a client that reads nothing delays no other one.
+    await Promise.all(Array.from(connections, (connection) => connection.drain(drainGraceMs)));
+    closing ??= close(SERVER_CLOSE_MS);
     await closing;
   };
   const close = async (flushMs: number) => {

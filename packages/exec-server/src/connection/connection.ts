@@ -28,6 +28,7 @@ import {
   MAX_RESPONSE_BYTES,
   MAX_UNSENT_PARSE_ERRORS,
   MESSAGE_SLAB_BYTES,
+  SERVER_CLOSE_MS,
   VIOLATION_CLOSE_MS,
 } from "../limits.js";
 import { forConnection, type ServerTelemetry, shortId } from "../server-telemetry.js";
@@ -136,12 +137,24 @@ export class Connection implements Holder {
     void this.#peer.close({ reason, deadlineMs: 0 });
   }
 
+  /**
+   * Ends the processes of the session while their events are delivered, and closes once the client seems to have everything, or
+   * DRAIN_DELIVERY_MS after the grace. Never rejects.
+   */
+  async drain(graceMs: number): Promise<void> {
+    const longest = graceMs + DRAIN_DELIVERY_MS;
+    const deadline = performance.now() + longest;
+    const work = Promise.resolve(this.#session?.drain(graceMs)).then(() => this.#untilQuiet());
+    const late = new AbortController();
+    await Promise.race([work, pause(longest, undefined, { ref: false, signal: late.signal }).catch(() => {})]);
+    late.abort();
+    await this.close(Math.max(SERVER_CLOSE_MS, deadline - performance.now()));
+  }
+
   /** Resolves when the client has sent nothing for a while, such as a request for the rest of the output, or has gone. Never rejects. */
-  async untilQuiet(): Promise<void> {
-    const deadline = performance.now() + DRAIN_DELIVERY_MS;
+  async #untilQuiet(): Promise<void> {
     let { received } = this.#channel;
-    for (let quiet = 0; quiet < DRAIN_QUIET_MS && performance.now() < deadline; quiet += DRAIN_POLL_MS) {
-      if (this.#ended.signal.aborted) return;
+    for (let quiet = 0; quiet < DRAIN_QUIET_MS && !this.#ended.signal.aborted; quiet += DRAIN_POLL_MS) {
       await pause(DRAIN_POLL_MS);
       if (this.#channel.received !== received) quiet = 0;
       received = this.#channel.received;

@@ -126,12 +126,6 @@ export class SessionTable {
     await this.#end(session.id);
   }
 
-  /** Ends the processes of every session that has a connection, while it gets their events. Never rejects. */
-  async drain(graceMs: number): Promise<void> {
-    const attached = [...this.#entries.values()].filter(({ holder }) => holder !== undefined);
-    await Promise.all(attached.map(({ session }) => session.drain(graceMs)));
-  }
-
   /** Ends every session. Resolves when their processes are gone. */
   async close(): Promise<void> {
     for (const id of [...this.#entries.keys()]) void this.#end(id);

@@ -300,3 +300,28 @@ describe("a server that drains", () => {
     await client.finished;
   });
 });
+
+describe("a client that reads nothing while a server drains", () => {
+  const server = useServer({ drainGraceMs: 60_000 });
+
+  it("delays no other client", async () => {
+    const { dial } = await server.listen();
+    const stuck = await dial({ read: false });
+    const flood = "trap '' TERM; while :; do head -c 65536 /dev/zero; done";
+    stuck.send({ id: 1, method: "initialize", params: { clientName: "test" } });
+    stuck.send({ method: "initialized", params: {} });
+    stuck.send({ id: 2, method: "process/start", params: startParams("flood", ["sh", "-c", flood]) });
+    const reader = await dial();
+    await reader.handshake();
+    const program = "exec 2>&-; trap 'echo last; exit 3' TERM; echo ready; while :; do sleep 0.02; done";
+    await reader.start("p", ["sh", "-c", program]);
+    await reader.until(() => reader.outputOf("p") === "ready\n");
+    await expect.poll(async () => (await server.get()).sessionCount).toBe(2);
+
+    void (await server.get()).drain();
+    // Within the time of a test, which the grace of the other one's program exceeds.
+    await reader.finished;
+    expect(reader.outputOf("p")).toBe("ready\nlast\n");
+    expect(paramsOf(await reader.untilEvent("process/exited", "p"))).toMatchObject({ exitCode: 3 });
+  });
+});
