@@ -1,8 +1,10 @@
-import { open, readFile, rm, stat } from "node:fs/promises";
+import { randomUUID } from "node:crypto";
+import { link, lstat, rm, stat, writeFile } from "node:fs/promises";
 import { hostname } from "node:os";
 import { setTimeout as wait } from "node:timers/promises";
+import { readPlainFile } from "@codex/plain-file";
 import { messageOf } from "@codex/values";
-import { SAVE_LOCK_RETRY_MS, SAVE_LOCK_STALE_MS, SAVE_LOCK_TIMEOUT_MS } from "./limits.js";
+import { MAX_LOCK_BYTES, SAVE_LOCK_RETRY_MS, SAVE_LOCK_STALE_MS, SAVE_LOCK_TIMEOUT_MS } from "./limits.js";
 
 /** How long to wait for a lock. */
 export interface FileLockOptions {
@@ -45,33 +47,42 @@ async function acquireLock(path: string, options: FileLockOptions): Promise<void
   }
 }
 
-/** Returns false when the lock is held. */
+/**
+ * Returns false when the lock is held. The file appears with its owner in it: a process that is killed meanwhile leaves no lock
+ * without one, which nobody could recognize as abandoned.
+ */
 async function createLock(path: string): Promise<boolean> {
+  if (await isThere(path)) return false;
+  const whole = `${path}.${process.pid}-${randomUUID()}`;
   try {
-    const handle = await open(path, "wx");
-    try {
-      await handle.writeFile(`${process.pid} ${hostname()}\n`);
-    } catch (cause) {
-      await rm(path, { force: true }); // a lock without an owner could never be recognized as abandoned
-      throw new Error(`${path}: ${messageOf(cause)}`, { cause });
-    } finally {
-      await handle.close();
-    }
+    const owner = `${process.pid} ${hostname()}\n`;
+    await writeFile(whole, owner, { flag: "wx" });
+    await link(whole, path).catch((error: unknown) => {
+      // Some file systems have no hard links.
+      if (!NO_LINKS.some((code) => hasCode(error, code))) throw error;
+      return writeFile(path, owner, { flag: "wx" });
+    });
     return true;
-  } catch (error) {
-    if (hasCode(error, "EEXIST")) return false;
-    throw error;
+  } catch (cause) {
+    if (hasCode(cause, "EEXIST")) return false;
+    throw new Error(`${path}: ${messageOf(cause)}`, { cause });
+  } finally {
+    await rm(whole, { force: true });
   }
 }
 
+const NO_LINKS: readonly string[] = ["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS"];
+
 async function isAbandoned(path: string, now: () => number): Promise<boolean> {
   try {
-    const [pid = "", host = ""] = (await readFile(path, "utf8")).trim().split(" ");
+    const [pid = "", host = ""] = String(await readPlainFile(path, { maxBytes: MAX_LOCK_BYTES }))
+      .trim()
+      .split(" ");
     if (host === hostname() && /^\d+$/.test(pid)) return !isAlive(Number(pid));
     return now() - (await stat(path)).mtimeMs > SAVE_LOCK_STALE_MS;
   } catch (error) {
     if (hasCode(error, "ENOENT")) return false;
-    throw error;
+    throw new Error(`${path}: ${messageOf(error)}`, { cause: error });
   }
 }
 
@@ -101,6 +112,12 @@ async function breakLock(path: string, now: () => number): Promise<void> {
     await rm(breaking, { force: true });
   }
 }
+
+const isThere = (path: string): Promise<boolean> =>
+  lstat(path).then(
+    () => true,
+    () => false,
+  );
 
 /** Milliseconds since 1970; infinity for a file that is gone. */
 async function modifiedAt(path: string): Promise<number> {

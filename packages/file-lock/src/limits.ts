@@ -9,3 +9,6 @@ export const SAVE_LOCK_STALE_MS = 30_000;
 
 /** Symbolic links on the way to the directory of an output file. */
 export const MAX_LINKS = 40;
+
+/** Bytes of a lock file: process id and host. */
+export const MAX_LOCK_BYTES = 1024;

@@ -1,14 +1,19 @@
-import { spawn } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { readFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
-import { afterEach, expect, test } from "vitest";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { withFileLock } from "../src/index.js";
 
 const SOURCE = fileURLToPath(new URL("../src/file-lock.ts", import.meta.url));
-const directory = mkdtempSync(join(tmpdir(), "file-lock-"));
+let directory = "";
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), "file-lock-"));
+});
 afterEach(() => rmSync(directory, { recursive: true }));
 
 /** Counts under the lock, and now and then leaves the lock of a process that is dead: no pid is that large. */
@@ -41,6 +46,24 @@ test("is held by one process at a time, also while all of them break what dead o
   const workers = Array.from({ length: 4 }, () =>
     spawn(process.execPath, ["program.mjs"], { cwd: directory, stdio: ["ignore", "inherit", "inherit"] }),
   );
-  expect(await Promise.all(workers.map((worker) => once(worker, "exit")))).toEqual(workers.map(() => [0, null]));
+  let running = true;
+  const ended = Promise.all(workers.map((worker) => once(worker, "exit"))).finally(() => {
+    running = false;
+  });
+  // Whoever is killed while it holds the lock leaves one that names it.
+  const seen = new Set<boolean>();
+  while (running) {
+    const text = await readFile(join(directory, "lock"), "utf8").catch(() => undefined);
+    if (text !== undefined) seen.add(/^\d+ .+\n$/.test(text));
+  }
+  expect(await ended).toEqual(workers.map(() => [0, null]));
+  expect([...seen]).toEqual([true]);
+  expect(readdirSync(directory).filter((name) => name.startsWith("lock."))).toEqual([]);
   expect(readFileSync(join(directory, "counter"), "utf8")).toBe("400");
+});
+
+test.skipIf(process.platform === "win32")("does not wait for what is no lock file", async () => {
+  const path = join(directory, "lock");
+  execFileSync("mkfifo", [path]);
+  await expect(withFileLock(path, {}, async () => {})).rejects.toThrow(`${path}: it is a FIFO`);
 });

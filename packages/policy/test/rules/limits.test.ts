@@ -36,6 +36,7 @@ describe("bounds of rule files", () => {
       SAVE_LOCK_TIMEOUT_MS: 5_000,
       SAVE_LOCK_RETRY_MS: 20,
       SAVE_LOCK_STALE_MS: 30_000,
+      MAX_LOCK_BYTES: 1024,
       MAX_LINKS: 40,
     });
   });
