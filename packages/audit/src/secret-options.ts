@@ -146,18 +146,24 @@ const TABLE: readonly SecretOptions[] = [
   { programs: "isql ecryptfs-add-passphrase apprise", operands: true },
 ];
 
+/** Most of the many commands of a long script are none of these. */
+const BY_PROGRAM = new Map<string, SecretOptions[]>();
+for (const table of TABLE) {
+  for (const program of table.programs.split(" ")) BY_PROGRAM.set(program, [...(BY_PROGRAM.get(program) ?? []), table]);
+}
+
 /** The secret part of a word: its end from an index on, or the whole next word. */
 export type SecretPart = { kind: "from"; at: number } | { kind: "next" };
 
 /** Finds the words of one command that contain secrets, by the options before them. */
 export function findSecretParts(words: readonly string[]): ReadonlyMap<number, SecretPart> {
   const names = new Set(words.map((word) => (word.split("/").pop() ?? "").toLowerCase()));
-  const tables = TABLE.filter(
-    ({ programs, with: other }) =>
-      programs.split(" ").some((program) => names.has(program)) &&
-      (other === undefined || words.some((word) => other.test(word))),
-  );
   const parts = new Map<number, SecretPart>();
+  const named = new Set([...names].flatMap((name) => BY_PROGRAM.get(name) ?? []));
+  if (named.size === 0) return parts;
+  const tables = TABLE.filter(
+    (table) => named.has(table) && (table.with === undefined || words.some((word) => table.with!.test(word))),
+  );
   for (const table of tables) {
     for (const [at, word] of words.entries()) {
       const part = findPart(word, table);
