@@ -1,4 +1,5 @@
-import { type FileHandle, open } from "node:fs/promises";
+import type { FileHandle } from "node:fs/promises";
+import { openPlainFile } from "@codex/plain-file";
 import { type AuditRecord, parseRecord } from "./chain.js";
 import { readHead } from "./head-file.js";
 import { FOLLOWED_AUDIT_BYTES } from "./limits.js";
@@ -29,7 +30,7 @@ export class AuditFollower {
   async read(): Promise<FollowedAudit> {
     // Before the records: those of a later head may be there already.
     const head = await readHead(this.#file);
-    const handle = await open(this.#file, "r");
+    const handle = await openPlainFile(this.#file);
     try {
       const { size, ino } = await handle.stat();
       if (ino !== this.#inode || size < this.#at || size - this.#at > FOLLOWED_AUDIT_BYTES)

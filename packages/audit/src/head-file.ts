@@ -1,5 +1,5 @@
-import { readFile } from "node:fs/promises";
 import { openOutputFile } from "@codex/file-lock";
+import { readPlainFile } from "@codex/plain-file";
 import type { ChainHead } from "./chain.js";
 
 const LENGTH_BYTES = 128;
@@ -7,7 +7,9 @@ const LENGTH_BYTES = 128;
 /** The head that was saved next to the file; undefined when it is missing or unreadable. */
 export async function readHead(file: string): Promise<ChainHead | undefined> {
   try {
-    const { seq, hash } = JSON.parse(await readFile(`${file}.head`, "utf8")) as Partial<Record<string, unknown>>;
+    const { seq, hash } = JSON.parse(
+      String(await readPlainFile(`${file}.head`, { maxBytes: LENGTH_BYTES })),
+    ) as Partial<Record<string, unknown>>;
     return typeof seq === "number" && typeof hash === "string" ? { seq, hash } : undefined;
   } catch {
     return undefined;

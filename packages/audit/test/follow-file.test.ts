@@ -1,8 +1,9 @@
+import { execFileSync } from "node:child_process";
 import { appendFile, mkdtemp, rename, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { AuditFollower, type ChainHead, encodeRecords, GENESIS } from "../src/index.js";
+import { AuditFollower, type ChainHead, encodeRecords, GENESIS, verifyAuditFiles } from "../src/index.js";
 import { FOLLOWED_AUDIT_BYTES } from "../src/limits.js";
 
 let directory: string;
@@ -62,4 +63,17 @@ describe("following an audit log", () => {
     await appendFile(file, render(2).replace('"c0"', '"c9"'));
     expect((await follower.read()).check).toMatchObject({ kind: "broken", reason: expect.stringContaining("12") });
   });
+
+  it.skipIf(process.platform === "win32")(
+    "does not wait for a FIFO in the place of the log or of its head",
+    async () => {
+      execFileSync("mkfifo", [file]);
+      await expect(new AuditFollower(file).read()).rejects.toThrow("it is a FIFO");
+      await rm(file);
+      await writeFile(file, render(1));
+      execFileSync("mkfifo", [`${file}.head`]);
+      expect((await new AuditFollower(file).read()).records).toHaveLength(1);
+      expect((await verifyAuditFiles(file)).check).toMatchObject({ kind: "intact", records: 1 });
+    },
+  );
 });
