@@ -65,7 +65,9 @@ async function createLock(path: string): Promise<boolean> {
     return true;
   } catch (cause) {
     if (hasCode(cause, "EEXIST")) return false;
-    throw new Error(`${path}: ${messageOf(cause)}`, { cause });
+    const { code } = cause as NodeJS.ErrnoException;
+    // Of the lock that the caller knows.
+    throw Object.assign(new Error(messageOf(cause).replaceAll(whole, path), { cause }), { code });
   } finally {
     await rm(whole, { force: true });
   }

@@ -18,9 +18,11 @@ afterEach(() => rmSync(directory, { recursive: true }));
 
 /** Counts under the lock, and now and then leaves the lock of a process that is dead: no pid is that large. */
 const PROGRAM = `
-import { readFileSync, writeFileSync } from "node:fs";
+import { linkSync, readFileSync, writeFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { withFileLock } from "./file-lock.mjs";
+const dead = \`dead-\${process.pid}\`;
+writeFileSync(dead, \`4194304 \${hostname()}\\n\`);
 for (let count = 0; count < 100; count++) {
   await withFileLock("lock", { timeoutMs: 60_000 }, async () => {
     const value = Number(readFileSync("counter", "utf8"));
@@ -28,7 +30,7 @@ for (let count = 0; count < 100; count++) {
     writeFileSync("counter", String(value + 1));
   });
   try {
-    if (count % 3 === 0) writeFileSync("lock", \`4194305 \${hostname()}\\n\`, { flag: "wx" });
+    if (count % 3 === 0) writeFileSync("lock", \`4194304 \${hostname()}\\n\`, { flag: "wx" });
   } catch {}
 }
 `;
