@@ -22,7 +22,7 @@ import { linkSync, readFileSync, writeFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { withFileLock } from "./file-lock.mjs";
 const dead = \`dead-\${process.pid}\`;
-writeFileSync(dead, \`4194304 \${hostname()}\\n\`);
+writeFileSync(dead, \`4194305 \${hostname()}\\n\`);
 for (let count = 0; count < 100; count++) {
   await withFileLock("lock", { timeoutMs: 60_000 }, async () => {
     const value = Number(readFileSync("counter", "utf8"));
@@ -30,7 +30,7 @@ for (let count = 0; count < 100; count++) {
     writeFileSync("counter", String(value + 1));
   });
   try {
-    if (count % 3 === 0) writeFileSync("lock", \`4194304 \${hostname()}\\n\`, { flag: "wx" });
+    if (count % 3 === 0) linkSync(dead, "lock");
   } catch {}
 }
 `;
