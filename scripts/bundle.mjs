@@ -57,6 +57,8 @@ for (const part of ["codex.js", "parts", "packs.json", "package.json"])
   rmSync(`${outdir}/${part}`, { recursive: true, force: true });
 
 await buildViewPage(packageIndexes());
+// Where only what the command needs is installed, nothing else builds it.
+const hasCompiler = existsSync(path("node_modules/.bin/tsc"));
 
 const shared = {
   outdir,
@@ -82,6 +84,19 @@ const shared = {
   plugins: [directImports(packageIndexes()), lightWebSockets, ownZodForMcp],
   logLevel: "warning",
 };
+
+if (!hasCompiler) {
+  await build({
+    ...shared,
+    outdir: path("packages/view/dist"),
+    entryPoints: {
+      index: path("packages/view/src/index.ts"),
+      "server/worker": path("packages/view/src/server/worker.ts"),
+    },
+    format: "esm",
+    banner: { js: 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);' },
+  });
+}
 
 /** Leaves imports of parts to Node: they are files beside the importing one. Other imports of the commands it does not have are never run. */
 const besideParts = {

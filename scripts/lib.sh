@@ -9,16 +9,34 @@ check_node() {
   }
 }
 
+# Everything that the checkout uses: examples and their agent stacks included.
 install_dependencies() {
-  stamp=node_modules/.installed
-  if [ ! -f "$stamp" ] || [ pnpm-lock.yaml -nt "$stamp" ]; then
-    echo "codex: installing dependencies…" >&2
-    # Caches included, all of it stays in the checkout.
-    npm_config_cache=$root/.cache/npm npm_config_update_notifier=false \
-      npx --yes "$PNPM" install --frozen-lockfile --prefer-offline --store-dir "$root/.cache/pnpm/store" \
-      --config.confirm-modules-purge=false --config.cache-dir="$root/.cache/pnpm/cache" --config.state-dir="$root/.cache/pnpm/state" >&2
-    touch "$stamp"
-  fi
+  is_installed .installed || run_pnpm .installed install --frozen-lockfile
+}
+
+# What the command is built from and runs with.
+install_for_command() {
+  if is_installed .installed || is_installed .installed-for-command; then return 0; fi
+  # A complete one stays complete.
+  if [ -f node_modules/.installed ]; then install_dependencies; return; fi
+  run_pnpm .installed-for-command install --frozen-lockfile --prod \
+    --filter codex-workspace --filter '@codex/cli...' --filter '@codex/view...'
+}
+
+is_installed() { [ -f "node_modules/$1" ] && ! [ pnpm-lock.yaml -nt "node_modules/$1" ]; }
+
+# run_pnpm STAMP ARGUMENTS…: shows what it printed only if it fails.
+run_pnpm() {
+  echo "codex: installing dependencies…" >&2
+  stamp=node_modules/$1
+  shift
+  mkdir -p .cache
+  # Caches included, all of it stays in the checkout.
+  npm_config_cache=$root/.cache/npm npm_config_update_notifier=false \
+    npx --yes "$PNPM" "$@" --prefer-offline --store-dir "$root/.cache/pnpm/store" \
+    --config.confirm-modules-purge=false --config.cache-dir="$root/.cache/pnpm/cache" \
+    --config.state-dir="$root/.cache/pnpm/state" > .cache/install.log 2>&1 || { cat .cache/install.log >&2; return 1; }
+  touch "$stamp"
 }
 
 # One set-up at a time, also when two commands are the first ones. A lock left behind by a killed set-up is taken over.

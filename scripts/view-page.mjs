@@ -52,7 +52,7 @@ const vendored = {
 };
 
 function copyVendored(outdir) {
-  const require = createRequire(path("package.json"));
+  const require = createRequire(import.meta.url);
   const folderOf = (name) => require.resolve(`${name}/package.json`).slice(0, -"package.json".length);
   for (const [name, file] of Object.entries(VENDORED)) {
     const folder = folderOf(name);
@@ -60,7 +60,7 @@ function copyVendored(outdir) {
   }
   copyFileSync(`${folderOf("@xterm/xterm")}css/xterm.css`, `${outdir}/xterm.css`);
   copyFileSync(`${folderOf("@xterm/xterm")}LICENSE`, `${outdir}/xterm.LICENSE`);
-  const player = `${path("node_modules/asciinema-player")}/`;
+  const player = `${path("../../node_modules/asciinema-player")}/`;
   copyFileSync(`${player}dist/bundle/asciinema-player.min.js`, `${outdir}/asciinema-player.js`);
   copyFileSync(`${player}dist/bundle/asciinema-player.css`, `${outdir}/asciinema-player.css`);
   copyFileSync(`${player}LICENSE`, `${outdir}/asciinema-player.LICENSE`);
