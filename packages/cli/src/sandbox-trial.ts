@@ -1,9 +1,9 @@
-import { readFileSync } from "node:fs";
 import { homedir, userInfo } from "node:os";
 import { basename, resolve } from "node:path";
 import type { ConfigFlags } from "@codex/config";
 import { formatProblem, type HostInfo, PARSE_CONTEXT, type Sandbox, sandboxSchema } from "@codex/executor-protocol";
 import { findMovedPaths } from "@codex/permissions";
+import { readNamedFileSync } from "@codex/plain-file";
 import { messageOf } from "@codex/values";
 import { safeParse } from "zod/mini";
 import { CommandError, EXIT } from "./exit-codes.js";
@@ -61,7 +61,7 @@ function readProfile(file: string, cwd: string, { sandbox, writableRoot, network
   }
   let value: unknown;
   try {
-    value = JSON.parse(readFileSync(file, "utf8"));
+    value = JSON.parse(readNamedFileSync(file, { maxBytes: MAX_PROFILE_BYTES }).toString());
   } catch (cause) {
     const detail = messageOf(cause);
     throw new CommandError(`--profile-json ${JSON.stringify(file)}: ${detail}`, EXIT.usage, { cause });
@@ -72,6 +72,9 @@ function readProfile(file: string, cwd: string, { sandbox, writableRoot, network
   }
   return { cwd, workspaceRoots: [cwd], ...parsed.data };
 }
+
+/** Largest file of `--profile-json`, bytes. */
+const MAX_PROFILE_BYTES = 1024 * 1024;
 
 /** Describes this host, without its sandbox. */
 export function describeHost(cwd: string): HostInfo {

@@ -109,3 +109,6 @@ export const PING_MS = 30_000;
 
 /** Largest delay of `setTimeout`, milliseconds; a longer timeout never fires. */
 export const MAX_TIMER_MS = 2 ** 31 - 1;
+
+/** Largest file of a secret, bytes. */
+export const MAX_SECRET_BYTES = 1024 * 1024;

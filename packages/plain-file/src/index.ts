@@ -3,6 +3,7 @@ export {
   openPlainFileSync,
   PlainFileError,
   type ReadLimit,
+  readNamedFileSync,
   readPlainFile,
   readPlainFileSync,
 } from "./plain-file.js";

@@ -62,17 +62,34 @@ export async function readPlainFile(path: string, { maxBytes }: ReadLimit): Prom
   }
 }
 
+/**
+ * Reads what a person names for a command, at once: also a pipe, such as that of `<(…)`, which it waits for.
+ * @throws PlainFileError `too_large` also for a device that never ends; the error of the file system when it cannot be read
+ */
+export function readNamedFileSync(path: string, { maxBytes }: ReadLimit): Buffer {
+  const fd = openSync(path, constants.O_RDONLY | (constants.O_NOCTTY ?? 0));
+  try {
+    return readPieces(fd, maxBytes);
+  } finally {
+    closeSync(fd);
+  }
+}
+
 /** As `readPlainFile`, at once. */
 export function readPlainFileSync(path: string, { maxBytes }: ReadLimit): Buffer {
   const fd = openPlainFileSync(path);
   try {
-    const pieces = new Pieces(fstatSync(fd).size, maxBytes);
-    for (;;) {
-      const piece = pieces.next();
-      if (!pieces.add(piece, readSync(fd, piece))) return pieces.join();
-    }
+    return readPieces(fd, maxBytes);
   } finally {
     closeSync(fd);
+  }
+}
+
+function readPieces(fd: number, maxBytes: number): Buffer {
+  const pieces = new Pieces(fstatSync(fd).size, maxBytes);
+  for (;;) {
+    const piece = pieces.next();
+    if (!pieces.add(piece, readSync(fd, piece))) return pieces.join();
   }
 }
 

@@ -4,7 +4,7 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
-import { readPlainFile, readPlainFileSync } from "../src/index.js";
+import { readNamedFileSync, readPlainFile, readPlainFileSync } from "../src/index.js";
 
 const directory = mkdtempSync(join(tmpdir(), "plain-file-"));
 const at = (name: string) => join(directory, name);
@@ -52,4 +52,16 @@ describe.each([
     await new Promise((resolve) => server.close(resolve));
     await expect(read(at("missing"), { maxBytes: 10 })).rejects.toMatchObject({ code: "ENOENT" });
   });
+});
+
+describe("readNamedFileSync", () => {
+  it.skipIf(process.platform === "win32")(
+    "waits for a pipe, and reads no more of an endless device than the limit",
+    () => {
+      execFileSync("mkfifo", [at("pipe")]);
+      execFileSync("sh", ["-c", `{ sleep 0.1; printf secret; } > '${at("pipe")}' &`], { stdio: "ignore" });
+      expect(readNamedFileSync(at("pipe"), { maxBytes: 6 }).toString()).toBe("secret");
+      expect(() => readNamedFileSync("/dev/zero", { maxBytes: 5_000 })).toThrow("the limit is 5000 bytes");
+    },
+  );
 });

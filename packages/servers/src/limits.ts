@@ -12,3 +12,6 @@ export const STDOUT_BUFFER_BYTES = 512 * 1024;
 
 /** From an error at the start of a rendezvous to the end of its process, whatever is still open, milliseconds. */
 export const MAX_EXIT_MS = 500;
+
+/** Largest file of a token, a certificate with its chain, or a key, bytes. */
+export const MAX_CREDENTIAL_BYTES = 1024 * 1024;

@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
-import { readFileSync } from "node:fs";
 import { errnoOf } from "@codex/exec-backend";
+import { readNamedFileSync } from "@codex/plain-file";
 import { messageOf } from "@codex/values";
+import { MAX_SECRET_BYTES } from "../limits.js";
 import type { BearerAuth } from "./bearer-token.js";
 
 /** The `--ws-…` options as given on the command line. */
@@ -96,7 +97,7 @@ const OS_ERRORS: Readonly<Record<string, string>> = {
 function readSecret(file: string): string {
   let text: string;
   try {
-    text = readFileSync(file, "utf8").trim();
+    text = readNamedFileSync(file, { maxBytes: MAX_SECRET_BYTES }).toString().trim();
   } catch (cause) {
     const reason = OS_ERRORS[errnoOf(cause) ?? ""] ?? messageOf(cause);
     throw new Error(`failed to read websocket auth secret ${file}: ${reason}`, { cause });

@@ -1,6 +1,7 @@
-import { readFileSync } from "node:fs";
 import { homedir } from "node:os";
+import { readNamedFileSync } from "@codex/plain-file";
 import { defined, messageOf } from "@codex/values";
+import { MAX_CREDENTIAL_BYTES } from "../limits.js";
 import { CommandError, SERVER_EXIT } from "./command-error.js";
 import { checkTlsIdentity } from "./tls-identity.js";
 
@@ -87,7 +88,7 @@ export function readTlsIdentity({ tlsCert, tlsKey }: TlsArguments): { cert: stri
 
 function readText(path: string, option: string): string {
   try {
-    return readFileSync(path.replace(/^~(?=\/)/, homedir()), "utf8");
+    return readNamedFileSync(path.replace(/^~(?=\/)/, homedir()), { maxBytes: MAX_CREDENTIAL_BYTES }).toString();
   } catch (cause) {
     const detail = messageOf(cause);
     throw new CommandError(`${option} cannot be read: ${detail}`, SERVER_EXIT.usage, { cause });
