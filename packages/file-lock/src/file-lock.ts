@@ -66,8 +66,9 @@ async function createLock(path: string): Promise<boolean> {
   } catch (cause) {
     if (hasCode(cause, "EEXIST")) return false;
     const { code } = cause as NodeJS.ErrnoException;
-    // Of the lock that the caller knows.
-    throw Object.assign(new Error(messageOf(cause).replaceAll(whole, path), { cause }), { code });
+    // Of the lock that the caller knows; a write that fails names no file.
+    const message = messageOf(cause).replaceAll(whole, path);
+    throw Object.assign(new Error(message.includes(path) ? message : `${path}: ${message}`, { cause }), { code });
   } finally {
     await rm(whole, { force: true });
   }

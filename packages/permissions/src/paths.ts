@@ -2,14 +2,30 @@
 export const isWithin = (path: string, directory: string): boolean =>
   path === directory || directory === "/" || path.startsWith(`${directory}/`);
 
-/** Brace alternatives of a pattern, without nesting, as in the shell. */
+/** Most alternatives of the braces of one pattern. */
+const MAX_ALTERNATIVES = 1024;
+
+/** Brace alternatives of a pattern, as in the shell. @throws Error naming the limit when there are too many */
 export function expandBraces(pattern: string): string[] {
-  const match = /\{([^{},]*,[^{}]*)\}/.exec(pattern);
-  if (match === null) return [pattern];
-  const before = pattern.slice(0, match.index);
-  const after = pattern.slice(match.index + match[0].length);
-  return (match[1] ?? "").split(",").flatMap((choice) => expandBraces(before + choice + after));
+  let patterns = [pattern];
+  for (;;) {
+    const found = patterns.map((each) => ({ each, braces: INNERMOST_BRACES.exec(each) }));
+    if (found.every(({ braces }) => braces === null)) return patterns;
+    const split = found.map(({ each, braces }) => ({ each, braces, choices: braces?.[1]?.split(",") ?? [] }));
+    const count = split.reduce((sum, { choices }) => sum + Math.max(choices.length, 1), 0);
+    if (count > MAX_ALTERNATIVES) {
+      throw new Error(`the braces of a pattern have more than ${MAX_ALTERNATIVES} alternatives`);
+    }
+    patterns = split.flatMap(({ each, braces, choices }) => {
+      if (braces === null) return [each];
+      const before = each.slice(0, braces.index);
+      const after = each.slice(braces.index + braces[0].length);
+      return choices.map((choice) => before + choice + after);
+    });
+  }
 }
+
+const INNERMOST_BRACES = /\{([^{},]*,[^{}]*)\}/;
 
 /**
  * The source of a regular expression (flags `su`) for one name of a pattern: `*`, `?`, and brackets as in glob(7). A range in the
@@ -17,9 +33,10 @@ export function expandBraces(pattern: string): string[] {
  */
 export function renderNamePattern(name: string): string {
   let source = "";
+  const lastClosing = name.lastIndexOf("]");
   for (let at = 0; at < name.length; at += 1) {
     const character = name.charAt(at);
-    const bracket = character === "[" ? BRACKET.exec(name.slice(at)) : null;
+    const bracket = character === "[" && at < lastClosing ? BRACKET.exec(name.slice(at)) : null;
     if (character === "*") source += "[^/]*";
     else if (character === "?") source += "[^/]";
     else if (bracket !== null) {

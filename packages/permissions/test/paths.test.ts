@@ -17,6 +17,13 @@ it("expands braces that are not nested", () => {
   expect(expandBraces("/a/{b}")).toEqual(["/a/{b}"]);
 });
 
+it("refuses braces with more alternatives than 1024, before it makes them", () => {
+  expect(expandBraces("{a,b}".repeat(10))).toHaveLength(1024);
+  for (const braces of ["{a,b}".repeat(11), "{a,b}".repeat(1_000), `{${",".repeat(1_024)}}`]) {
+    expect(() => expandBraces(braces)).toThrow("more than 1024 alternatives");
+  }
+});
+
 describe("a name of a pattern", () => {
   it.each([
     ["*.pem", ["a.pem", ".pem"], ["a.pem2", "apem"]],

@@ -3,9 +3,15 @@ import { expandBraces, renderNamePattern } from "@codex/permissions";
 /** Whether a pattern (`*`, `?`, `**`, brackets, braces) matches a path, or a directory that it is in. */
 export const isWithinPattern = (path: string, pattern: string): boolean => compilePattern(pattern)(path);
 
-/** The same test, for many paths. */
+/** The same test, for many paths. A pattern with too many alternatives matches every path: no sandbox can hold it. */
 export function compilePattern(pattern: string): (path: string) => boolean {
-  const patterns = expandBraces(pattern).map((plain) => new RegExp(`^${renderPattern(plain)}(?:/.*)?$`, "su"));
+  let plain: string[];
+  try {
+    plain = expandBraces(pattern);
+  } catch {
+    return () => true;
+  }
+  const patterns = plain.map((each) => new RegExp(`^${renderPattern(each)}(?:/.*)?$`, "su"));
   return (path) => patterns.some((each) => each.test(path));
 }
 
