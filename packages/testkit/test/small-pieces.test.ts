@@ -142,7 +142,8 @@ it("nothing is left of messages that were held back", async () => {
     await send(22_000);
     return wire;
   });
-  expect(bytes).toBeLessThan(50 * 20_000);
+  // A message that is kept takes several hundred bytes.
+  expect(bytes).toBeLessThan(100 * 20_000);
   await wire.close();
   await sent.reply;
 });
