@@ -8,7 +8,7 @@ import {
   type Telemetry,
   type TraceContext,
 } from "@codex/telemetry";
-import { quote } from "./text.js";
+import { quote } from "@codex/values";
 
 type CallMessage = Extract<OrchestratorMessage, { type: "call_tool" }>;
 

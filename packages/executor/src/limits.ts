@@ -181,9 +181,6 @@ export const PROMPT_GUESS_MS = 1_000;
 /** Factor by which the delay grows from one check of a silent program to the next. */
 export const PROMPT_BACKOFF = 1.5;
 
-/** Maximum bytes of a name or command quoted in a message. */
-export const MAX_QUOTED_BYTES = 256;
-
 /** The given limits over the defaults. @throws RangeError naming a limit that is not a positive integer. */
 export function resolveLimits(limits: Partial<ExecutorLimits> = {}): ExecutorLimits {
   const resolved = { ...DEFAULT_EXECUTOR_LIMITS, ...limits };

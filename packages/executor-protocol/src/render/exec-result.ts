@@ -1,9 +1,9 @@
 import type { UnifiedExecResult } from "../unified-exec-result.js";
-import { renderGone, renderOutcome, renderOutput } from "./output.js";
+import { renderGone, renderOutcome } from "./output.js";
 
-/** One field per line, then the output, verbatim. */
-export function renderExecResult(result: UnifiedExecResult): string {
-  const { chunkId, wallTimeSeconds, outcome, exitCode, originalTokenCount, range, shown } = result;
+/** One field per line, then the rendered output, verbatim. */
+export function renderExecResult(result: UnifiedExecResult, output: string): string {
+  const { chunkId, wallTimeSeconds, outcome, exitCode, originalTokenCount, shown } = result;
   const lines = [
     `Chunk ID: ${chunkId}`,
     `Wall time: ${wallTimeSeconds.toFixed(4)} seconds`,
@@ -12,7 +12,7 @@ export function renderExecResult(result: UnifiedExecResult): string {
     ...listNotices(result).map((notice) => `Note: ${notice}`),
     "Output:",
   ];
-  return `${lines.join("\n")}\n${renderCut(result)}${renderOutput(range, shown?.output)}`;
+  return `${lines.join("\n")}\n${renderCut(result)}${output}`;
 }
 
 /** What there is to say besides the outcome, one sentence each. */

@@ -2,6 +2,7 @@ import type { StandardToolName, StandardToolResults } from "../tool-results.js";
 import type { ToolCallOutcome } from "../tools.js";
 import type { UnifiedExecResult } from "../unified-exec-result.js";
 import { listNotices, renderExecResult } from "./exec-result.js";
+import { renderOutput } from "./output.js";
 import { renderKilledSession, renderOutputPart, renderScreen, renderSessionList } from "./session-tools.js";
 
 /** The result of a standard tool: as a model reads it, and for programs. */
@@ -9,6 +10,8 @@ export interface PresentedResult<Result> {
   text: string;
   /** Without `shown`. */
   structured: Result;
+  /** The part of the text that is output of the program; only of a unified-exec result. */
+  output?: string;
 }
 
 /** Renders the result of a standard tool whose `shown` is filled in. */
@@ -31,8 +34,10 @@ const PRESENTERS: { readonly [Name in StandardToolName]: Presenter<StandardToolR
 function presentExecResult(result: UnifiedExecResult): PresentedResult<UnifiedExecResult> {
   const { shown: _, ...structured } = result;
   const notices = listNotices(result);
+  const output = renderOutput(result.range, result.shown?.output);
   return {
-    text: renderExecResult(result),
+    output,
+    text: renderExecResult(result, output),
     structured: notices.length === 0 ? structured : { ...structured, notices },
   };
 }

@@ -7,7 +7,7 @@ import {
   type UnansweredCall,
 } from "@codex/executor-protocol";
 import { describeFault } from "@codex/telemetry";
-import { messageOf } from "@codex/values";
+import { messageOf, quote } from "@codex/values";
 import { ToolError, toErrorOutcome } from "../errors.js";
 import type { ExecutorTelemetry } from "../executor-telemetry.js";
 import type { Ledger } from "../idempotency/ledger.js";
@@ -16,7 +16,6 @@ import type { Outbox } from "../output/outbox.js";
 import { ToolOutput } from "../output/tool-output.js";
 import type { CallScope } from "../sessions/call-scope.js";
 import type { UnifiedExec } from "../sessions/unified-exec.js";
-import { quote } from "../text.js";
 import type { SessionTool } from "../tools/session-tool.js";
 import type { ToolCallContext, ToolRegistry } from "../tools/tool-registry.js";
 import { type CallRecord, CallRecords } from "./call-records.js";

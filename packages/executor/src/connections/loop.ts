@@ -1,10 +1,9 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Channel, Received } from "@codex/channel";
 import { type OrchestratorMessage, parseOrchestratorMessage } from "@codex/executor-protocol";
-import { defined } from "@codex/values";
+import { defined, quote } from "@codex/values";
 import type { ExecutorTelemetry } from "../executor-telemetry.js";
 import { sendOn } from "../output/outbox.js";
-import { quote } from "../text.js";
 import type { SessionTool } from "../tools/session-tool.js";
 import type { ToolRegistry } from "../tools/tool-registry.js";
 import type { Connection } from "./connection.js";

@@ -1,7 +1,7 @@
 import { type ListedSession, type SessionList, STANDARD_TOOLS } from "@codex/executor-protocol";
-import { defined } from "@codex/values";
+import { defined, quote } from "@codex/values";
 import type { Session } from "../sessions/session.js";
-import { quote, quoteWords } from "../text.js";
+import { quoteWords } from "../text.js";
 import { getOwners } from "./arguments.js";
 import type { SessionTool } from "./session-tool.js";
 

@@ -2,7 +2,6 @@ import { type CallReply, describeReply, type ProblemLog, type SessionOwner } fro
 import {
   presentResult,
   renderFailure,
-  renderOutput,
   type SessionList,
   type StandardToolResults,
   type UnifiedExecResult,
@@ -165,11 +164,15 @@ function respondToExec(response: Response, text: string | undefined, structured:
   const session = trackResult(response, checked);
   const processId = session === undefined || checked.processId === undefined ? {} : { processId: session.id };
   const own = { ...checked, ...processId };
-  if (text !== undefined) return answered(response, { ...adoptPlain(response, text), structured: own }, []);
+  if (text !== undefined) {
+    const { runningSession, output } = readPlainResult(text);
+    const isNamed = session !== undefined && runningSession === session.processId;
+    return answered(response, { text: isNamed ? renameRunning(text, session.id) : text, output, structured: own }, []);
+  }
   const { shown } = checked;
   const sessionId = shown?.sessionId === undefined ? undefined : adoptShown(response, shown.sessionId).id;
   const presented = presentResult("exec_command", { ...own, shown: { ...shown, ...defined({ sessionId }) } });
-  return answered(response, { ...presented, output: renderOutput(checked.range, shown?.output) }, []);
+  return answered(response, presented, []);
 }
 
 /** A session that the text names: new ones are registered, since their output can be read also when they have ended. */
@@ -196,7 +199,7 @@ function answered(response: Response, { text, structured, output }: Answered, mo
     isError: false,
     text: withNotices(bounded(response, text), notices),
     structured: own,
-    ...defined({ output }),
+    ...(output === undefined ? {} : { output: cutToBytes(output, response.resultTextBytes) }),
   };
 }
 
