@@ -1,47 +1,36 @@
-// The packages as npm installs them, in a project outside of this one.
+// What `scripts/release` makes, and single packages, as npm installs them in a project outside of this one.
 import { spawn, spawnSync } from "node:child_process";
+import { createHash } from "node:crypto";
 import { once } from "node:events";
 import {
-  existsSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   symlinkSync,
   writeFileSync,
 } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
-import { dirname, join, resolve } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { installAlone, listInstalled, listNativeFiles } from "./install-alone.js";
-import { listWithDependencies, packInto } from "./packed-project.js";
+import { installRelease, listDependencies } from "./install-release.js";
 
 const root = fileURLToPath(new URL("../../../", import.meta.url));
-/** What `@codex/local` installs, and what it is used with. */
-const PACKAGES = listWithDependencies(["local", "relay"]);
-
 /** npm and a compiler take their time on a busy machine. */
 const SLOW_MS = 120_000;
 
 let project: string;
+let installed: Awaited<ReturnType<typeof installRelease>>;
 
-/** Each package as `npm pack` would make it: what its `files` name. Dependencies are linked, as pnpm does. */
-beforeAll(() => {
-  project = mkdtempSync(join(tmpdir(), "codex packed-"));
-  const modules = join(project, "node_modules");
-  mkdirSync(join(modules, "@codex"), { recursive: true });
-  mkdirSync(join(modules, "@types"));
-  symlinkSync(
-    dirname(createRequire(join(root, "packages/channel/")).resolve("@types/node/package.json")),
-    join(modules, "@types/node"),
-  );
-  packInto(project, PACKAGES);
-  writeFileSync(join(project, "package.json"), '{ "type": "module" }');
+beforeAll(async () => {
+  installed = await installRelease();
+  project = installed.project;
 }, SLOW_MS);
 afterAll(() => rmSync(project, { recursive: true }));
 
@@ -53,9 +42,10 @@ function run(file: string, cwd = project) {
 
 /** What a strict TypeScript project says of files, those of their dependencies included. */
 function check(...files: string[]) {
+  const types = dirname(createRequire(join(root, "packages/channel/")).resolve("@types/node/package.json"));
   const tsc = join(root, "node_modules/.bin/tsc");
   const flags = ["--noEmit", "--strict", "--skipLibCheck", "false", "--module", "nodenext", "--target", "es2022"];
-  const { stdout, status } = spawnSync(tsc, [...flags, "--types", "node", ...files], {
+  const { stdout, status } = spawnSync(tsc, [...flags, "--types", "node", "--typeRoots", dirname(types), ...files], {
     cwd: project,
     encoding: "utf8",
   });
@@ -105,20 +95,51 @@ const imports = Object.entries(NAMES).map(([name, it]) => `import { ${it} } from
 const requires = Object.entries(NAMES).map(([name, it]) => `const { ${it} } = require("@codex/${name}");`);
 const OUTPUT = "one\ntwo\n0 0\n";
 
-describe("the packed packages", { timeout: SLOW_MS }, () => {
-  it("run as modules, and by require", () => {
+describe("the released file", { timeout: SLOW_MS }, () => {
+  it("is one entry in a project, which npm installs without a warning", () => {
+    expect(installed.stderr).toBe("");
+    const listed = spawnSync("npm", ["ls", "--json"], { cwd: project, encoding: "utf8" });
+    const { dependencies } = JSON.parse(listed.stdout) as { dependencies: Record<string, unknown> };
+    expect({ status: listed.status, names: Object.keys(dependencies) }).toEqual({ status: 0, names: ["codex"] });
+  });
+
+  it("takes at most 40 MB on a disk, with all it depends on", () => {
+    const { stdout } = spawnSync("du", ["-sk", "node_modules"], { cwd: project, encoding: "utf8" });
+    expect(parseInt(stdout, 10)).toBeGreaterThan(1000);
+    expect(parseInt(stdout, 10)).toBeLessThanOrEqual(40_000);
+  });
+
+  it("comes with its checksum and a list of what is in it", () => {
+    const hash = (file: string) => createHash("sha256").update(readFileSync(file)).digest("hex");
+    const { file } = installed;
+    expect(readFileSync(`${file}.sha256`, "utf8")).toBe(`${hash(file)}  ${basename(file)}\n`);
+    const listed = readFileSync(`${file}.contents`, "utf8").trimEnd().split("\n");
+    expect(listed.length).toBeGreaterThan(1000);
+    for (const line of listed) {
+      const [, wanted, path] = /^(\w{64}) {2}(.+)$/.exec(line)!;
+      expect(hash(join(project, "node_modules/codex", path!)), path).toBe(wanted);
+    }
+  });
+
+  it("has the command", () => {
+    const command = join(project, "node_modules/.bin/codex");
+    const { stdout, stderr } = spawnSync(command, ["run", "--", "echo", "hi"], { cwd: project, encoding: "utf8" });
+    expect({ stdout, stderr }).toEqual({ stdout: "hi\n", stderr: "" });
+  });
+
+  it("runs as modules, and by require", () => {
     writeFileSync(join(project, "sample.mjs"), `${imports.join("\n")}${SAMPLE}`);
     writeFileSync(join(project, "sample.cjs"), `${requires.join("\n")}(async () => {${SAMPLE}})();`);
     for (const file of ["sample.mjs", "sample.cjs"])
       expect(run(file)).toEqual({ status: 0, stdout: OUTPUT, stderr: "" });
   });
 
-  it("run in one process from one import", () => {
+  it("runs in one process from one import", () => {
     writeFileSync(join(project, "local.mjs"), `import { createLocalOrchestrator } from "@codex/local";${LOCAL_SAMPLE}`);
     expect(run("local.mjs")).toEqual({ status: 0, stdout: OUTPUT, stderr: "" });
   });
 
-  it("have types that compile in a strict project without skipLibCheck", () => {
+  it("has types that compile in a strict project without skipLibCheck", () => {
     const typed = SAMPLE.replace("const policy =", "const policy: PolicyOptions =")
       .replace("result.structured.exitCode", "result.structured?.outcome.kind")
       .replace("terminal.structured.exitCode", "terminal.structured");
@@ -130,23 +151,10 @@ describe("the packed packages", { timeout: SLOW_MS }, () => {
     expect(check("sample.ts", "readme.ts", "library.ts")).toEqual({ stdout: "", status: 0 });
   });
 
-  it("run the sample of the README", () => {
+  it("runs the sample of the README", () => {
     const sample = readSample("README.md").replace("npm test", "echo tested");
     writeFileSync(join(project, "readme.mjs"), sample);
     expect(run("readme.mjs")).toMatchObject({ status: 0, stderr: "" });
-  });
-
-  it("include the sources of their source maps", () => {
-    for (const name of PACKAGES) {
-      const dist = join(project, "node_modules/@codex", name, "dist");
-      const maps = readdirSync(dist, { recursive: true, encoding: "utf8" }).filter((file) => file.endsWith(".map"));
-      expect(maps.length).toBeGreaterThan(0);
-      for (const map of maps) {
-        const { sources } = JSON.parse(readFileSync(join(dist, map), "utf8")) as { sources: string[] };
-        const missing = sources.filter((source) => !existsSync(resolve(dist, dirname(map), source)));
-        expect(missing, map).toEqual([]);
-      }
-    }
   });
 
   it.each(["esm", "cjs"] as const)("can be bundled as %s, and a bundle reports missing native code", async (format) => {
@@ -187,9 +195,10 @@ describe("the packed packages", { timeout: SLOW_MS }, () => {
   });
 
   // webpack takes these for files to copy into its output, without what they import.
-  it("name no file of theirs in a way that bundlers replace", () => {
-    const replaced = PACKAGES.flatMap((name) => {
-      const dist = join(project, "node_modules/@codex", name, "dist");
+  it("names no file of its own in a way that bundlers replace", () => {
+    const names = readdirSync(join(project, "node_modules/codex/packages")).filter((name) => name !== "cli");
+    const replaced = names.flatMap((name) => {
+      const dist = join(project, "node_modules/codex/packages", name, "dist");
       const files = readdirSync(dist, { recursive: true, encoding: "utf8" }).filter((file) => file.endsWith(".js"));
       const isReplaced = (file: string) =>
         /new URL\([^)]*import\.meta\.url|createRequire\(import\.meta/.test(readFileSync(join(dist, file), "utf8"));
@@ -233,25 +242,23 @@ console.log(JSON.stringify({ names, outcome, stdout }));
 await orchestrator.close();
 `;
 
-describe("a package that npm installs alone", { timeout: 2 * SLOW_MS }, () => {
+describe("a package that reaches other hosts", { timeout: SLOW_MS }, () => {
   it.each([
     ["exec-server-client", "exec-server", REMOTE_HOST],
     ["orchestrator", "executor", REMOTE_TOOLS],
-  ])("%s has no native code in its tree, and reaches another host", async (name, server, program) => {
-    const installed = await installAlone(join(root, "packages", name));
+  ])("%s needs no native code", async (name, server, program) => {
+    expect(listDependencies(name)).not.toContain("koffi");
+    expect(listDependencies(name)).not.toContain("node-pty");
+    const native = join(project, "node_modules/codex/native");
+    renameSync(native, `${native}.away`);
     const served = spawn(process.execPath, [join(root, "packages/cli/dist/codex.js"), server, "--listen", LISTEN]);
     try {
-      expect(listInstalled(installed)).toContain(`@codex/${name}`);
-      expect(listInstalled(installed)).not.toContain("koffi");
-      expect(listInstalled(installed)).not.toContain("node-pty");
-      expect(listNativeFiles(installed)).toEqual([]);
       const [url] = (await once(createInterface(served.stdout), "line")) as [string];
-      const directory = join(installed, "listed");
-      mkdirSync(directory);
+      const directory = mkdtempSync(join(project, "listed-"));
       for (const file of ["a.txt", "b.txt"]) writeFileSync(join(directory, file), `this is ${file}\n`);
-      writeFileSync(join(installed, "program.mjs"), program);
+      writeFileSync(join(project, "program.mjs"), program);
       const { status, stdout, stderr } = spawnSync(process.execPath, ["program.mjs", url, directory], {
-        cwd: installed,
+        cwd: project,
         encoding: "utf8",
         env: { PATH: "" },
       });
@@ -265,7 +272,7 @@ describe("a package that npm installs alone", { timeout: 2 * SLOW_MS }, () => {
       const ended = once(served, "exit");
       served.kill();
       await ended;
-      rmSync(installed, { recursive: true });
+      renameSync(`${native}.away`, native);
     }
   });
 });
