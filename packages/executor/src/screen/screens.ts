@@ -12,14 +12,14 @@ export interface ScreenOwner {
   readonly process: { readonly log: OutputLog };
   /** The sizes of its terminal; undefined on pipes. */
   readonly sizes: SizeHistory | undefined;
-  /** Its screen, while it is retained. */
-  screen: Screen | undefined;
 }
 
 /** The screens of one orchestrator's sessions, rendered when they are read. */
 export class Screens {
   readonly #limit: number;
-  /** Sessions with a screen, least recently read first. Weak: a screen is dropped with its session. */
+  /** A screen is dropped with its session. */
+  readonly #screens = new WeakMap<ScreenOwner, Screen>();
+  /** Sessions with a screen, least recently read first. */
   #kept: WeakRef<ScreenOwner>[] = [];
   #create: Promise<(size: TerminalSize) => HeadlessTerminal> | undefined;
 
@@ -45,9 +45,10 @@ export class Screens {
       );
     }
     const create = await this.#load();
-    session.screen ??= new Screen(create(sizes.last), process.log, sizes);
+    const screen = this.#screens.get(session) ?? new Screen(create(sizes.last), process.log, sizes);
+    this.#screens.set(session, screen);
     this.#touch(session);
-    return this.#render(session, session.screen, { signal, styled });
+    return this.#render(session, screen, { signal, styled });
   }
 
   async #render(
@@ -59,7 +60,7 @@ export class Screens {
       const view = await screen.read(signal, SCREEN_RENDER_MS, styled);
       if (view !== undefined) return view;
     } catch (error) {
-      session.screen = undefined;
+      this.#screens.delete(session);
       throw error;
     }
     const { end } = session.process.log;
@@ -76,11 +77,14 @@ export class Screens {
   }
 
   #touch(session: ScreenOwner): void {
-    this.#kept = this.#kept.filter((ref) => ref.deref()?.screen !== undefined && ref.deref() !== session);
+    this.#kept = this.#kept.filter((ref) => {
+      const kept = ref.deref();
+      return kept !== undefined && kept !== session && this.#screens.has(kept);
+    });
     this.#kept.push(new WeakRef(session));
     for (const ref of this.#kept.splice(0, Math.max(0, this.#kept.length - this.#limit))) {
       const dropped = ref.deref();
-      if (dropped !== undefined) dropped.screen = undefined;
+      if (dropped !== undefined) this.#screens.delete(dropped);
     }
   }
 }

@@ -58,11 +58,7 @@ export async function waitForResult(session: Session, poll: Poll, context: Resul
     await follower?.finish(to);
     const budget = { bytes: bounds.budgetBytes, countedBytes: context.limits.countedBytes };
     const slice = await readSlice(log, { from: session.cursor, to }, budget);
-    session.cursor = to;
-    session.release();
-    session.seenEnd = state.end;
-    session.outcomeReported ||= state.outcome.kind !== "running";
-    session.wasCut ||= slice.omitted.some(({ reason }) => reason === "budget");
+    session.noteResult({ to, state, isCut: slice.omitted.some(({ reason }) => reason === "budget") });
     return createResult(session, { state, slice, notices, startedAt: poll.startedAt, waitEnded }, context);
   } finally {
     await follower?.stop();

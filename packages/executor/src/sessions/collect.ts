@@ -50,7 +50,7 @@ export async function waitForWindow(session: Session, clock: Clock, window: Wind
     const finish = (seen: number, deadline: number, isQuiet: boolean) => {
       const { process } = session;
       const report = () => {
-        if (isQuiet) session.quietEnd = seen;
+        if (isQuiet) session.noteQuiet(seen);
         resolve("exit");
       };
       if (process.hasReceivedAll === undefined) return report();

@@ -65,11 +65,7 @@ export async function sendInput(session: Session, request: WriteStdinRequest, ma
 
 /** A program that reads lines gets no more of a line than its terminal keeps, also of one written in several calls; one that reads keys gets everything. */
 function describeLongLine(session: Session, bytes: Uint8Array): string[] {
-  let longest = 0;
-  for (const byte of bytes) {
-    session.openLineBytes = LINE_ENDS.has(byte) ? 0 : session.openLineBytes + 1;
-    longest = Math.max(longest, session.openLineBytes);
-  }
+  const longest = session.input.noteLines(bytes);
   if (longest <= MAX_TERMINAL_LINE_BYTES) return [];
   return [
     `a line of ${longest} bytes was written to a terminal: of a line, a program that reads lines (\`read\`, \`cat\`) gets ` +
@@ -79,8 +75,6 @@ function describeLongLine(session: Session, bytes: Uint8Array): string[] {
 
 /** Bytes of a line that a terminal in line mode keeps, without the line's end; as in Linux. */
 const MAX_TERMINAL_LINE_BYTES = 4095;
-/** Carriage return, line feed, and Ctrl-D, which end the line for the program; Ctrl-C, -U, -Z and -\\, which discard it; Esc, of a program that reads keys. */
-const LINE_ENDS: ReadonlySet<number> = new Set([0x0d, 0x0a, 0x04, 0x03, 0x15, 0x1a, 0x1c, 0x1b]);
 
 const NO_INPUT: SentInput = {
   failures: [],
@@ -123,7 +117,7 @@ function writeInput(session: Session, bytes: Buffer, maxWaiting: number): SentIn
   if (!hasStdin(session)) {
     throw new ToolError('stdin is closed for this session; start it with tty=true, or with stdin="open"');
   }
-  const waiting = session.waitingInput;
+  const waiting = session.input.waitingBytes;
   if (waiting + bytes.length > maxWaiting) {
     throw new ToolError(
       `input of ${bytes.length} bytes was refused: the program has not read ${waiting} bytes yet, and the limit is ${maxWaiting} bytes`,
@@ -131,10 +125,10 @@ function writeInput(session: Session, bytes: Buffer, maxWaiting: number): SentIn
   }
   let failure: AbortController | undefined;
   let state: "waiting" | "done" | { error: unknown } = "waiting";
-  session.waitingInput += bytes.length;
+  const taken = session.input.wait(bytes.length);
   const settle = (result: "done" | { error: unknown }) => {
     state = result;
-    session.waitingInput -= bytes.length;
+    taken();
     if (result !== "done") failure?.abort(WRITTEN);
   };
   const settled = session.process.write(bytes).then(

@@ -58,7 +58,7 @@ async function untilOutput(
 /** A result, or the milliseconds of silence after which there will be one, or undefined while the program is busy. */
 async function checkPrompt(session: Session, quietMs: number): Promise<PromptSeen | number | undefined> {
   // It has not read its previous input.
-  if (session.waitingInput > 0) return undefined;
+  if (session.input.waitingBytes > 0) return undefined;
   const wait = (await session.process.getInputWait?.()) ?? "unknown";
   if (wait === "waits") return "prompt";
   if (wait === "busy") return undefined;

@@ -116,7 +116,6 @@ export class SessionTable {
 
   /** The result that reported the end of a session was never received: it can be requested again. */
   unreport(session: Session): void {
-    session.outcomeReported = false;
     const recent = this.#recent.get(session.id);
     if (recent === undefined) return;
     recent.session = session;
@@ -184,11 +183,11 @@ export class SessionTable {
   /** Ended sessions first; never one whose first call is in progress. One that a call waits for counts as just used. */
   #pickLeastUsed(client: string | undefined): Session {
     const sessions = this.list();
-    const idle = sessions.filter(({ users }) => users === 0);
-    const busy = sessions.filter(({ users }) => users > 0);
+    const idle = sessions.filter(({ isUsed }) => !isUsed);
+    const busy = sessions.filter(({ isUsed }) => isUsed);
     const available = [...idle, ...busy]
       .slice(0, Math.max(0, this.#live.size - this.#limits.newestSessions))
-      .filter(({ established }) => established);
+      .filter(({ isEstablished }) => isEstablished);
     const largest = this.#findLargestShare(sessions, client);
     const share = available.filter((session) => session.client === largest);
     const candidates = share.length > 0 ? share : available;
@@ -213,7 +212,7 @@ export class SessionTable {
     this.#recent.set(session.id, recent);
     if (!unreported && !session.wasCut) drop(recent);
     const retained = [...this.#recent.values()].filter((entry) => entry.session !== undefined);
-    const idle = retained.filter((entry) => entry.session?.users === 0);
+    const idle = retained.filter((entry) => entry.session?.isUsed === false);
     for (const entry of idle.slice(0, Math.max(0, retained.length - this.#limits.retainedLogs))) drop(entry);
     for (const [id, entry] of this.#recent) {
       if (this.#recent.size <= this.#limits.recentSessions) break;

@@ -3,8 +3,8 @@ import { DEFAULT_TERMINAL_SIZE, type ExecProcess, type LogHold, type ProcessStdi
 import type { ProcessOutcome, TerminalSize, WhenFull } from "@codex/executor-protocol";
 import { LiveOutputSender, type LiveReceiver } from "../output/live-output.js";
 import { explainMissing, type Retention } from "../output/retention.js";
-import type { Screen } from "../screen/screen.js";
 import { SizeHistory } from "../screen/size-history.js";
+import { SessionInput } from "./session-input.js";
 import type { StartupNote } from "./shell-startup.js";
 import { TurnQueue } from "./turn-queue.js";
 
@@ -31,6 +31,11 @@ export interface SessionState {
   end: number;
 }
 
+/** Times are milliseconds on the clock. `quietEnd`: end of the log when there was no output for a while after the exit, with the output still open. */
+type Phase =
+  | { readonly kind: "running" }
+  | { readonly kind: "exited"; readonly at: number; readonly quietEnd: number | undefined };
+
 /** A process, and how much of it calls have reported. */
 export class Session {
   readonly id: number;
@@ -46,32 +51,13 @@ export class Session {
   /** Sizes of its terminal; undefined on pipes. */
   readonly sizes: SizeHistory | undefined;
   readonly turns = new TurnQueue();
-  /** Offset up to which output was returned by a result. */
-  cursor = 0;
-  /** End of the log at the time of the last result. */
-  seenEnd = 0;
-  /** Number of calls in progress that use it. */
-  users = 0;
-  /** Its first call has completed. */
-  established = false;
-  /** A result has reported how it ended. */
-  outcomeReported = false;
-  /** A result has left out output that can still be read. */
-  wasCut = false;
-  /** Why this executor ended it. */
-  endNote: string | undefined;
-  /** Its time limit ended it. */
-  timedOut = false;
-  /** Bytes of input that the program has not read yet. */
-  waitingInput = 0;
-  /** Bytes written to its terminal since the last end of a line. */
-  openLineBytes = 0;
-  /** End of the log when there was no output for a while after the exit, with the output still open. */
-  quietEnd: number | undefined;
-  /** Time of its exit, milliseconds on the clock. */
-  exitedAt: number | undefined;
-  /** Its rendered terminal, while it is retained. */
-  screen: Screen | undefined;
+  readonly input = new SessionInput();
+  #phase: Phase = { kind: "running" };
+  /** What results have reported. */
+  #reported = { cursor: 0, end: 0, outcome: false, wasCut: false };
+  #ending: { readonly note: string; readonly timedOut: boolean } | undefined;
+  #users = 0;
+  #isEstablished = false;
   readonly #explainEviction: () => string;
   readonly #clock: Clock;
   /** Pauses the program while its output is not received. */
@@ -109,7 +95,7 @@ export class Session {
     this.#memoryBytes = retention.log.headBytes + retention.log.tailBytes;
     this.#clock = start.clock;
     void this.process.exited.then(() => {
-      this.exitedAt = this.#clock.now();
+      this.#phase = { kind: "exited", at: this.#clock.now(), quietEnd: undefined };
       this.#notify();
     });
     void this.process.closed.then(() => this.#notify());
@@ -130,9 +116,95 @@ export class Session {
     return { outcome, closed: log.complete && outcome.kind !== "running", end: log.end };
   }
 
+  /** Time of its exit, milliseconds on the clock. */
+  get exitedAt(): number | undefined {
+    return this.#phase.kind === "exited" ? this.#phase.at : undefined;
+  }
+
+  /** End of the log when there was no output for a while after the exit, with the output still open. */
+  get quietEnd(): number | undefined {
+    return this.#phase.kind === "exited" ? this.#phase.quietEnd : undefined;
+  }
+
+  noteQuiet(end: number): void {
+    if (this.#phase.kind === "exited") this.#phase = { ...this.#phase, quietEnd: end };
+  }
+
+  /** Offset up to which output was returned by a result. */
+  get cursor(): number {
+    return this.#reported.cursor;
+  }
+
+  /** End of the log at the time of the last result. */
+  get seenEnd(): number {
+    return this.#reported.end;
+  }
+
+  /** Whether a result has reported how it ended. */
+  get outcomeReported(): boolean {
+    return this.#reported.outcome;
+  }
+
+  /** Whether a result has left out output that can still be read. */
+  get wasCut(): boolean {
+    return this.#reported.wasCut;
+  }
+
   /** Bytes of output that no result has covered. */
   get unread(): number {
     return this.process.log.end - this.cursor;
+  }
+
+  /** A result covers its output up to `to`, and this state. `isCut`: not all of it was returned. */
+  noteResult({ to, state, isCut }: { to: number; state: SessionState; isCut: boolean }): void {
+    const { outcome, wasCut } = this.#reported;
+    const isEnd = state.outcome.kind !== "running";
+    this.#reported = { cursor: to, end: state.end, outcome: outcome || isEnd, wasCut: wasCut || isCut };
+    this.release();
+  }
+
+  /** The result that covered its output up to `to` was not received. False if there is a later one. */
+  takeBackResult({ from, to }: { from: number; to: number }): boolean {
+    if (this.cursor !== to) return false;
+    this.#reported = { ...this.#reported, cursor: from, outcome: false };
+    return true;
+  }
+
+  /** Why this executor ended it. */
+  get endNote(): string | undefined {
+    return this.#ending?.note;
+  }
+
+  /** Whether its time limit ended it. */
+  get timedOut(): boolean {
+    return this.#ending?.timedOut ?? false;
+  }
+
+  /** This executor ends it. The first reason is told. */
+  noteEnding(note: string, { timedOut = false } = {}): void {
+    this.#ending = { note: this.#ending?.note ?? note, timedOut: timedOut || this.timedOut };
+  }
+
+  /** Whether its first call has completed. */
+  get isEstablished(): boolean {
+    return this.#isEstablished;
+  }
+
+  establish(): void {
+    this.#isEstablished = true;
+  }
+
+  /** Whether calls in progress use it. */
+  get isUsed(): boolean {
+    return this.#users > 0;
+  }
+
+  /** A call uses it. Returns a function that ends the use, to be called once. */
+  use(): () => void {
+    this.#users += 1;
+    return () => {
+      this.#users -= 1;
+    };
   }
 
   /** Offset at which the program is paused until a result returns its output; a call need not wait beyond it. */
@@ -168,7 +240,6 @@ export class Session {
 
   /** Releases the output, once no result retains it. Output in memory stays readable. */
   dispose(): void {
-    this.screen = undefined;
     this.#disposing = true;
     if (this.#retained === 0) this.process.dispose();
   }

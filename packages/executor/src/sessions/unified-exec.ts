@@ -167,7 +167,7 @@ export class UnifiedExec {
     const ended = new Map<Session, EndedSession>();
     const end = () =>
       this.#table.listAll().map(async (session) => {
-        session.endNote ??= note;
+        session.noteEnding(note);
         const wasRunning = session.process.outcome.kind === "running";
         if (wasRunning) ended.set(session, { session, receipt: undefined });
         const receipt = await this.#terminate(session, { by: "shutdown", graceMs });
@@ -218,7 +218,7 @@ export class UnifiedExec {
         if (!session.outcomeReported) this.#announceExit(session, call.answered);
         return answer;
       } finally {
-        session.established = true;
+        session.establish();
         endTurn?.();
       }
     });
@@ -285,9 +285,7 @@ export class UnifiedExec {
       bytes: session.bytesInMemory,
       replay: () => session.live.replay(requestId, to),
       undo: () => {
-        if (session.cursor !== to) return; // there is a later result
-        session.cursor = from;
-        this.#table.unreport(session);
+        if (session.takeBackResult({ from, to })) this.#table.unreport(session);
       },
       release: () => {
         stopRetaining();
@@ -303,7 +301,7 @@ export class UnifiedExec {
     this.#wasUsed = true;
     try {
       if (pruned !== undefined) {
-        pruned.endNote ??= `the session was ended to make room for another: at most ${limits.sessions} are kept`;
+        pruned.noteEnding(`the session was ended to make room for another: at most ${limits.sessions} are kept`);
         telemetry.pruned.value += 1;
         telemetry.log.warn?.("session ended to make room", { sessionId: pruned.id });
         await this.#terminate(pruned, { by: "prune", graceMs: PRUNE_GRACE_MS });
@@ -322,8 +320,8 @@ export class UnifiedExec {
   #limitTime(session: Session, timeoutMs: number): void {
     const cancel = this.#options.clock.after(timeoutMs, () => {
       if (session.process.outcome.kind !== "running") return;
-      session.timedOut = true;
-      session.endNote ??= `the time limit of ${timeoutMs} ms was reached, and the session was ended`;
+      const note = `the time limit of ${timeoutMs} ms was reached, and the session was ended`;
+      session.noteEnding(note, { timedOut: true });
       // If the host cannot be reached, the outcome of the process is `lost`.
       this.#terminate(session, { by: "timeout" }).catch(() => {});
     });
@@ -341,11 +339,11 @@ export class UnifiedExec {
   }
 
   async #use<T>(session: Session, run: () => Promise<T>): Promise<T> {
-    session.users += 1;
+    const endUse = session.use();
     try {
       return await run();
     } finally {
-      session.users -= 1;
+      endUse();
       this.#table.touch(session);
       this.#settle(session);
     }
@@ -354,7 +352,7 @@ export class UnifiedExec {
   /** Frees the place of a session whose end was reported with all of its output. */
   #settle(session: Session): void {
     const isDone = session.outcomeReported && session.state.closed && session.unread === 0;
-    if (isDone && session.users === 0) this.#table.retire(session);
+    if (isDone && !session.isUsed) this.#table.retire(session);
   }
 
   async #track<T>(work: Promise<T>): Promise<T> {

@@ -22,7 +22,8 @@ async function describe(session: Session, now: number): Promise<ListedSession> {
   const { outcome, closed } = session.state;
   const running = outcome.kind === "running";
   // Input that was not read yet may change it.
-  const directory = running && session.waitingInput === 0 ? await session.process.getInputDirectory?.() : undefined;
+  const directory =
+    running && session.input.waitingBytes === 0 ? await session.process.getInputDirectory?.() : undefined;
   return {
     sessionId: session.id,
     command: quoteWords(session.command, MAX_COMMAND_BYTES),
