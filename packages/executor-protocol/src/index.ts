@@ -1,3 +1,4 @@
+export { formatArgumentProblem, formatProblem, PARSE_CONTEXT } from "@codex/values/problem";
 export { CALL_VARIABLES } from "./call-variables.js";
 export {
   ackSchema,
@@ -42,7 +43,6 @@ export {
   parseOrchestratorMessage,
   parseWriteStdinRequest,
 } from "./parse.js";
-export { formatArgumentProblem, formatProblem, PARSE_CONTEXT } from "./problem.js";
 export { type RecordedOutput, recordedOutputSchema } from "./recorded-output.js";
 export { BYTES_PER_TOKEN, estimateTokens, renderOutcome, renderOutput } from "./render/output.js";
 export { presentResult, renderFailure, UNKNOWN_SESSION } from "./render/result.js";

@@ -1,3 +1,4 @@
+import { formatProblem, PARSE_CONTEXT } from "@codex/values/problem";
 import * as z from "zod/mini";
 import { readOutputAck } from "./ack.js";
 import {
@@ -7,7 +8,6 @@ import {
   orchestratorMessageSchema,
 } from "./messages.js";
 import { readCall, readInput } from "./plain-call.js";
-import { formatProblem, PARSE_CONTEXT } from "./problem.js";
 import {
   type ExecCommandRequest,
   execCommandRequestSchema,

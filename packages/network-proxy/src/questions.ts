@@ -1,5 +1,6 @@
 import { waitUnlessAborted } from "@codex/clock";
 import type { Target } from "@codex/network-policy";
+import { evictOldest } from "@codex/values";
 import type { DecisionEvent, Failure } from "./events.js";
 import { MAX_NAMES, MAX_QUESTIONS } from "./limits.js";
 import type { Wanted } from "./wanted.js";
@@ -94,8 +95,8 @@ export class Questions {
 
   /** The oldest answer is forgotten: it is asked for again. */
   #remember(key: string, decision: Answer["decision"]): void {
-    if (this.#remembered.size >= MAX_NAMES) this.#remembered.delete(this.#remembered.keys().next().value!);
     this.#remembered.set(key, decision);
+    evictOldest(this.#remembered, MAX_NAMES);
   }
 }
 

@@ -1,6 +1,7 @@
 import { lookup as lookupOfNode } from "node:dns/promises";
 import { type Clock, withDeadline } from "@codex/clock";
 import { type Address, parseAddress } from "@codex/network-policy";
+import { evictOldest } from "@codex/values";
 import { MAX_NAMES, MAX_RESOLVE_MS, RESOLVED_FOR_MS } from "./limits.js";
 
 /** Resolves a name to its addresses, in the order in which they should be tried. @throws if it has none */
@@ -50,9 +51,6 @@ export class Resolver {
 
   /** Lookups under way are kept: they are bounded by the connections that wait for them. */
   #forgetOld(): void {
-    for (const [name, { until }] of this.#known) {
-      if (this.#known.size <= MAX_NAMES) return;
-      if (until !== Number.POSITIVE_INFINITY) this.#known.delete(name);
-    }
+    evictOldest(this.#known, MAX_NAMES, (_name, { until }) => until === Number.POSITIVE_INFINITY);
   }
 }

@@ -1,7 +1,15 @@
 import type * as z from "zod/mini";
 
 /** Values under these fields may be secrets: never shown. */
-const SECRET_FIELDS: ReadonlySet<PropertyKey> = new Set(["env", "set", "input", "chunk", "arguments"]);
+const SECRET_FIELDS: ReadonlySet<PropertyKey> = new Set([
+  "env",
+  "set",
+  "input",
+  "chunk",
+  "arguments",
+  "http_headers",
+  "query_params",
+]);
 
 /** Maximum characters of a peer's text that a problem quotes. */
 const MAX_SHOWN = 64;
@@ -31,22 +39,42 @@ export const formatProblem = (error: z.core.$ZodError, value: unknown): string =
 export const formatArgumentProblem = (error: z.core.$ZodError, value: unknown): string =>
   formatFirst(error, value, true);
 
-function formatFirst(error: z.core.$ZodError, value: unknown, isToolSchema: boolean): string {
-  const first = error.issues[0];
-  if (first === undefined) return "invalid value";
-  const more = error.issues.length > 1 ? ` (and ${error.issues.length - 1} more)` : "";
-  return `${formatIssue(deepest(first), value, isToolSchema)}${more}`;
+/** The first thing that is wrong with a value. */
+export interface Problem {
+  readonly path: readonly PropertyKey[];
+  /** `command[1]`, `env.PATH`, `env["a b"]`; empty for the value itself. */
+  readonly name: string;
+  /** Nothing is there. */
+  readonly isMissing: boolean;
+  /** `expected a string, got 7`: without what may be secret. */
+  readonly text: string;
 }
 
-function formatIssue(issue: z.core.$ZodIssue, value: unknown, isToolSchema: boolean): string {
+/**
+ * What `formatProblem` formats, for messages of another form.
+ * @param isToolSchema as of `formatArgumentProblem`
+ */
+export function findProblem(error: z.core.$ZodError, value: unknown, isToolSchema = false): Problem {
+  const [first] = error.issues;
+  if (first === undefined) return { path: [], name: "", isMissing: false, text: "invalid value" };
+  const issue = deepest(first);
   const found = getAt(value, issue.path);
-  const name = formatPath(issue.path);
-  if (found === undefined && name !== "") return `missing field \`${name}\``;
   const hasMessage = issue.message !== NO_MESSAGE;
   const rule =
     hasMessage && isToolSchema ? issue.message : `expected ${hasMessage ? issue.message : describeExpected(issue)}`;
-  const text = `${rule}, got ${describeFound(found, issue, isToolSchema)}`;
-  return name === "" ? text : `field \`${name}\`: ${text}`;
+  return {
+    path: issue.path,
+    name: formatPath(issue.path),
+    isMissing: found === undefined && issue.path.length > 0,
+    text: `${rule}, got ${describeFound(found, issue, isToolSchema)}`,
+  };
+}
+
+function formatFirst(error: z.core.$ZodError, value: unknown, isToolSchema: boolean): string {
+  const { name, isMissing, text } = findProblem(error, value, isToolSchema);
+  const more = error.issues.length > 1 ? ` (and ${error.issues.length - 1} more)` : "";
+  if (isMissing) return `missing field \`${name}\`${more}`;
+  return `${name === "" ? "" : `field \`${name}\`: `}${text}${more}`;
 }
 
 /** Of a union that did not match: the one problem within the intended branch, if that can be determined. */
@@ -122,6 +150,7 @@ const formatList = (values: readonly unknown[]): string =>
 /** The kind of a value; the value itself only where it is short, and not secret. */
 function describeFound(value: unknown, issue: z.core.$ZodIssue, showsText: boolean): string {
   const open = !issue.path.some((key) => SECRET_FIELDS.has(key));
+  if (value === undefined) return "nothing";
   if (value === null) return "null";
   if (Array.isArray(value)) return value.length === 0 ? "an empty array" : "an array";
   const isChoice =

@@ -1,4 +1,5 @@
 import { defined } from "@codex/values";
+import { findProblem, PARSE_CONTEXT } from "@codex/values/problem";
 import * as z from "zod/mini";
 
 /** Agent settings of a configuration, except the provider. Absent members are not set. */
@@ -72,10 +73,10 @@ const schema = z.object({
  * @throws AgentSettingsError naming the key
  */
 export function readAgentSettings(table: Readonly<Record<string, unknown>>, model?: string): AgentSettings {
-  const parsed = schema.safeParse(table);
+  const parsed = schema.safeParse(table, PARSE_CONTEXT);
   if (!parsed.success) {
-    const [issue] = parsed.error.issues;
-    throw new AgentSettingsError(`\`${(issue?.path ?? []).join(".")}\`: ${issue?.message ?? "does not fit"}`);
+    const { name, text } = findProblem(parsed.error, table);
+    throw new AgentSettingsError(`\`${name}\`: ${text}`);
   }
   const config = parsed.data;
   return {

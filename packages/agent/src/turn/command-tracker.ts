@@ -1,6 +1,6 @@
 import type { UnifiedExecResult } from "@codex/executor-protocol";
 import type { AnyStructured, LiveOutput, RefusedCall, ToolCallResult } from "@codex/orchestrator";
-import { defined } from "@codex/values";
+import { defined, evictOldest } from "@codex/values";
 import type { AgentEvent } from "../events/agent-event.js";
 import { OutputText } from "../events/output-text.js";
 import type { CommandDetails, ItemStatus } from "../events/thread-item.js";
@@ -162,10 +162,8 @@ export class CommandTracker {
   #follow(tracked: TrackedCommand, sessionId: number): void {
     tracked.sessionId = sessionId;
     this.#sessions.set(sessionId, tracked);
-    if (this.#sessions.size <= this.#options.trackedSessions) return;
     // One that runs is never forgotten; their number is limited where they run.
-    const ended = [...this.#sessions.keys()].find((id) => this.#options.findEnd(id) !== undefined);
-    if (ended !== undefined) this.#sessions.delete(ended);
+    evictOldest(this.#sessions, this.#options.trackedSessions, (id) => this.#options.findEnd(id) === undefined);
   }
 
   /** Completes a command whose start was refused; refused input does not end a session. */

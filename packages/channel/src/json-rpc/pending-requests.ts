@@ -1,3 +1,4 @@
+import { evictOldest } from "@codex/values";
 import { ChannelError } from "../errors.js";
 import type { RpcId } from "./rpc-id.js";
 
@@ -48,11 +49,7 @@ export class PendingRequests {
     if (pending === undefined) return;
     pending.reject(reason);
     this.#abandoned.add(id);
-    if (this.#abandoned.size <= this.#most) return;
-    for (const oldest of this.#abandoned) {
-      this.#abandoned.delete(oldest);
-      return;
-    }
+    evictOldest(this.#abandoned, this.#most);
   }
 
   rejectAll(error: Error): void {

@@ -1,3 +1,4 @@
+import { evictOldest } from "@codex/values";
 import type { ProcessNotification } from "../connection/responses.js";
 import { ClientError } from "../errors.js";
 import { type EventSink, ProcessChannel } from "../events/process-channel.js";
@@ -60,11 +61,7 @@ export class ClientSession {
   /** Over MAX_ORPHANS the oldest is dropped; it ends with the session. */
   addOrphan(processId: string): void {
     this.#orphans.add(processId);
-    if (this.#orphans.size <= MAX_ORPHANS) return;
-    for (const oldest of this.#orphans) {
-      this.#orphans.delete(oldest);
-      return;
-    }
+    evictOldest(this.#orphans, MAX_ORPHANS);
   }
 
   deleteOrphan(processId: string): void {

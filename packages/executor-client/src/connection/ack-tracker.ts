@@ -1,5 +1,5 @@
 import type { ByteRange, OutputPosition, OutputStream } from "@codex/executor-protocol";
-import { deleteOldest } from "../delete-oldest.js";
+import { evictOldest } from "@codex/values";
 import type { IncomingOutput } from "./live-output.js";
 
 interface Position {
@@ -77,7 +77,7 @@ export class AckTracker {
     this.#positions.delete(processId);
     const end = Math.max(expected, offset + bytes.length);
     this.#positions.set(processId, { offset: end, continued, seq: seq + continued, stream });
-    deleteOldest(this.#positions, MAX_POSITIONS);
+    evictOldest(this.#positions, MAX_POSITIONS);
     return { gap: offset > expected ? { from: expected, to: offset } : undefined, seq: seq + continued };
   }
 

@@ -2,8 +2,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Channel, ChannelEnd, Received } from "@codex/channel";
 import { waitAtMost, waitUnlessAborted } from "@codex/clock";
 import { type ExecutorMessage, parseExecutorMessage, type TunnelMessage } from "@codex/executor-protocol";
-import { defined, messageOf } from "@codex/values";
-import { deleteOldest } from "../delete-oldest.js";
+import { defined, evictOldest, messageOf } from "@codex/values";
 import { watchPeer } from "./liveness.js";
 import { OutputReceiver } from "./output-receiver.js";
 import { type Pending, PendingRequest } from "./pending-request.js";
@@ -363,7 +362,7 @@ export class Wire {
 
   #rememberSettled(requestId: string, answered: boolean): void {
     this.#settled.set(requestId, answered);
-    deleteOldest(this.#settled, this.#options.limits.settledRequests);
+    evictOldest(this.#settled, this.#options.limits.settledRequests);
   }
 }
 

@@ -3,11 +3,11 @@ import { type Clock, waitAtMost } from "@codex/clock";
 import type { ExecBackend } from "@codex/exec-backend";
 import type { HostInfo, OrchestratorMessage, OutputPosition, ProcessOutcome } from "@codex/executor-protocol";
 import { EXECUTOR_PROTOCOL_VERSION } from "@codex/executor-protocol";
+import { evictOldest } from "@codex/values";
 import { type Admission, createAdmission } from "../admission/admission.js";
 import { ApprovalLedger } from "../admission/approval-ledger.js";
 import type { CeilingGuard } from "../admission/ceiling.js";
 import { Calls } from "../calls/calls.js";
-import { deleteOldest } from "../delete-oldest.js";
 import type { ExecutorTelemetry } from "../executor-telemetry.js";
 import { Ledger } from "../idempotency/ledger.js";
 import type { Ids } from "../ids.js";
@@ -294,7 +294,7 @@ export class Connection {
   #sendExit(processId: number, outcome: ProcessOutcome): void {
     this.#exits.delete(processId);
     this.#exits.set(processId, outcome);
-    deleteOldest(this.#exits, this.#options.limits.recentSessions);
+    evictOldest(this.#exits, this.#options.limits.recentSessions);
     void this.outbox.notify({ type: "session_exited", processId, outcome });
   }
 

@@ -1,5 +1,5 @@
 import { type ProcessOutcome, UNKNOWN_SESSION } from "@codex/executor-protocol";
-import { deleteOldest } from "../delete-oldest.js";
+import { evictOldest } from "@codex/values";
 import { SessionError, ToolError } from "../errors.js";
 import type { Ids } from "../ids.js";
 import { type ExecutorLimits, FORMER_IDS } from "../limits.js";
@@ -88,7 +88,7 @@ export class SessionTable {
     this.#outputs.delete(id);
     this.#former.delete(id);
     this.#former.add(id);
-    deleteOldest(this.#former, FORMER_IDS);
+    evictOldest(this.#former, FORMER_IDS);
   }
 
   #mintId(): number {

@@ -1,3 +1,4 @@
+import { findProblem, PARSE_CONTEXT } from "@codex/values/problem";
 import * as z from "zod/mini";
 import { DEFAULT_STARTUP_MS, DEFAULT_TOOL_MS, MAX_SECONDS, MAX_SERVERS } from "../limits.js";
 import { McpConfigError } from "./config-error.js";
@@ -59,7 +60,7 @@ const NOT_HTTP = ["args", "env", "env_vars", "cwd", "bearer_token"];
 function parseServer(name: string, value: unknown): McpServerConfig {
   const key = `${ROOT}.${quoteKey(name)}`;
   if (!isTable(value)) throw new McpConfigError(key, `expected a table, got ${describe(value)}`);
-  const parsed = z.safeParse(serverSchema, value);
+  const parsed = z.safeParse(serverSchema, value, PARSE_CONTEXT);
   if (!parsed.success) throw toConfigError(key, value, parsed.error);
   const server = parsed.data;
   const startupMs = server.startup_timeout_sec === undefined ? undefined : server.startup_timeout_sec * 1000;
@@ -129,36 +130,9 @@ const toHttp = (url: string, server: Server): HttpConfig => ({
 
 /** Names the first invalid key and what was expected, never its value. */
 function toConfigError(key: string, table: unknown, error: z.core.$ZodError): McpConfigError {
-  const issue = error.issues[0]!;
-  const path = issue.path.map((part) => (typeof part === "number" ? `[${part}]` : `.${quoteKey(String(part))}`));
-  const found = issue.path.reduce<unknown>((value, part) => Reflect.get(Object(value), part), table);
-  return new McpConfigError(`${key}${path.join("")}`, `${describeExpected(issue)}, got ${describe(found)}`);
+  const { name, text } = findProblem(error, table);
+  return new McpConfigError(/^$|^\[/.test(name) ? `${key}${name}` : `${key}.${name}`, text);
 }
-
-function describeExpected(issue: z.core.$ZodIssue): string {
-  switch (issue.code) {
-    case "invalid_type":
-      return `expected ${EXPECTED[issue.expected] ?? issue.expected}`;
-    case "invalid_value":
-      return `expected one of ${issue.values.map((value) => `\`${String(value)}\``).join(", ")}`;
-    case "too_small":
-      return `expected at least ${issue.minimum}`;
-    case "too_big":
-      return `expected at most ${issue.maximum}`;
-    default:
-      return "expected a name, or a table with `name` and `source` (`local` or `remote`)";
-  }
-}
-
-const EXPECTED: Readonly<Record<string, string>> = {
-  string: "a string",
-  number: "a number",
-  int: "an integer",
-  boolean: "true or false",
-  array: "a list",
-  record: "a table",
-  object: "a table",
-};
 
 function describe(value: unknown): string {
   if (Array.isArray(value)) return "a list";

@@ -1,4 +1,5 @@
 import { SecretFilter } from "@codex/values";
+import { findProblem, PARSE_CONTEXT } from "@codex/values/problem";
 import { asObject, asText, type JsonObject } from "../json/members.js";
 import { DEFAULT_RETRY_LIMITS, DEFAULT_STREAM_IDLE_MS } from "../limits.js";
 import { type Credential, MIN_SECRET_LENGTH, type Provider, Secret } from "./provider.js";
@@ -97,11 +98,10 @@ function readTable(name: string, config: JsonObject, env: ProviderSources["env"]
     if (key in providerConfigSchema.shape || IGNORED_KEYS.has(key)) continue;
     notices.push(`model_providers.${name}.${key} is not known and has no effect`);
   }
-  const parsed = providerConfigSchema.safeParse(table);
+  const parsed = providerConfigSchema.safeParse(table, PARSE_CONTEXT);
   if (parsed.success) return parsed.data;
-  const [issue] = parsed.error.issues;
-  const path = ["model_providers", name, ...(issue?.path ?? [])].join(".");
-  throw bad(`${path}: ${issue?.message ?? "does not fit"}`);
+  const problem = findProblem(parsed.error, table);
+  throw bad(`model_providers.${name}.${problem.name}: ${problem.text}`);
 }
 
 function builtInOpenAi(config: JsonObject): ProviderConfig {

@@ -1,6 +1,6 @@
 import type { Clock } from "@codex/clock";
 import { cutToBytes } from "@codex/telemetry";
-import { messageOf } from "@codex/values";
+import { evictOldest, messageOf } from "@codex/values";
 import type { Answerer, ApprovalResult } from "../approvals/approval-result.js";
 import type { ApprovalRequest, Approver, DetailedAnswer, Grant } from "../approvals/approver.js";
 import type { ApproverPanel } from "../approvals/approver-panel.js";
@@ -113,10 +113,7 @@ export class Approvals {
 
   #remember(key: string): void {
     this.#accepted.add(key);
-    for (const oldest of this.#accepted) {
-      if (this.#accepted.size <= this.#options.limit) return;
-      this.#accepted.delete(oldest);
-    }
+    evictOldest(this.#accepted, this.#options.limit);
   }
 }
 

@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { evictOldest } from "@codex/values";
 import type { Grant } from "../approvals/approver.js";
 import { REMEMBERED_QUESTIONS } from "../limits.js";
 
@@ -25,10 +26,7 @@ export class AskedCalls {
   add(id: string, digest: string): void {
     this.#calls.delete(id);
     this.#calls.set(id, { digest, key: this.#newKey() });
-    for (const oldest of this.#calls.keys()) {
-      if (this.#calls.size <= REMEMBERED_QUESTIONS) return;
-      this.#calls.delete(oldest);
-    }
+    evictOldest(this.#calls, REMEMBERED_QUESTIONS);
   }
 
   has(id: string): boolean {

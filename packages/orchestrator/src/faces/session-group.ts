@@ -1,3 +1,4 @@
+import { evictOldest } from "@codex/values";
 import { GROUP_SESSIONS } from "../limits.js";
 import type { ToolCallResult } from "../result.js";
 import { endSessions } from "./end-sessions.js";
@@ -48,10 +49,8 @@ export class SessionGroup {
     if (this.#isClosed) return void endSessions(this.#caller, [id]).catch(() => {}); // a call that has outlived the group
     this.#running.delete(id);
     this.#running.add(id);
-    const [oldest] = this.#running;
-    if (this.#running.size <= GROUP_SESSIONS || oldest === undefined) return;
-    this.#running.delete(oldest);
-    void endSessions(this.#caller, [oldest]).catch(() => {}); // it may have ended
+    const evicted = evictOldest(this.#running, GROUP_SESSIONS);
+    if (evicted.length > 0) void endSessions(this.#caller, evicted).catch(() => {}); // it may have ended
   }
 
   #track({ structured }: ToolCallResult, session: number | undefined): void {

@@ -1,4 +1,5 @@
 import { messageOf } from "@codex/values";
+import { findProblem, PARSE_CONTEXT } from "@codex/values/problem";
 import * as z from "zod/mini";
 import { isObject } from "../json.js";
 import { type Resolved, rejected } from "./resolved.js";
@@ -25,14 +26,11 @@ export function readArguments<S extends z.ZodMiniObject>(
   schema: S,
   args: Record<string, unknown>,
 ): Resolved<z.infer<S>> {
-  const result = z.safeParse(schema, args);
+  const result = z.safeParse(schema, args, PARSE_CONTEXT);
   if (result.success) return { kind: "ok", value: result.data };
-  const issue = result.error.issues[0];
-  if (issue === undefined) return rejected("", "the arguments are invalid");
-  const got = issue.path.reduce<unknown>((value, key) => memberOf(value, key), args);
-  const problem = `expected ${expectation(issue)}, got ${describe(got)}`;
-  const slip = got === undefined ? findSlip(issue.path, args, Object.keys(schema.shape)) : undefined;
-  return rejected(issue.path.map(String).join("."), slip === undefined ? problem : `${problem} (${slip})`);
+  const { path, name, isMissing, text } = findProblem(result.error, args, true);
+  const slip = isMissing ? findSlip(path, args, Object.keys(schema.shape)) : undefined;
+  return rejected(name, slip === undefined ? text : `${text} (${slip})`);
 }
 
 function findSlip(path: readonly PropertyKey[], args: Record<string, unknown>, known: readonly string[]) {
@@ -44,30 +42,6 @@ function findSlip(path: readonly PropertyKey[], args: Record<string, unknown>, k
 
 const memberOf = (value: unknown, key: PropertyKey): unknown =>
   typeof value === "object" && value !== null ? Reflect.get(value, key) : undefined;
-
-function expectation(issue: z.core.$ZodIssue): string {
-  switch (issue.code) {
-    case "invalid_type":
-      return TYPE_NAMES.get(issue.expected) ?? issue.expected;
-    case "invalid_value":
-      return `one of ${issue.values.map((value) => JSON.stringify(value)).join(", ")}`;
-    case "too_small":
-      return `${issue.origin === "array" ? "a list of " : "a number of "}at least ${issue.minimum}`;
-    case "too_big":
-      return `${issue.origin === "array" ? "a list of " : "a number of "}at most ${issue.maximum}`;
-    default:
-      return "a value that matches the tool's schema";
-  }
-}
-
-const TYPE_NAMES: ReadonlyMap<string, string> = new Map([
-  ["string", "a string"],
-  ["number", "a number"],
-  ["int", "an integer"],
-  ["boolean", "true or false"],
-  ["array", "a list"],
-  ["object", "an object"],
-]);
 
 function describe(value: unknown): string {
   if (value === undefined) return "nothing";

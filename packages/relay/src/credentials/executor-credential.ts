@@ -1,3 +1,4 @@
+import { findProblem, PARSE_CONTEXT } from "@codex/values/problem";
 import * as z from "zod/mini";
 import { MAX_CREDENTIAL_BYTES } from "../limits.js";
 
@@ -18,10 +19,11 @@ export function parseExecutorCredential(line: string, environmentId: string, now
   if (Buffer.byteLength(line) > MAX_CREDENTIAL_BYTES) {
     throw new Error(`an executor credential is longer than ${MAX_CREDENTIAL_BYTES} bytes`);
   }
-  const parsed = z.safeParse(frameSchema, readJson(line));
+  const frame = readJson(line);
+  const parsed = z.safeParse(frameSchema, frame, PARSE_CONTEXT);
   if (!parsed.success) {
-    const [issue] = parsed.error.issues;
-    throw new Error(`the executor credential is invalid at \`${issue?.path.join(".") || "(its top level)"}\``);
+    const { name } = findProblem(parsed.error, frame);
+    throw new Error(`the executor credential is invalid at \`${name || "(its top level)"}\``);
   }
   const { environment_id, token, expires_at } = parsed.data;
   if (environment_id !== environmentId) {

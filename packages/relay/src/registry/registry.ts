@@ -1,4 +1,5 @@
 import { defined } from "@codex/values";
+import { findProblem, PARSE_CONTEXT } from "@codex/values/problem";
 import * as z from "zod/mini";
 import { MAX_AUTHORIZATION_BYTES } from "../limits.js";
 import { encodePublicKey, type NoisePublicKey, publicKeySchema } from "../noise/keys.js";
@@ -167,10 +168,10 @@ async function call<T>(
     signal,
     ca: address.ca,
   });
-  const parsed = z.safeParse(schema, answer);
+  const parsed = z.safeParse(schema, answer, PARSE_CONTEXT);
   if (!parsed.success) {
-    const [issue] = parsed.error.issues;
-    throw new RegistryError(`the registry answered ${method} with an invalid \`${issue?.path.join(".") ?? ""}\``);
+    const { name } = findProblem(parsed.error, answer);
+    throw new RegistryError(`the registry answered ${method} with an invalid \`${name}\``);
   }
   if (address.environmentId !== "") checkEnvironment(parsed.data, address.environmentId);
   return parsed.data;

@@ -1,3 +1,4 @@
+import { findProblem, PARSE_CONTEXT } from "@codex/values/problem";
 import * as z from "zod/mini";
 import { MAX_LABEL_CHARS, MAX_LABELS, MAX_NAME_CHARS } from "../limits.js";
 import { Refusal } from "../refusal.js";
@@ -51,10 +52,10 @@ export function parseBody<T extends z.core.$ZodType>(schema: T, body: string): z
   } catch {
     throw new Refusal("bad_request", "the body is not JSON");
   }
-  const parsed = z.safeParse(schema, value);
+  const parsed = z.safeParse(schema, value, PARSE_CONTEXT);
   if (parsed.success) return parsed.data;
-  const path = parsed.error.issues[0]?.path.join(".") ?? "";
-  throw new Refusal("bad_request", path === "" ? "the body is not as expected" : `\`${path}\` is missing or not valid`);
+  const { name } = findProblem(parsed.error, value);
+  throw new Refusal("bad_request", name === "" ? "the body is not as expected" : `\`${name}\` is missing or not valid`);
 }
 
 /** @throws Refusal `unsupported_profile` */

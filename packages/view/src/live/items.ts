@@ -1,3 +1,4 @@
+import { evictOldest } from "@codex/values";
 import { MAX_ENTITIES, PUBLISH_OUTPUT_MS } from "../limits.js";
 import type { ItemContent, ItemEntity } from "../wire/entities.js";
 import type { Board } from "./board.js";
@@ -32,10 +33,7 @@ export class Items {
 
   /** Of items that are not shown any more: what is live stays, however old it is, and keeps its place. */
   #forgetOrders(): void {
-    for (const id of this.#orders.keys()) {
-      if (this.#orders.size <= MAX_ENTITIES.item) return;
-      if (this.#board.get(`item ${id}`) === undefined) this.#orders.delete(id);
-    }
+    evictOldest(this.#orders, MAX_ENTITIES.item, (id) => this.#board.get(`item ${id}`) !== undefined);
   }
 
   /** Removes an item; one with this id that is set later is a new one. */
