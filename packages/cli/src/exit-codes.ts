@@ -1,4 +1,4 @@
-import { EXIT } from "@codex/foreground";
+import { EXIT } from "./foreground/index.js";
 import { CommandError } from "@codex/servers";
 
 export { CommandError, EXIT };

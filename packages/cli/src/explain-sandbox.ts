@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { basename, resolve } from "node:path";
 import { quoteWords } from "@codex/agent-terminal/text";
-import { isProgram } from "@codex/doctor";
+import { isProgram } from "./doctor/index.js";
 import type { Sandbox } from "@codex/executor-protocol";
 import { describeEntry, PROTECTED_NAMES, type SandboxEntry } from "@codex/permissions";
 import { type CommandSandbox, createCommandSandbox, type WrappedCommand } from "@codex/sandbox";

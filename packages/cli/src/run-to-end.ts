@@ -1,4 +1,4 @@
-import { watchOutput } from "@codex/foreground";
+import { watchOutput } from "./foreground/index.js";
 import { EXIT } from "./exit-codes.js";
 
 /** Runs a command. Sets the exit code; never rejects. @param report prints an error and returns the exit code */

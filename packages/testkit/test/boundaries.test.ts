@@ -9,11 +9,11 @@ const root = fileURLToPath(new URL("../../", import.meta.url));
 /** The packages by floors, lowest first. What each depends on is in its `package.json`, and must be what it imports. */
 const FLOORS: Readonly<Record<string, string>> = {
   ground:
-    "background channel clock completion exec-backend exec-gate exec-server-protocol executor-protocol file-lock http-proxy network-policy permissions plain-file recording telemetry values toml",
+    "channel clock exec-backend exec-gate exec-server-protocol executor-protocol file-lock http-proxy network-policy permissions plain-file recording telemetry values toml",
   link: "exec-server-client executor-client relay rendezvous",
   host: "exec-server executor host-files native network-proxy process-host sandbox servers shell-snapshot",
   core: "agent apply-patch audit config environments model orchestrator policy shell-analysis starlark",
-  faces: "acp agent-terminal ai-sdk cli doctor foreground local mcp mcp-client openai-agents view",
+  faces: "acp agent-terminal ai-sdk cli local mcp mcp-client openai-agents view",
   // Private: may import every package.
   tests: "testkit",
 };

@@ -3,7 +3,7 @@ import { type Agent, createAgent, type Item, type ModelPort } from "@codex/agent
 import { type AgentSettings, AgentSettingsError, createModelApprover, readAgentSettings } from "@codex/agent-terminal";
 import { type LoadedConfig, loadUserConfig, saveTrust } from "@codex/config";
 import type { SandboxMode } from "@codex/executor-protocol";
-import { createOutages } from "@codex/foreground";
+import { createOutages } from "../foreground/index.js";
 import type { McpTools } from "@codex/mcp-client";
 import { type Approver, createOrchestrator, type Orchestrator } from "@codex/orchestrator";
 import { readPlainFile } from "@codex/plain-file";

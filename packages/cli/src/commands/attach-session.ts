@@ -1,6 +1,6 @@
 import { waitUnlessAborted } from "@codex/clock";
 import type { RecordedOutput } from "@codex/executor-protocol";
-import { createOutages, written } from "@codex/foreground";
+import { createOutages, written } from "../foreground/index.js";
 import { createOrchestrator, type Orchestrator } from "@codex/orchestrator";
 import { CommandError, EXIT } from "../exit-codes.js";
 import { passToTerminal, say } from "../notice.js";

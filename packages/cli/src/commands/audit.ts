@@ -9,7 +9,7 @@ import {
   verifyAuditFiles,
 } from "@codex/audit";
 import type { ConfigFlags } from "@codex/config";
-import { written } from "@codex/foreground";
+import { written } from "../foreground/index.js";
 import { CommandError, EXIT } from "../exit-codes.js";
 import { print, printJson, say } from "../notice.js";
 import { openConfig } from "../open-config.js";

@@ -1,4 +1,4 @@
-import { describeCommands, renderBash, renderFish, renderZsh } from "@codex/completion";
+import { describeCommands, renderBash, renderFish, renderZsh } from "../completion/index.js";
 import type { Command } from "commander";
 
 const RENDER = { bash: renderBash, zsh: renderZsh, fish: renderFish };

@@ -1,5 +1,5 @@
 import { visible } from "@codex/agent-terminal/text";
-import { CHECKS, type Row, runChecks } from "@codex/doctor";
+import { CHECKS, type Row, runChecks } from "../doctor/index.js";
 import { VERSION } from "@codex/servers";
 import { EXIT } from "../exit-codes.js";
 import { print } from "../notice.js";

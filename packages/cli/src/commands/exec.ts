@@ -22,7 +22,7 @@ import {
 } from "@codex/agent-terminal";
 import { createTerminalApprover } from "@codex/agent-terminal/approvals";
 import { systemClock } from "@codex/clock";
-import { written } from "@codex/foreground";
+import { written } from "../foreground/index.js";
 import type { Approver } from "@codex/orchestrator";
 import { defined } from "@codex/values";
 import type { ExecOptions, ThreadChoice } from "../agent/agent-options.js";

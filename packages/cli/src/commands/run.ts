@@ -3,7 +3,7 @@ import { devNull } from "node:os";
 import { isatty } from "node:tty";
 import { quoteWords } from "@codex/agent-terminal/text";
 import type { SandboxMode, TerminalSize } from "@codex/executor-protocol";
-import { createOutages, DEFAULT_SIZE, endAs, followProgram, getTerminalSize } from "@codex/foreground";
+import { createOutages, DEFAULT_SIZE, endAs, followProgram, getTerminalSize } from "../foreground/index.js";
 import { createProgramRunner } from "@codex/orchestrator";
 import type { RunRecording } from "@codex/recording";
 import { defined } from "@codex/values";

@@ -1,6 +1,6 @@
 import { visible } from "@codex/agent-terminal/text";
 import type { Sandbox } from "@codex/executor-protocol";
-import { DEFAULT_SIZE, endAs, followProgram, getTerminalSize } from "@codex/foreground";
+import { DEFAULT_SIZE, endAs, followProgram, getTerminalSize } from "../foreground/index.js";
 import { createProgramRunner } from "@codex/orchestrator";
 import { createCommandSandbox } from "@codex/sandbox";
 import { defined } from "@codex/values";

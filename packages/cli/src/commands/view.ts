@@ -1,5 +1,5 @@
 import { codexHome } from "@codex/config";
-import { createOutages } from "@codex/foreground";
+import { createOutages } from "../foreground/index.js";
 import { createOrchestrator } from "@codex/orchestrator";
 import { onStopSignal } from "@codex/servers";
 import type { ServedView } from "@codex/view";

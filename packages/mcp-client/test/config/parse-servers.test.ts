@@ -93,9 +93,9 @@ const REJECTED: [string, unknown, string][] = [
     { command: "x", tool_timeout_sec: "1" },
     "`mcp_servers.s.tool_timeout_sec`: expected a number, got a string",
   ],
-  ["a number in env", { command: "x", env: { A: 1 } }, "`mcp_servers.s.env.A`: expected a string, got 1"],
+  ["a number in env", { command: "x", env: { A: 1 } }, "`mcp_servers.s.env.A`: expected a string, got a number"],
   ["a number as command", { command: 1 }, "`mcp_servers.s.command`: expected a string, got 1"],
-  ["a string as args", { command: "x", args: "hunter2" }, "`mcp_servers.s.args`: expected a list, got a string"],
+  ["a string as args", { command: "x", args: "hunter2" }, "`mcp_servers.s.args`: expected an array, got a string"],
   [
     "a string as enabled",
     { command: "x", enabled: "no" },
@@ -104,7 +104,7 @@ const REJECTED: [string, unknown, string][] = [
   [
     "an unknown source",
     { command: "x", env_vars: [{ name: "C", source: "bad" }] },
-    "`mcp_servers.s.env_vars[0]`: expected a name",
+    "`mcp_servers.s.env_vars[0].source`: expected one of `local`, `remote`",
   ],
   [
     "an unknown mode",

@@ -256,12 +256,12 @@ describe("arguments that do not fit", () => {
     [{}, "cmd: expected a string, got nothing"],
     [{ cmd: 7 }, "cmd: expected a string, got 7"],
     [{ cmd: "x", tty: "yes" }, 'tty: expected true or false, got "yes"'],
-    [{ cmd: "x", yield_time_ms: -1 }, "yield_time_ms: expected a number of at least 0, got -1"],
-    [{ cmd: "x", stdin: "file" }, 'stdin: expected one of "null", "open", got "file"'],
-    [{ cmd: "x", prefix_rule: ["a", 1] }, "prefix_rule.1: expected a string, got 1"],
+    [{ cmd: "x", yield_time_ms: -1 }, "yield_time_ms: expected at least 0, got -1"],
+    [{ cmd: "x", stdin: "file" }, 'stdin: expected one of `null`, `open`, got "file"'],
+    [{ cmd: "x", prefix_rule: ["a", 1] }, "prefix_rule[1]: expected a string, got 1"],
     [
       { cmd: "x", additional_permissions: { file_system: { read: [1] } } },
-      "additional_permissions.file_system.read.0: expected a string, got 1",
+      "additional_permissions.file_system.read[0]: expected a string, got 1",
     ],
   ])("%j", (args, expected) => expect(problem(args)).toBe(expected));
 

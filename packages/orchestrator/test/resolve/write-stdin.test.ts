@@ -59,6 +59,6 @@ describe("write_stdin", () => {
     [{ session_id: 1, resize: { rows: 1 } }, "resize.cols: expected a number, got nothing"],
     [{ session_id: "12" }, 'session_id: expected a number, got "12"'],
     [{ session_id: 1.5 }, "session_id: expected an integer, got 1.5"],
-    [{ session_id: 1, resize: { rows: 0, cols: 1 } }, "resize.rows: expected a number of at least 1, got 0"],
+    [{ session_id: 1, resize: { rows: 0, cols: 1 } }, "resize.rows: expected at least 1, got 0"],
   ])("%j does not fit", (args, expected) => expect(resolve(args)).toBe(expected));
 });

@@ -12,7 +12,7 @@ import {
   type SocketPlace,
   STOP_MS,
   startServer,
-} from "@codex/background";
+} from "../background/index.js";
 import { CommandError, SERVER_EXIT } from "../process/command-error.js";
 import { openStdout } from "../process/host-process.js";
 import { withoutNodeOptions } from "../process/node-options.js";

@@ -1,6 +1,6 @@
 import { closeSync, writeSync } from "node:fs";
 import type { Socket } from "node:net";
-import { type Listener, listenInBackground, READY, READY_FD } from "@codex/background";
+import { type Listener, listenInBackground, READY, READY_FD } from "../background/index.js";
 import { createPeerReader, findConfinement } from "@codex/native";
 import type { Logger } from "@codex/telemetry";
 import { messageOf } from "@codex/values";

@@ -4,9 +4,9 @@ import { connect, createServer, type Socket } from "node:net";
 import { dirname } from "node:path";
 import { text } from "node:stream/consumers";
 import { afterEach, expect, it } from "vitest";
-import { connectToServer, joinServer } from "../src/connect.js";
-import { type Listener, type ListenerOptions, listenInBackground } from "../src/listener.js";
-import type { SocketPlace } from "../src/socket-place.js";
+import { connectToServer, joinServer } from "../../src/background/connect.js";
+import { type Listener, type ListenerOptions, listenInBackground } from "../../src/background/listener.js";
+import type { SocketPlace } from "../../src/background/socket-place.js";
 import { placeIn, useDirectories } from "./support.js";
 
 const makeDirectory = useDirectories();

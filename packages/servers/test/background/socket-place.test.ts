@@ -2,8 +2,8 @@ import { chmodSync, mkdirSync, rmSync, statSync, symlinkSync, writeFileSync } fr
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { MAX_SOCKET_PATH_BYTES } from "../src/limits.js";
-import { openSocketPlace } from "../src/socket-place.js";
+import { MAX_SOCKET_PATH_BYTES } from "../../src/background/limits.js";
+import { openSocketPlace } from "../../src/background/socket-place.js";
 import { placeIn, useDirectories } from "./support.js";
 
 const makeDirectory = useDirectories();

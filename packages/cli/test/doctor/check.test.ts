@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
-import { ok, runChecks } from "../src/check.js";
-import { runProgram } from "../src/run-program.js";
+import { ok, runChecks } from "../../src/doctor/check.js";
+import { runProgram } from "../../src/doctor/run-program.js";
 
 it("a check that throws, rejects or hangs is a problem, and the others still run", async () => {
   const aborted: boolean[] = [];

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach } from "vitest";
-import { openSocketPlace, type SocketPlace } from "../src/socket-place.js";
+import { openSocketPlace, type SocketPlace } from "../../src/background/socket-place.js";
 
 /** Creates directories that are removed after the test. */
 export function useDirectories(): () => string {

@@ -1,9 +1,9 @@
 import { PassThrough } from "node:stream";
 import type { ReadStream } from "node:tty";
 import { describe, expect, it } from "vitest";
-import { MAX_HELD_INPUT_BYTES } from "../src/limits.js";
-import { createOutages } from "../src/outages.js";
-import { passTyped } from "../src/typed-input.js";
+import { MAX_HELD_INPUT_BYTES } from "../../src/foreground/limits.js";
+import { createOutages } from "../../src/foreground/outages.js";
+import { passTyped } from "../../src/foreground/typed-input.js";
 
 function stage() {
   const said: string[] = [];

@@ -1,7 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { readFileSync, statSync } from "node:fs";
 import { expect, it } from "vitest";
-import { startServer } from "../src/start-server.js";
+import { startServer } from "../../src/background/start-server.js";
 import { placeIn, useDirectories } from "./support.js";
 
 const makeDirectory = useDirectories();

@@ -4,7 +4,7 @@ import { connect, createServer, type Socket } from "node:net";
 import { PassThrough, Readable, Writable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { afterEach, expect, it } from "vitest";
-import { runBridge } from "../src/bridge.js";
+import { runBridge } from "../../src/background/bridge.js";
 
 const open: { destroy(): void }[] = [];
 afterEach(() => {

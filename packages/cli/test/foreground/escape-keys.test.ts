@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { EscapeKeys } from "../src/escape-keys.js";
+import { EscapeKeys } from "../../src/foreground/escape-keys.js";
 
 const read = (...pieces: string[]) => {
   const keys = new EscapeKeys();

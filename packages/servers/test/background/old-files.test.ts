@@ -2,8 +2,8 @@ import { mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
-import { OLD_FILES_DAYS } from "../src/limits.js";
-import { removeOldFiles } from "../src/old-files.js";
+import { OLD_FILES_DAYS } from "../../src/background/limits.js";
+import { removeOldFiles } from "../../src/background/old-files.js";
 
 it("removes logs and locks of servers that are gone, when they are old, and nothing else", () => {
   const directory = mkdtempSync(join(tmpdir(), "old-"));

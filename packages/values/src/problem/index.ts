@@ -1,0 +1,1 @@
+export { findProblem, formatArgumentProblem, formatProblem, PARSE_CONTEXT, type Problem } from "./problem.js";
