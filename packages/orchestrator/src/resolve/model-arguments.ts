@@ -1,14 +1,56 @@
+import {
+  STANDARD_TOOLS,
+  sandboxPermissionsSchema,
+  sessionSignalSchema,
+  terminalSizeSchema,
+} from "@codex/executor-protocol";
 import * as z from "zod/mini";
 
-// Arguments of the two tools with a contract. Models write null for arguments that they leave out.
+/** Models write null for arguments that they leave out. */
 const maybe = <T extends z.ZodMiniType>(schema: T) =>
   z.pipe(
     z.optional(z.nullable(schema)),
     z.transform((value) => value ?? undefined),
   );
-const count = z.number().check(z.minimum(0));
-const until = maybe(z.enum(["exit", "output", "prompt"]));
-const dimension = z.int().check(z.minimum(1), z.maximum(65_535));
+
+/** A JSON schema of arguments, as far as the two tools with a contract use one. */
+interface ArgumentsSchema {
+  readonly properties: Readonly<Record<string, ArgumentSchema>>;
+  readonly required: readonly string[];
+}
+
+interface ArgumentSchema {
+  readonly type: "string" | "number" | "integer" | "boolean" | "array";
+  readonly enum?: readonly string[];
+}
+
+type ArgumentOf<S extends ArgumentSchema> = S extends { enum: readonly (infer Choice)[] }
+  ? Choice
+  : { string: string; number: number; integer: number; boolean: boolean; array: string[] }[S["type"]];
+
+type ReadersOf<S extends ArgumentsSchema> = {
+  [Name in keyof S["properties"]]: Name extends S["required"][number]
+    ? z.ZodMiniType<ArgumentOf<S["properties"][Name]>>
+    : ReturnType<typeof maybe<z.ZodMiniType<ArgumentOf<S["properties"][Name]>>>>;
+};
+
+/** Numbers are at least 0, arrays are of strings. */
+const READERS = {
+  string: z.string(),
+  number: z.number().check(z.minimum(0)),
+  integer: z.int(),
+  boolean: z.boolean(),
+  array: z.array(z.string()),
+};
+
+/** Readers of the arguments that a model is told of. */
+function readersOf<const S extends ArgumentsSchema>({ properties, required }: S): ReadersOf<S> {
+  const read = ([name, { type, enum: choices }]: [string, ArgumentSchema]) => {
+    const reader = choices === undefined ? READERS[type] : z.enum(choices);
+    return [name, required.includes(name) ? reader : maybe(reader)];
+  };
+  return Object.fromEntries(Object.entries(properties).map(read));
+}
 
 const additionalPermissionsSchema = z.object({
   file_system: maybe(z.object({ read: maybe(z.array(z.string())), write: maybe(z.array(z.string())) })),
@@ -16,33 +58,18 @@ const additionalPermissionsSchema = z.object({
 });
 export type AdditionalPermissions = z.infer<typeof additionalPermissionsSchema>;
 
+/** Also with what programs ask for and models are not told of. */
 export const execCommandArgumentsSchema = z.object({
-  cmd: z.string(),
-  workdir: maybe(z.string()),
-  shell: maybe(z.string()),
-  login: maybe(z.boolean()),
-  tty: maybe(z.boolean()),
-  yield_time_ms: maybe(count),
-  max_output_tokens: maybe(count),
-  sandbox_permissions: maybe(z.enum(["use_default", "require_escalated", "with_additional_permissions"])),
-  justification: maybe(z.string()),
-  prefix_rule: maybe(z.array(z.string())),
+  ...readersOf(STANDARD_TOOLS.exec_command.inputSchema),
+  sandbox_permissions: maybe(sandboxPermissionsSchema),
   additional_permissions: maybe(additionalPermissionsSchema),
-  /** `open` keeps a pipe writable. */
-  stdin: maybe(z.enum(["null", "open"])),
   /** Hard limit of the process, milliseconds. */
   timeout_ms: maybe(z.int().check(z.minimum(1))),
-  until,
 });
 export type ExecCommandArguments = z.infer<typeof execCommandArgumentsSchema>;
 
 export const writeStdinArgumentsSchema = z.object({
-  session_id: z.int(),
-  chars: maybe(z.string()),
-  yield_time_ms: maybe(count),
-  max_output_tokens: maybe(count),
-  until,
-  close_stdin: maybe(z.boolean()),
-  signal: maybe(z.enum(["interrupt", "terminate", "kill", "hangup"])),
-  resize: maybe(z.object({ rows: dimension, cols: dimension })),
+  ...readersOf(STANDARD_TOOLS.write_stdin.inputSchema),
+  signal: maybe(sessionSignalSchema),
+  resize: maybe(terminalSizeSchema),
 });
