@@ -8,9 +8,11 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 /** Mechanisms that should be there once, and what a file that has one of its own contains. */
 const MECHANISMS = {
   "files that ask an approver": /\bapprover\(|\bapprove\(request/,
-  "files that read our own text": /\.text\.(match|startsWith|includes|search)\(|\.(test|exec)\((\w+\.)?(text|result\.text)\)|\.message\.(match|startsWith|includes)\(/,
+  "files that read our own text":
+    /\.text\.(match|startsWith|includes|search)\(|\.(test|exec)\((\w+\.)?(text|result\.text)\)|\.message\.(match|startsWith|includes)\(/,
   "files with a backoff": /(Ms|ms) \* 2\b|\* 2 \*\* |\*\* \(?attempt/,
-  "files with an eviction": /of (this\.#)?\w+(\.keys\(\)|\.entries\(\)|\.values\(\))?\) \{\s*if \((this\.#)?\w+\.size <=|\.keys\(\)\.next\(\)|const \[oldest\] = /,
+  "files with an eviction":
+    /of (this\.#)?\w+(\.keys\(\)|\.entries\(\)|\.values\(\))?\) \{\s*if \((this\.#)?\w+\.size <=|\.keys\(\)\.next\(\)|const \[oldest\] = /,
   "files that format what zod found": /\.issues\b/,
   "conditional members (`...(x === undefined ? {} : …)`)": /\.\.\.\([^()\n]+ === undefined \? \{\} :/g,
 };
@@ -97,7 +99,9 @@ async function filesOfACall(checkout) {
   await orchestrator.close();
   const root = pathToFileURL(join(checkout, "packages/")).href;
   return result
-    .filter(({ url, functions }) => url.startsWith(root) && !url.includes("/node_modules/") && functions.some(ranByName))
+    .filter(
+      ({ url, functions }) => url.startsWith(root) && !url.includes("/node_modules/") && functions.some(ranByName),
+    )
     .map(({ url }) => url.slice(root.length));
 }
 

@@ -1,4 +1,4 @@
-import { EXIT } from "./foreground/index.js";
 import { CommandError } from "@codex/servers";
+import { EXIT } from "./foreground/index.js";
 
 export { CommandError, EXIT };

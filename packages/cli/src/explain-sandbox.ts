@@ -1,11 +1,11 @@
 import { readFileSync } from "node:fs";
 import { basename, resolve } from "node:path";
 import { quoteWords } from "@codex/agent-terminal/text";
-import { isProgram } from "./doctor/index.js";
 import type { Sandbox } from "@codex/executor-protocol";
 import { describeEntry, PROTECTED_NAMES, type SandboxEntry } from "@codex/permissions";
 import { type CommandSandbox, createCommandSandbox, type WrappedCommand } from "@codex/sandbox";
 import { messageOf } from "@codex/values";
+import { isProgram } from "./doctor/index.js";
 import { CommandError, EXIT } from "./exit-codes.js";
 
 /** Describes the effect of a sandbox on this host and the command line of the program in it, without running anything. @throws CommandError */

@@ -3,7 +3,6 @@ import { type Agent, createAgent, type Item, type ModelPort } from "@codex/agent
 import { type AgentSettings, AgentSettingsError, createModelApprover, readAgentSettings } from "@codex/agent-terminal";
 import { type LoadedConfig, loadUserConfig, saveTrust } from "@codex/config";
 import type { SandboxMode } from "@codex/executor-protocol";
-import { createOutages } from "../foreground/index.js";
 import type { McpTools } from "@codex/mcp-client";
 import { type Approver, createOrchestrator, type Orchestrator } from "@codex/orchestrator";
 import { readPlainFile } from "@codex/plain-file";
@@ -15,6 +14,7 @@ import { openAudit } from "../audit.js";
 import { choosePlace } from "../connect.js";
 import type { ChosenEnvironment } from "../environments.js";
 import { CommandError, EXIT } from "../exit-codes.js";
+import { createOutages } from "../foreground/index.js";
 import { say } from "../notice.js";
 import { loadRules, savedRulesFile } from "../rule-files.js";
 import { openSandbox } from "../sandbox-selector.js";

@@ -1,8 +1,8 @@
 import { waitUnlessAborted } from "@codex/clock";
 import type { RecordedOutput } from "@codex/executor-protocol";
-import { createOutages, written } from "../foreground/index.js";
 import { createOrchestrator, type Orchestrator } from "@codex/orchestrator";
 import { CommandError, EXIT } from "../exit-codes.js";
+import { createOutages, written } from "../foreground/index.js";
 import { passToTerminal, say } from "../notice.js";
 import { readSession } from "../read-session.js";
 import { readStyledScreen, ScreenDrawing } from "../screen-drawing.js";

@@ -9,8 +9,8 @@ import {
   verifyAuditFiles,
 } from "@codex/audit";
 import type { ConfigFlags } from "@codex/config";
-import { written } from "../foreground/index.js";
 import { CommandError, EXIT } from "../exit-codes.js";
+import { written } from "../foreground/index.js";
 import { print, printJson, say } from "../notice.js";
 import { openConfig } from "../open-config.js";
 

@@ -1,5 +1,5 @@
-import { describeCommands, renderBash, renderFish, renderZsh } from "../completion/index.js";
 import type { Command } from "commander";
+import { describeCommands, renderBash, renderFish, renderZsh } from "../completion/index.js";
 
 const RENDER = { bash: renderBash, zsh: renderZsh, fish: renderFish };
 

@@ -1,6 +1,6 @@
 import { visible } from "@codex/agent-terminal/text";
-import { CHECKS, type Row, runChecks } from "../doctor/index.js";
 import { VERSION } from "@codex/servers";
+import { CHECKS, type Row, runChecks } from "../doctor/index.js";
 import { EXIT } from "../exit-codes.js";
 import { print } from "../notice.js";
 

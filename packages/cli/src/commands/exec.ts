@@ -22,13 +22,13 @@ import {
 } from "@codex/agent-terminal";
 import { createTerminalApprover } from "@codex/agent-terminal/approvals";
 import { systemClock } from "@codex/clock";
-import { written } from "../foreground/index.js";
 import type { Approver } from "@codex/orchestrator";
 import { defined } from "@codex/values";
 import type { ExecOptions, ThreadChoice } from "../agent/agent-options.js";
 import { type OpenedAgent, openAgent } from "../agent/open-agent.js";
 import { chooseThread, startThread } from "../agent/open-thread.js";
 import { CommandError, EXIT } from "../exit-codes.js";
+import { written } from "../foreground/index.js";
 import { forTerminal, say } from "../notice.js";
 import { savedRulesFile } from "../rule-files.js";
 import { VERSION_LINE } from "../version.js";

@@ -1,11 +1,11 @@
 import { visible } from "@codex/agent-terminal/text";
 import type { Sandbox } from "@codex/executor-protocol";
-import { DEFAULT_SIZE, endAs, followProgram, getTerminalSize } from "../foreground/index.js";
 import { createProgramRunner } from "@codex/orchestrator";
 import { createCommandSandbox } from "@codex/sandbox";
 import { defined } from "@codex/values";
 import { attachExecutor } from "../connect.js";
 import { CommandError, EXIT } from "../exit-codes.js";
+import { DEFAULT_SIZE, endAs, followProgram, getTerminalSize } from "../foreground/index.js";
 import { print, say } from "../notice.js";
 import { openConfig } from "../open-config.js";
 import { resolveDirectory } from "../own-directory.js";

@@ -1,9 +1,9 @@
 import { codexHome } from "@codex/config";
-import { createOutages } from "../foreground/index.js";
 import { createOrchestrator } from "@codex/orchestrator";
 import { onStopSignal } from "@codex/servers";
 import type { ServedView } from "@codex/view";
 import { CommandError, EXIT } from "../exit-codes.js";
+import { createOutages } from "../foreground/index.js";
 import { printLine, say } from "../notice.js";
 import { attachSessions, checkSessionsAddress, type SessionsAddress } from "./sessions.js";
 

@@ -2,8 +2,8 @@ import { execFileSync, spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { describeCommands, renderBash, renderFish, renderZsh } from "../../src/completion/index.js";
 import { afterAll, describe, expect, it } from "vitest";
+import { describeCommands, renderBash, renderFish, renderZsh } from "../../src/completion/index.js";
 import { createProgram } from "../../src/program.js";
 import { codex } from "../support.js";
 

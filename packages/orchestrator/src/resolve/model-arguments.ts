@@ -22,6 +22,8 @@ interface ArgumentsSchema {
 interface ArgumentSchema {
   readonly type: "string" | "number" | "integer" | "boolean" | "array";
   readonly enum?: readonly string[];
+  readonly minimum?: number;
+  readonly maximum?: number;
 }
 
 type ArgumentOf<S extends ArgumentSchema> = S extends { enum: readonly (infer Choice)[] }
@@ -35,18 +37,30 @@ type ReadersOf<S extends ArgumentsSchema> = {
 };
 
 /** Numbers are at least 0, arrays are of strings. */
-const READERS = {
-  string: z.string(),
-  number: z.number().check(z.minimum(0)),
-  integer: z.int(),
-  boolean: z.boolean(),
-  array: z.array(z.string()),
-};
+function readerOf({ type, enum: choices, minimum, maximum }: ArgumentSchema): z.ZodMiniType {
+  if (choices !== undefined) return z.enum(choices);
+  const bounds = [
+    ...(minimum === undefined ? [] : [z.minimum(minimum)]),
+    ...(maximum === undefined ? [] : [z.maximum(maximum)]),
+  ];
+  switch (type) {
+    case "string":
+      return z.string();
+    case "number":
+      return z.number().check(z.minimum(0), ...bounds);
+    case "integer":
+      return z.int().check(...bounds);
+    case "boolean":
+      return z.boolean();
+    case "array":
+      return z.array(z.string());
+  }
+}
 
 /** Readers of the arguments that a model is told of. */
 function readersOf<const S extends ArgumentsSchema>({ properties, required }: S): ReadersOf<S> {
-  const read = ([name, { type, enum: choices }]: [string, ArgumentSchema]) => {
-    const reader = choices === undefined ? READERS[type] : z.enum(choices);
+  const read = ([name, schema]: [string, ArgumentSchema]) => {
+    const reader = readerOf(schema);
     return [name, required.includes(name) ? reader : maybe(reader)];
   };
   return Object.fromEntries(Object.entries(properties).map(read));

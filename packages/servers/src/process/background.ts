@@ -1,9 +1,9 @@
 import { closeSync, writeSync } from "node:fs";
 import type { Socket } from "node:net";
-import { type Listener, listenInBackground, READY, READY_FD } from "../background/index.js";
 import { createPeerReader, findConfinement } from "@codex/native";
 import type { Logger } from "@codex/telemetry";
 import { messageOf } from "@codex/values";
+import { type Listener, listenInBackground, READY, READY_FD } from "../background/index.js";
 import { onStopSignal } from "./host-process.js";
 import type { TelemetryArguments } from "./open-telemetry.js";
 
