@@ -1,4 +1,4 @@
 import { CommandError } from "@codex/servers";
-import { EXIT } from "./foreground/index.js";
+import { EXIT } from "./foreground/exit-codes.js";
 
 export { CommandError, EXIT };

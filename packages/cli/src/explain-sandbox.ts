@@ -5,7 +5,7 @@ import type { Sandbox } from "@codex/executor-protocol";
 import { describeEntry, PROTECTED_NAMES, type SandboxEntry } from "@codex/permissions";
 import { type CommandSandbox, createCommandSandbox, type WrappedCommand } from "@codex/sandbox";
 import { messageOf } from "@codex/values";
-import { isProgram } from "./doctor/index.js";
+import { isProgram } from "./doctor/find-program.js";
 import { CommandError, EXIT } from "./exit-codes.js";
 
 /** Describes the effect of a sandbox on this host and the command line of the program in it, without running anything. @throws CommandError */

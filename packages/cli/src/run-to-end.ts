@@ -1,5 +1,5 @@
 import { EXIT } from "./exit-codes.js";
-import { watchOutput } from "./foreground/index.js";
+import { watchOutput } from "./foreground/standard-output.js";
 
 /** Runs a command. Sets the exit code; never rejects. @param report prints an error and returns the exit code */
 export async function runToEnd(command: () => Promise<unknown>, report: (error: unknown) => number): Promise<void> {

@@ -14,7 +14,7 @@ import { openAudit } from "../audit.js";
 import { choosePlace } from "../connect.js";
 import type { ChosenEnvironment } from "../environments.js";
 import { CommandError, EXIT } from "../exit-codes.js";
-import { createOutages } from "../foreground/index.js";
+import { createOutages } from "../foreground/outages.js";
 import { say } from "../notice.js";
 import { loadRules, savedRulesFile } from "../rule-files.js";
 import { openSandbox } from "../sandbox-selector.js";

@@ -10,7 +10,7 @@ import {
 } from "@codex/audit";
 import type { ConfigFlags } from "@codex/config";
 import { CommandError, EXIT } from "../exit-codes.js";
-import { written } from "../foreground/index.js";
+import { written } from "../foreground/standard-output.js";
 import { print, printJson, say } from "../notice.js";
 import { openConfig } from "../open-config.js";
 

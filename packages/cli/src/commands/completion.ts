@@ -1,5 +1,8 @@
 import type { Command } from "commander";
-import { describeCommands, renderBash, renderFish, renderZsh } from "../completion/index.js";
+import { renderBash } from "../completion/bash.js";
+import { describeCommands } from "../completion/describe.js";
+import { renderFish } from "../completion/fish.js";
+import { renderZsh } from "../completion/zsh.js";
 
 const RENDER = { bash: renderBash, zsh: renderZsh, fish: renderFish };
 

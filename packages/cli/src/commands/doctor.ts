@@ -1,6 +1,7 @@
 import { visible } from "@codex/agent-terminal/text";
 import { VERSION } from "@codex/servers";
-import { CHECKS, type Row, runChecks } from "../doctor/index.js";
+import { type Row, runChecks } from "../doctor/check.js";
+import { CHECKS } from "../doctor/checks.js";
 import { EXIT } from "../exit-codes.js";
 import { print } from "../notice.js";
 

@@ -28,7 +28,7 @@ import type { ExecOptions, ThreadChoice } from "../agent/agent-options.js";
 import { type OpenedAgent, openAgent } from "../agent/open-agent.js";
 import { chooseThread, startThread } from "../agent/open-thread.js";
 import { CommandError, EXIT } from "../exit-codes.js";
-import { written } from "../foreground/index.js";
+import { written } from "../foreground/standard-output.js";
 import { forTerminal, say } from "../notice.js";
 import { savedRulesFile } from "../rule-files.js";
 import { VERSION_LINE } from "../version.js";

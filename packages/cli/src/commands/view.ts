@@ -3,7 +3,7 @@ import { createOrchestrator } from "@codex/orchestrator";
 import { onStopSignal } from "@codex/servers";
 import type { ServedView } from "@codex/view";
 import { CommandError, EXIT } from "../exit-codes.js";
-import { createOutages } from "../foreground/index.js";
+import { createOutages } from "../foreground/outages.js";
 import { printLine, say } from "../notice.js";
 import { attachSessions, checkSessionsAddress, type SessionsAddress } from "./sessions.js";
 

@@ -3,7 +3,10 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
-import { describeCommands, renderBash, renderFish, renderZsh } from "../../src/completion/index.js";
+import { renderBash } from "../../src/completion/bash.js";
+import { describeCommands } from "../../src/completion/describe.js";
+import { renderFish } from "../../src/completion/fish.js";
+import { renderZsh } from "../../src/completion/zsh.js";
 import { createProgram } from "../../src/program.js";
 import { codex } from "../support.js";
 

@@ -2,17 +2,12 @@ import { createHash } from "node:crypto";
 import { realpathSync, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { isAbsolute } from "node:path";
-import {
-  closeInherited,
-  connectToServer,
-  type Joined,
-  joinServer,
-  openSocketPlace,
-  runBridge,
-  type SocketPlace,
-  STOP_MS,
-  startServer,
-} from "../background/index.js";
+import { runBridge } from "../background/bridge.js";
+import { connectToServer, type Joined, joinServer } from "../background/connect.js";
+import { closeInherited } from "../background/inherited.js";
+import { STOP_MS } from "../background/limits.js";
+import { openSocketPlace, type SocketPlace } from "../background/socket-place.js";
+import { startServer } from "../background/start-server.js";
 import { CommandError, SERVER_EXIT } from "../process/command-error.js";
 import { openStdout } from "../process/host-process.js";
 import { withoutNodeOptions } from "../process/node-options.js";

@@ -3,7 +3,8 @@ import type { Socket } from "node:net";
 import { createPeerReader, findConfinement } from "@codex/native";
 import type { Logger } from "@codex/telemetry";
 import { messageOf } from "@codex/values";
-import { type Listener, listenInBackground, READY, READY_FD } from "../background/index.js";
+import { type Listener, listenInBackground } from "../background/listener.js";
+import { READY, READY_FD } from "../background/start-server.js";
 import { onStopSignal } from "./host-process.js";
 import type { TelemetryArguments } from "./open-telemetry.js";
 
