@@ -5,16 +5,20 @@ import { Session } from "node:inspector/promises";
 import { join, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 
+/** An expression, or a text that is searched for, with words of a result that we have rendered. */
+const OWN_SENTENCE =
+  /(\/\^?[^/\n]*|(includes|startsWith|indexOf)\("[^"\n]*)\b(session ID|exited with code|[Ss]till running|Wall time|Chunk ID|unknown session|was lost|outcome is unknown|bearer token|was not found)\b/;
+
 /** Mechanisms that should be there once, and what a file that has one of its own contains. */
 const MECHANISMS = {
   "files that ask an approver": /\bapprover\(|\bapprove\(request/,
-  "files that read our own text":
+  "files that read our own sentences": OWN_SENTENCE,
     /\.text\.(match|startsWith|includes|search)\(|\.(test|exec)\((\w+\.)?(text|result\.text)\)|\.message\.(match|startsWith|includes)\(/,
   "files with a backoff": /(Ms|ms) \* 2\b|\* 2 \*\* |\*\* \(?attempt/,
   "files with an eviction":
     /of (this\.#)?\w+(\.keys\(\)|\.entries\(\)|\.values\(\))?\) \{\s*if \((this\.#)?\w+\.size <=|\.keys\(\)\.next\(\)|const \[oldest\] = /,
   "files that format what zod found": /\.issues\b/,
-  "conditional members (`...(x === undefined ? {} : …)`)": /\.\.\.\([^()\n]+ === undefined \? \{\} :/g,
+  "conditional members (`...(x === undefined ? {} : …)`)": /\.\.\.\([^()\n]+ === undefined \? \\:/g,
 };
 
 const checkouts = process.argv.slice(2).map((name) => resolve(name));
