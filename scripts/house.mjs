@@ -13,7 +13,6 @@ const OWN_SENTENCE =
 const MECHANISMS = {
   "files that ask an approver": /\bapprover\(|\bapprove\(request/,
   "files that read our own sentences": OWN_SENTENCE,
-    /\.text\.(match|startsWith|includes|search)\(|\.(test|exec)\((\w+\.)?(text|result\.text)\)|\.message\.(match|startsWith|includes)\(/,
   "files with a backoff": /(Ms|ms) \* 2\b|\* 2 \*\* |\*\* \(?attempt/,
   "files with an eviction":
     /of (this\.#)?\w+(\.keys\(\)|\.entries\(\)|\.values\(\))?\) \{\s*if \((this\.#)?\w+\.size <=|\.keys\(\)\.next\(\)|const \[oldest\] = /,
