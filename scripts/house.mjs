@@ -17,7 +17,7 @@ const MECHANISMS = {
   "files with an eviction":
     /of (this\.#)?\w+(\.keys\(\)|\.entries\(\)|\.values\(\))?\) \{\s*if \((this\.#)?\w+\.size <=|\.keys\(\)\.next\(\)|const \[oldest\] = /,
   "files that format what zod found": /\.issues\b/,
-  "conditional members (`...(x === undefined ? {} : …)`)": /\.\.\.\([^()\n]+ === undefined \? \\:/g,
+  "conditional members (`...(x === undefined ? {} : …)`)": /\.\.\.\([^()\n]+ === undefined \? [{][}] :/g,
 };
 
 const checkouts = process.argv.slice(2).map((name) => resolve(name));
@@ -69,7 +69,12 @@ function readSources(directory) {
   return readdirSync(directory, { recursive: true })
     .filter((file) => /\.m?ts$/.test(file))
     .map((file) => readFileSync(join(directory, file), "utf8"))
-    .map((text) => ({ text, lines: text.split("\n").length - 1 }));
+    .map((text) => ({ text: withoutComments(text), lines: text.split("\n").length - 1 }));
+}
+
+function withoutComments(text) {
+  const isCode = (line) => !/^\s*(\/\*|\*|\/\/)/.test(line);
+  return text.split("\n").filter(isCode).join("\n");
 }
 
 function longestChain(packages) {
