@@ -116,6 +116,7 @@ describe("text that others wrote", () => {
     expect(writing.sort()).toEqual([
       "commands/completion.ts", // names of commands
       "commands/execpolicy.ts", // an error as Codex prints it, escaped
+      "foreground/standard-output.ts", // bytes of a program, as they are
       "main.ts", // the version of Node
       "notice.ts",
       "program/help.ts", // escaped

@@ -48,8 +48,8 @@ it("a start at the limit of sessions takes work that grows as their number does"
       const running = { kind: "running" };
       table.add({
         id,
-        users: 0,
-        established: true,
+        isUsed: false,
+        isEstablished: true,
         state: { outcome: running, closed: false },
         process: { outcome: running, exited: new Promise(() => {}) },
         live: { hasSent: false },

@@ -65,7 +65,7 @@ describe("callTool", () => {
     const { orchestrator } = await withScripted();
     const args = { cmd: "x", additional_permissions: { file_system: { read: [1] } } };
     const result = await orchestrator.callTool("exec_command", args);
-    expect(result.structured).toMatchObject({ field: "additional_permissions.file_system.read.0" });
+    expect(result.structured).toMatchObject({ field: "additional_permissions.file_system.read[0]" });
   });
 
   it("follows a session through write_stdin to its end", async () => {

@@ -44,7 +44,7 @@ it("a failure names a program that is missing", async () => {
 });
 
 it.runIf(isLinux)("inherited descriptors are closed, and Node's own stay open", () => {
-  const source = new URL("../dist/index.js", import.meta.url).href;
+  const source = new URL("../../dist/background/inherited.js", import.meta.url).href;
   const script =
     `const fs = await import("node:fs"); const { closeInherited } = await import(${JSON.stringify(source)});` +
     'closeInherited(); try { fs.fstatSync(200); console.log("open"); } catch { console.log("closed"); }' +

@@ -1,16 +1,17 @@
 import { closeSync, mkdtempSync, openSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { openSocketPlace, startServer } from "../../../../background/dist/index.js";
-import { runProgram } from "../../../../doctor/dist/run-program.js";
 import { Child } from "../../../../environments/dist/links/child.js";
 import { guardGroup } from "../../../../environments/dist/links/guard.js";
 import { DEFAULT_FILE_SYSTEM_LIMITS } from "../../../../host-files/dist/limits.js";
 import { Helper } from "../../../../host-files/dist/sandboxed/helper.js";
 import { connectStdio } from "../../../../orchestrator/dist/index.js";
 import { createCommandSandbox } from "../../../../sandbox/dist/index.js";
+import { openSocketPlace } from "../../../../servers/dist/background/socket-place.js";
+import { startServer } from "../../../../servers/dist/background/start-server.js";
 
 /** Starts programs in every way while this process has few free descriptors. To be started with a low limit of them. */
+const { runProgram } = await import(process.argv[2]);
 const directory = mkdtempSync(join(tmpdir(), "codex-descriptors-"));
 const place = openSocketPlace("test", { env: { XDG_RUNTIME_DIR: directory } });
 const program = "/bin/cat";
