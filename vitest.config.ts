@@ -2,6 +2,7 @@ import { availableParallelism } from "node:os";
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
+import { gateThreadOfSources } from "./scripts/gate-thread.mjs";
 
 // Every start of Node reads the certificates that this names, which takes longer than the rest of the start, and no test
 // connects to another host.
@@ -69,6 +70,7 @@ class LongFirst extends BaseSequencer {
 const ALL = ["packages/*/test/**/*.test.ts", "{conformance,examples}/test/**/*.test.mjs"];
 
 export default defineConfig({
+  plugins: [gateThreadOfSources()],
   resolve: {
     alias: [
       { find: /^@codex\/([^/]+)\/([^/]+)$/, replacement: source("$1/src/$2/index.ts") },

@@ -32,6 +32,7 @@ import {
   writePack,
 } from "./chunks.mjs";
 import { directImports } from "./direct-imports.mjs";
+import { gateThread } from "./gate-thread.mjs";
 import { withModel } from "./model-stub.mjs";
 import { buildViewPage } from "./view-page.mjs";
 
@@ -47,6 +48,7 @@ const SCRIPTS = [
   "bundle.mjs",
   "chunks.mjs",
   "direct-imports.mjs",
+  "gate-thread.mjs",
   "model-stub.mjs",
   "run-ahead.mjs",
   "view-page.mjs",
@@ -81,7 +83,7 @@ const shared = {
     "utf-8-validate",
   ],
   alias: packageIndexes(),
-  plugins: [directImports(packageIndexes()), lightWebSockets, ownZodForMcp],
+  plugins: [gateThread, directImports(packageIndexes()), lightWebSockets, ownZodForMcp],
   logLevel: "warning",
 };
 

@@ -16,3 +16,4 @@ export {
   MAX_GATE_RULES,
   MAX_JUDGED_WORDS,
 } from "./limits.js";
+export type { ProgramReport, ReportReason } from "./program-report.js";

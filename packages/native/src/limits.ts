@@ -27,3 +27,23 @@ export const MAX_MOUNTS_AGE_MS = 1_000;
 
 /** Symbolic links on the way to a path; the figure is the kernel's. */
 export const MAX_LINKS_FOLLOWED = 40;
+
+/** Bytes of one argument of a program, and of all; the figures are the kernel's: MAX_ARG_STRLEN, three quarters of its stack of 8 MiB. */
+export const MAX_ARGUMENT_BYTES = 32 * 4096;
+export const MAX_ARGUMENTS_BYTES = 6 * 1024 * 1024;
+
+/** Bytes of a path; the figure is the kernel's PATH_MAX, without its NUL. */
+export const MAX_PATH_BYTES = 4095;
+
+/** Ended commands whose programs are still judged, because processes that left them may live on; then those without any are forgotten. */
+export const MAX_ENDED_COMMANDS = 1024;
+
+/** Programs of a command that are reported one by one, and characters of the words of each. */
+export const MAX_REPORTED_PROGRAMS = 64;
+export const MAX_REPORTED_CHARACTERS = 4096;
+
+/** Milliseconds for which reports of programs are collected before they are passed on. */
+export const REPORT_DELAY_MS = 20;
+
+/** Milliseconds after which the gate's thread looks whether it is to end, if nothing else happens. */
+export const GATE_IDLE_MS = 1_000;

@@ -1,6 +1,7 @@
 import { readSync } from "node:fs";
 import { createFileLocks, type FileLocks } from "./files/file-locks.js";
 import { createMemoryFiles, type MemoryFiles } from "./files/memory-file.js";
+import type { Gate } from "./gate/gate.js";
 import { hasFunction } from "./libc/bind.js";
 import { closeInheritedOnExec } from "./libc/descriptors.js";
 import type { Library } from "./libc/koffi.js";
@@ -30,6 +31,8 @@ export interface Native extends Terminals, Pipes, MemoryFiles, FileLocks {
   readonly children: Children | undefined;
   /** Undefined on a host without marks. */
   readonly marks: NativeMarks | undefined;
+  /** Opens a gate of its own, in some 50 ms. Rejects with a `GateError` on a host without one. */
+  openGate(): Promise<Gate>;
   /** See `shieldProcess`. */
   shield(): void;
   /** Returns free memory of the C library to the system, where supported. */
@@ -107,6 +110,7 @@ export function createNative(
       marks ??= { native: isLinux ? createNativeMarks(getLibc()) : undefined };
       return marks.native;
     },
+    openGate: async () => (await import("./gate/open-gate.js")).openGate(getLibc),
     shield: () => shieldProcess(getLibc()),
     trimMemory: createTrimMemory(library),
     getGroup(pid) {

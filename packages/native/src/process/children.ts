@@ -1,8 +1,8 @@
 import { hasFunction } from "../libc/bind.js";
 import type { Libc } from "../libc/libc.js";
+import { isStopped, parseStatus } from "./exit-status.js";
 import { isMainThread } from "./main-thread.js";
-import { getSignalName } from "./signal-name.js";
-import { type ChildStart, createSpawn, type ExitStatus, SPAWN_FUNCTIONS } from "./spawn.js";
+import { type ChildStart, createSpawn, SPAWN_FUNCTIONS } from "./spawn.js";
 
 /**
  * Starts programs with `posix_spawn` and reaps them when they end. Linux. Node's own `spawn` forks and thus copies the page
@@ -33,7 +33,7 @@ export function createChildren(libc: Libc): Children | undefined {
 
   const reap = () => {
     for (const [pid, onExit] of running) {
-      if (libc.waitpid(pid, status, WNOHANG) !== pid) continue;
+      if (libc.waitpid(pid, status, WNOHANG) !== pid || isStopped(status[0]!)) continue;
       running.delete(pid);
       background.delete(pid);
       onExit(parseStatus(status[0]!));
@@ -81,10 +81,4 @@ function stopReaping(reap: () => void): void {
 
 function reapAll(): void {
   for (const reap of [...reapers]) reap();
-}
-
-/** The status of waitpid(2): a signal in the lowest 7 bits, else the code in the next byte. */
-function parseStatus(status: number): ExitStatus {
-  const signal = status & 0x7f;
-  return signal === 0 ? { code: (status >> 8) & 0xff } : { signal: getSignalName(signal) };
 }

@@ -1,6 +1,7 @@
 import { hasFunction } from "../libc/bind.js";
 import type { Libc } from "../libc/libc.js";
 import { getOwner, type NativeMarks } from "./marks.js";
+import { spawnLock } from "./spawn-lock.js";
 
 /**
  * Linux; undefined where the host does not support marks. The mark is the soft limit of RLIMIT_LOCKS, which is inherited at
@@ -20,11 +21,13 @@ export function createNativeMarks(libc: Libc): NativeMarks | undefined {
   const limits = new BigUint64Array(2);
   return {
     give(mark, start) {
+      spawnLock.acquire();
       set(mark);
       try {
         return start();
       } finally {
         restore();
+        spawnLock.release();
       }
     },
     get(pid) {

@@ -4,6 +4,7 @@ import { hasFunction } from "../libc/bind.js";
 import { duplicate, FIRST_AFTER_STREAMS, listDescriptors, tooManyFiles } from "../libc/descriptors.js";
 import { lastErrno } from "../libc/koffi.js";
 import type { Libc } from "../libc/libc.js";
+import type { ExitStatus } from "./exit-status.js";
 
 /** A program to start as the leader of a new session. It inherits only the descriptors named here. */
 export interface ChildStart {
@@ -19,9 +20,6 @@ export interface ChildStart {
   /** Called once, in a later turn of the event loop. */
   onExit(status: ExitStatus): void;
 }
-
-/** How a child ended; a signal by its POSIX name. */
-export type ExitStatus = { code: number } | { signal: string };
 
 /**
  * The path of a terminal's slave side, which becomes the controlling terminal unless `controlled` is false; or descriptors,

@@ -1,11 +1,4 @@
-/** One instruction of classic BPF, as the kernel's `struct sock_filter`. */
-type Instruction = readonly [code: number, jumpTrue: number, jumpFalse: number, value: number];
-
-const LOAD = 0x20; // BPF_LD | BPF_W | BPF_ABS
-const AND = 0x54; // BPF_ALU | BPF_AND | BPF_K
-const IF_EQUAL = 0x15; // BPF_JMP | BPF_JEQ | BPF_K
-const IF_AT_LEAST = 0x35; // BPF_JMP | BPF_JGE | BPF_K
-const RETURN = 0x06; // BPF_RET | BPF_K
+import { BPF, type BpfInstruction, encodeBpf } from "@codex/native";
 
 /** Offsets in `struct seccomp_data`; arguments are 64 bits wide, their lower half first on both architectures. */
 const NUMBER_AT = 0;
@@ -42,55 +35,44 @@ export interface FilterOptions {
 
 /** A filter that allows what no rule names, as bytes for `bwrap --seccomp`. Rules are tried in order. */
 export function assembleFilter({ architecture, foreignFrom, rules }: FilterOptions): Buffer {
-  const program: Instruction[] = [
-    [LOAD, 0, 0, ARCHITECTURE_AT],
-    [IF_EQUAL, 1, 0, architecture],
-    [RETURN, 0, 0, KILL],
-    [LOAD, 0, 0, NUMBER_AT],
+  const program: BpfInstruction[] = [
+    [BPF.load, 0, 0, ARCHITECTURE_AT],
+    [BPF.ifEqual, 1, 0, architecture],
+    [BPF.return, 0, 0, KILL],
+    [BPF.load, 0, 0, NUMBER_AT],
   ];
-  if (foreignFrom !== undefined) program.push([IF_AT_LEAST, 0, 1, foreignFrom], [RETURN, 0, 0, UNKNOWN]);
+  if (foreignFrom !== undefined) program.push([BPF.ifAtLeast, 0, 1, foreignFrom], [BPF.return, 0, 0, UNKNOWN]);
   for (const rule of rules) program.push(...assembleRule(rule));
-  program.push([RETURN, 0, 0, ALLOW]);
-  return toBytes(program);
+  program.push([BPF.return, 0, 0, ALLOW]);
+  return encodeBpf(program);
 }
 
-function assembleRule(rule: Rule): Instruction[] {
+function assembleRule(rule: Rule): BpfInstruction[] {
   const body = assembleBody(rule);
-  return [[IF_EQUAL, 0, body.length, rule.call], ...body];
+  return [[BPF.ifEqual, 0, body.length, rule.call], ...body];
 }
 
 /** Runs for its call only, and leaves the number of the call loaded for the rules after it. */
-function assembleBody({ when = [], action }: Rule): Instruction[] {
-  const refuse: Instruction = [RETURN, 0, 0, action];
+function assembleBody({ when = [], action }: Rule): BpfInstruction[] {
+  const refuse: BpfInstruction = [BPF.return, 0, 0, action];
   if (when.length === 0) return [refuse];
   // From the end: a condition that does not hold jumps over everything up to the last instruction.
   const body = [refuse];
   for (const condition of [...when].reverse()) body.unshift(...assembleCondition(condition, body.length));
-  return [...body, [LOAD, 0, 0, NUMBER_AT]];
+  return [...body, [BPF.load, 0, 0, NUMBER_AT]];
 }
 
 /** @param rest instructions to jump over when it does not hold. */
-function assembleCondition(condition: Condition, rest: number): Instruction[] {
-  const load: Instruction = [LOAD, 0, 0, argumentAt(condition.argument)];
-  if ("hasBits" in condition) return [load, [AND, 0, 0, condition.hasBits], [IF_EQUAL, rest, 0, 0]];
-  const mask: Instruction[] = condition.mask === undefined ? [] : [[AND, 0, 0, condition.mask]];
+function assembleCondition(condition: Condition, rest: number): BpfInstruction[] {
+  const load: BpfInstruction = [BPF.load, 0, 0, argumentAt(condition.argument)];
+  if ("hasBits" in condition) return [load, [BPF.and, 0, 0, condition.hasBits], [BPF.ifEqual, rest, 0, 0]];
+  const mask: BpfInstruction[] = condition.mask === undefined ? [] : [[BPF.and, 0, 0, condition.mask]];
   const isWanted = "isOneOf" in condition;
   const values = isWanted ? condition.isOneOf : condition.isNoneOf;
-  const tests = values.map((value, at): Instruction => {
+  const tests = values.map((value, at): BpfInstruction => {
     const left = values.length - at - 1;
-    if (!isWanted) return [IF_EQUAL, left + rest, 0, value];
-    return [IF_EQUAL, left, left === 0 ? rest : 0, value];
+    if (!isWanted) return [BPF.ifEqual, left + rest, 0, value];
+    return [BPF.ifEqual, left, left === 0 ? rest : 0, value];
   });
   return [load, ...mask, ...tests];
-}
-
-function toBytes(program: readonly Instruction[]): Buffer {
-  const bytes = Buffer.alloc(program.length * 8);
-  program.forEach(([code, jumpTrue, jumpFalse, value], index) => {
-    bytes.writeUInt16LE(code, index * 8);
-    bytes.writeUInt8(jumpTrue, index * 8 + 2);
-    bytes.writeUInt8(jumpFalse, index * 8 + 3);
-    bytes.writeUInt32LE(value >>> 0, index * 8 + 4);
-  });
-  return bytes;
 }

@@ -1,0 +1,163 @@
+import { ERRNO, type KernelCalls } from "./kernel-calls.js";
+import type { Notification } from "./listener.js";
+
+/** The file of a call. */
+export type FoundFile =
+  /** The caller closes `fd`. */
+  | ({ kind: "file"; fd: number; given: string | undefined } & FileFacts)
+  /** The kernel would not find it either, and fails so. */
+  | { kind: "missing"; errno: number }
+  /** Only the kernel can tell, such as behind a link in `/proc`. */
+  | { kind: "unknown"; given: string }
+  /** The caller does not let it be looked up. */
+  | { kind: "hidden" };
+
+interface FileFacts {
+  id: FileId;
+  /** Absolute, its links resolved; undefined for a file without a name. */
+  path: string | undefined;
+}
+
+/** Identifies a file as long as somebody has it open. */
+export interface FileId {
+  device: string;
+  inode: bigint;
+}
+
+/** Finds what the kernel would start, in the root of the caller. */
+export interface FileFinder {
+  find(call: Pick<Notification, "tid" | "directory" | "flags">, path: Buffer): FoundFile;
+  /** The program that a process runs. Undefined if it cannot be read. */
+  readProgram(pid: number): FileFacts | undefined;
+  /** The first line of a script after its `#!`: an interpreter, and an argument for it. Undefined for other files. */
+  readInterpreter(fd: number): string[] | undefined;
+}
+
+/** fcntl.h and linux/openat2.h of Linux. */
+const O_CLOEXEC = 0o2000000;
+const O_PATH = 0o10000000;
+const AT_FDCWD = -100;
+const AT_EMPTY_PATH = 0x1000;
+const RESOLVE_NO_SYMLINKS = 0x04n;
+const RESOLVE_IN_ROOT = 0x10n;
+
+/** sys/stat.h of Linux. */
+const S_IFMT = 0o170000;
+const S_IFREG = 0o100000;
+
+/** Bytes of a script that name its interpreter; the figure is Linux's. */
+const SHEBANG_BYTES = 256;
+const LINK_BYTES = 8192;
+const STATX_BYTES = 256;
+
+export function createFileFinder(calls: KernelCalls): FileFinder {
+  const inRoot = createHow(RESOLVE_IN_ROOT);
+  const withoutLinks = createHow(RESOLVE_IN_ROOT | RESOLVE_NO_SYMLINKS);
+  const link = Buffer.alloc(LINK_BYTES);
+  const status = Buffer.alloc(STATX_BYTES);
+
+  /** As latin1, so that each byte is kept; or an errno. */
+  const readLink = (path: string): string | number => {
+    const bytes = calls.readLink(path, link);
+    return bytes < 0 ? -bytes : link.toString("latin1", 0, bytes);
+  };
+  const readFacts = (fd: number, place = ""): FileFacts | undefined => {
+    const path = readLink(place === "" ? `/proc/self/fd/${fd}` : place);
+    if (typeof path === "number" || calls.getStatus(fd, place, status) !== 0) return undefined;
+    const device = `${status.readUInt32LE(136)}:${status.readUInt32LE(140)}`;
+    return { path: nameOf(path), id: { device, inode: status.readBigUInt64LE(32) } };
+  };
+  const describe = (fd: number, given: string | undefined): FoundFile => {
+    const facts = readFacts(fd);
+    if (facts !== undefined) return { kind: "file", fd, given: given && toUtf8(given), ...facts };
+    calls.close(fd);
+    return HIDDEN;
+  };
+  /** A link of `/proc` that leads to a file itself, not by a path. */
+  const findLinked = (place: string, missing: number): FoundFile => {
+    const fd = calls.open(place, O_PATH | O_CLOEXEC);
+    if (fd >= 0) return describe(fd, undefined);
+    return fd === -ERRNO.ENOENT ? { kind: "missing", errno: missing } : HIDDEN;
+  };
+  const findBelowRoot = (tid: number, given: string): FoundFile => {
+    const root = calls.open(`/proc/${tid}/root`, O_PATH | O_CLOEXEC);
+    if (root < 0) return HIDDEN;
+    try {
+      const name = Buffer.from(`${given}\0`, "latin1");
+      const fd = calls.openBelow(root, name, inRoot);
+      if (fd >= 0) return describe(fd, given);
+      // Without any link on the way to what is missing, the kernel finds it missing as well.
+      const isMissing = fd === -ERRNO.ENOENT && calls.openBelow(root, name, withoutLinks) === fd;
+      return isMissing ? { kind: "missing", errno: -fd } : { kind: "unknown", given: toUtf8(given) };
+    } finally {
+      calls.close(root);
+    }
+  };
+  /** The path of a directory in the root of the caller, or an errno. */
+  const readDirectory = (tid: number, directory: number): string | number => {
+    const path = readLink(directory === AT_FDCWD ? `/proc/${tid}/cwd` : `/proc/${tid}/fd/${directory}`);
+    const root = readLink(`/proc/${tid}/root`);
+    if (typeof path === "number") return path;
+    if (typeof root === "number") return root;
+    return root !== "/" && `${path}/`.startsWith(`${root}/`) ? `${path.slice(root.length)}/` : path;
+  };
+  /** A path below a directory. */
+  const findBelow = (tid: number, directory: number, path: string): FoundFile => {
+    const base = readDirectory(tid, directory);
+    if (typeof base === "string" && base.startsWith("/")) return findBelowRoot(tid, `${base}/${path}`);
+    if (base === ERRNO.ENOENT && directory !== AT_FDCWD) return { kind: "missing", errno: ERRNO.EBADF };
+    return typeof base === "number" ? HIDDEN : { kind: "unknown", given: toUtf8(path) };
+  };
+  return {
+    find({ tid, directory, flags }, bytes) {
+      const path = bytes.toString("latin1");
+      if (path === "") {
+        if ((flags & AT_EMPTY_PATH) === 0) return { kind: "missing", errno: ERRNO.ENOENT };
+        return findLinked(`/proc/${tid}/fd/${directory}`, ERRNO.EBADF);
+      }
+      if (!path.startsWith("/")) return findBelow(tid, directory, path);
+      const own = OWN_LINK.exec(path)?.groups;
+      if (own === undefined) return findBelowRoot(tid, path);
+      const { file, root, directory: below } = own;
+      if (file !== undefined) return findLinked(`/proc/${tid}/${file}`, ERRNO.ENOENT);
+      return root === undefined ? findBelow(tid, AT_FDCWD, below!) : findBelowRoot(tid, `/${root}`);
+    },
+    readProgram: (pid) => readFacts(AT_FDCWD, `/proc/${pid}/exe`),
+    readInterpreter(fd) {
+      if (calls.getStatus(fd, "", status) !== 0 || (status.readUInt16LE(28) & S_IFMT) !== S_IFREG) return undefined;
+      const readable = calls.open(`/proc/self/fd/${fd}`, O_CLOEXEC);
+      if (readable < 0) return undefined;
+      const bytes = calls.read(readable, link.subarray(0, SHEBANG_BYTES));
+      calls.close(readable);
+      const line = bytes > 0 ? link.toString("latin1", 0, bytes).split("\n", 1)[0]! : "";
+      const found = /^#![ \t]*([^ \t\0]+)(?:[ \t]+([^\0]*))?/.exec(line);
+      if (found === null) return undefined;
+      const argument = found[2]?.replace(/[ \t]+$/, "");
+      return [found[1]!, ...(argument ? [argument] : [])].map(toUtf8);
+    },
+  };
+}
+
+/** Links of `/proc` that mean the caller, and would mean the gate here. */
+const OWN_LINK =
+  /^(?:\/proc\/(?:self|thread-self)|\/dev(?=\/fd))\/(?:(?<file>fd\/\d+|exe)|root\/(?<root>.*)|cwd\/(?<directory>.*))$/s;
+
+const HIDDEN = { kind: "hidden" } as const;
+
+/** Undefined for a file without a name, for which the kernel shows one that nobody can open. */
+function nameOf(path: string): string | undefined {
+  if (!path.startsWith("/") || path.startsWith("/memfd:")) return undefined;
+  return toUtf8(path.replace(/ \(deleted\)$/, ""));
+}
+
+const toUtf8 = (latin1: string): string => Buffer.from(latin1, "latin1").toString();
+
+function createHow(resolve: bigint): Buffer {
+  const how = Buffer.alloc(24);
+  how.writeBigUInt64LE(BigInt(O_PATH | O_CLOEXEC), 0);
+  how.writeBigUInt64LE(resolve, 16);
+  return how;
+}
+
+export const isSameFile = (one: FileId, other: FileId): boolean =>
+  one.inode === other.inode && one.device === other.device;

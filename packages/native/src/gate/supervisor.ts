@@ -1,0 +1,342 @@
+import { readFileSync } from "node:fs";
+import { type MessagePort, receiveMessageOnPort } from "node:worker_threads";
+import { judgeProgram, MAX_JUDGED_WORDS, type ProgramDecision, type ProgramReport } from "@codex/exec-gate";
+import { GATE_IDLE_MS, MAX_PATH_BYTES, REPORT_DELAY_MS } from "../limits.js";
+import { openSpawnLock, type SpawnLock } from "../process/spawn-lock.js";
+import { type CallerMemory, createCallerMemory } from "./caller-memory.js";
+import { type Command, CommandTable } from "./command-table.js";
+import { createFileFinder, type FileFinder } from "./find-file.js";
+import { type CallReader, createCallReader, judgeStarted, type ReadCall, type StartedProgram } from "./judge-call.js";
+import { bindKernelCalls, ERRNO, type KernelCalls } from "./kernel-calls.js";
+import { createListener, type Listener, type Notification } from "./listener.js";
+import type { FromSupervisor, SupervisorData, ToSupervisor } from "./messages.js";
+import { Polled } from "./polled.js";
+import { Reports } from "./reports.js";
+import { STARTER } from "./starter.js";
+import { ABIS } from "./system-calls.js";
+import { Tracer } from "./tracer.js";
+
+/**
+ * Judges every program that a command starts, and answers its caller. Runs until it is closed, and never in the event loop of its
+ * thread: callers wait meanwhile.
+ */
+export function runSupervisor(data: SupervisorData, port: MessagePort): void {
+  const supervisor = new Supervisor(data, port);
+  while (supervisor.isOpen) supervisor.turn();
+}
+
+/** A caller that is traced until it has become the program that was judged. */
+interface Watched {
+  call: ReadCall;
+  command: Command;
+}
+
+class Supervisor {
+  readonly #data: SupervisorData;
+  readonly #port: MessagePort;
+  readonly #calls: KernelCalls;
+  readonly #memory: CallerMemory;
+  readonly #files: FileFinder;
+  readonly #reader: CallReader;
+  readonly #table: CommandTable;
+  readonly #tracer: Tracer<Watched>;
+  readonly #polled: Polled;
+  readonly #reports: Reports;
+  readonly #spawnLock: SpawnLock;
+  /** Mark of the program that is being started. */
+  readonly #starting: BigUint64Array;
+  /** Descriptors of started processes, by pid. */
+  readonly #started = new Map<number, number>();
+  #listener: Listener | undefined;
+  #canTrace = false;
+  #tracedSince = 0;
+  #flushedAt = 0;
+  #judged = 0;
+  #verified = 0;
+  isOpen = true;
+
+  constructor(data: SupervisorData, port: MessagePort) {
+    this.#data = data;
+    this.#port = port;
+    this.#calls = bindKernelCalls(ABIS[process.arch]!);
+    this.#memory = createCallerMemory(this.#calls);
+    this.#files = createFileFinder(this.#calls);
+    this.#reader = createCallReader(this.#memory, this.#files);
+    this.#table = new CommandTable(this.#calls);
+    this.#tracer = new Tracer(this.#calls, (pid, status) => this.#onExit(pid, status));
+    this.#polled = new Polled(this.#calls);
+    this.#reports = new Reports((message) => this.#send(message));
+    this.#spawnLock = openSpawnLock(data.lock, STARTER);
+    this.#starting = new BigUint64Array(data.starting);
+    this.#polled.add(data.wake);
+  }
+
+  turn(): void {
+    for (const fd of this.#polled.wait(this.#getTimeout())) {
+      if (fd === this.#data.wake) this.#readMessages();
+      else if (fd === this.#listener?.fd) this.#answer(this.#listener);
+      else this.#reap(([, each]) => each === fd);
+    }
+    this.#reap(isUnpolled);
+    for (let end = this.#tracer.next(); end !== undefined; end = this.#tracer.next()) {
+      if (end.kind === "started") this.#verify(end.item, end.pid);
+      if (end.item.call.file !== undefined) this.#calls.close(end.item.call.file.fd);
+    }
+    if (performance.now() - this.#flushedAt >= REPORT_DELAY_MS) this.#flush();
+  }
+
+  /** Milliseconds. The kernel does not tell when a traced process stops: usually soon. */
+  #getTimeout(): number {
+    if (this.#tracer.count > 0) {
+      return Math.min(MAX_TRACE_POLL_MS, MIN_TRACE_POLL_MS + (performance.now() - this.#tracedSince) / 8);
+    }
+    const isWaiting = this.#reports.isPending || [...this.#started].some(isUnpolled);
+    return isWaiting ? REPORT_DELAY_MS : GATE_IDLE_MS;
+  }
+
+  #flush(): void {
+    this.#reports.flush();
+    this.#flushedAt = performance.now();
+  }
+
+  #send(message: FromSupervisor): void {
+    this.#port.postMessage(message);
+  }
+
+  #readMessages(): void {
+    this.#calls.read(this.#data.wake, Buffer.alloc(1));
+    Atomics.store(new Int32Array(this.#data.waking), 0, 0);
+    this.#drainMessages();
+  }
+
+  #drainMessages(): void {
+    for (;;) {
+      const received = receiveMessageOnPort(this.#port) as { message: ToSupervisor } | undefined;
+      if (received === undefined) return;
+      this.#handle(received.message);
+    }
+  }
+
+  #handle(message: ToSupervisor): void {
+    switch (message.type) {
+      case "listen":
+        this.#listener = createListener(message.fd, ABIS[process.arch]!.executing, this.#calls);
+        this.#polled.add(message.fd);
+        return;
+      case "tracing":
+        this.#canTrace = message.canTrace;
+        return;
+      case "command":
+        this.#table.add(message);
+        return;
+      case "watch": {
+        const fd = this.#calls.openProcess(message.pid);
+        this.#started.set(message.pid, fd);
+        if (fd >= 0) this.#polled.add(fd);
+        return;
+      }
+      case "end":
+        this.#reports.forget(message.mark);
+        this.#table.end(message.mark);
+        return;
+      case "close":
+        this.#close();
+        return;
+    }
+  }
+
+  /** Programs that still wait are not started. */
+  #close(): void {
+    this.isOpen = false;
+    this.#reports.flush();
+    if (this.#listener !== undefined) this.#calls.close(this.#listener.fd);
+    for (const fd of this.#started.values()) if (fd >= 0) this.#calls.close(fd);
+    this.#table.close();
+    this.#send({ type: "closed", judged: this.#judged, verified: this.#verified });
+  }
+
+  #reap(isMeant: (entry: readonly [pid: number, fd: number]) => boolean): void {
+    const status = new Int32Array(1);
+    for (const [pid] of [...this.#started].filter(isMeant)) {
+      if (this.#calls.wait(pid, status, WNOHANG) === pid) this.#onExit(pid, status[0]!);
+    }
+  }
+
+  #onExit(pid: number, status: number): void {
+    const fd = this.#started.get(pid);
+    if (fd === undefined) return;
+    this.#started.delete(pid);
+    if (fd >= 0) {
+      this.#polled.remove(fd);
+      this.#calls.close(fd);
+    }
+    this.#reports.flush();
+    this.#send({ type: "exited", pid, status });
+  }
+
+  #answer(listener: Listener): void {
+    const notification = listener.receive();
+    if (notification === undefined) return;
+    this.#judged += 1;
+    const { command, isHidden } = this.#table.find(notification.tid);
+    if (command === undefined) return this.#answerStart(listener, notification);
+    if (command.wrappers > 0) {
+      command.wrappers -= 1;
+      listener.let(notification.id);
+    } else if (isHidden) this.#refuse(listener, notification, command, UNREAD, { reason: "hidden" });
+    else this.#judge(listener, notification, command, notification.tid);
+  }
+
+  /** The program that the starter starts has the memory of this process, and carries no mark yet. */
+  #answerStart(listener: Listener, notification: Notification): void {
+    const { id, tid, path } = notification;
+    this.#drainMessages();
+    const mark = Atomics.load(this.#starting, 0);
+    const command = this.#table.get(mark);
+    const called = command && this.#memory.readText(process.pid, path, MAX_PATH_BYTES);
+    const file = called && "value" in called ? called.value.toString() : undefined;
+    if (command === undefined || (file !== command.file && file !== SHELL)) return listener.fail(id, ERRNO.EPERM);
+    const limits = new BigUint64Array(2);
+    this.#calls.getLimit(tid, RLIMIT_LOCKS, limits);
+    limits[0] = mark;
+    const marked = this.#calls.setLimit(tid, RLIMIT_LOCKS, limits);
+    this.#spawnLock.release();
+    if (marked !== 0) return listener.fail(id, ERRNO.EAGAIN);
+    if (command.wrappers === 0) return this.#judge(listener, notification, command, process.pid);
+    command.wrappers -= 1;
+    listener.let(id);
+  }
+
+  /** @param owner whose memory and files are those of the caller; this process for one that it is starting itself */
+  #judge(listener: Listener, notification: Notification, command: Command, owner: number): void {
+    const reading = this.#reader.read({ ...notification, tid: owner }, command);
+    if (!listener.isWaiting(notification.id)) return closeRead(reading, this.#calls);
+    if (reading === "hidden") return this.#refuse(listener, notification, command, UNREAD, { reason: "hidden" });
+    if ("errno" in reading) return listener.fail(notification.id, reading.errno);
+    const { call } = reading;
+    const decided = judgeProgram(command.gate, call.program);
+    const found = explain(decided);
+    if (decided.decision === "refuse" || decided.decision === "ask") {
+      this.#refuse(listener, notification, command, call, found!);
+      return closeRead(reading, this.#calls);
+    }
+    if (found !== undefined) this.#report(command, notification.tid, call, "inside", found);
+    const isOwn = owner !== notification.tid;
+    if (!isOwn && (command.gate.restricts || call.file === undefined)) {
+      return this.#watch(listener, notification, command, call);
+    }
+    listener.let(notification.id);
+    closeRead(reading, this.#calls);
+  }
+
+  #watch(listener: Listener, notification: Notification, command: Command, call: ReadCall): void {
+    const { id, tid } = notification;
+    if (this.#canTrace && this.#tracer.attach(tid, { call, command })) {
+      this.#tracedSince = performance.now();
+      listener.let(id);
+      return;
+    }
+    // Without any tracing a rule is enforced as well as it can be, but nothing runs that was not found.
+    if (!this.#canTrace && call.file !== undefined) listener.let(id);
+    else {
+      const reason = this.#canTrace ? "unverified" : "unresolved";
+      this.#refuse(listener, notification, command, call, { reason });
+    }
+    closeRead({ call }, this.#calls);
+  }
+
+  #verify({ call, command }: Watched, pid: number): void {
+    this.#verified += 1;
+    const started = this.#readStarted(pid);
+    const judged = started === undefined ? "unread" : judgeStarted(command.gate, call, started);
+    if (judged === "same") return this.#tracer.release(pid);
+    const found: Found | undefined =
+      judged === "unread" ? { reason: "unverified" } : judged === "changed" ? { reason: "changed" } : explain(judged);
+    if (found === undefined || found.reason === "not_outside") return this.#tracer.release(pid);
+    this.#tracer.kill(pid);
+    this.#report(command, pid, call, "killed", found);
+  }
+
+  #readStarted(pid: number): StartedProgram | undefined {
+    const program = this.#files.readProgram(pid);
+    if (program === undefined) return undefined;
+    try {
+      return { ...program, words: splitWords(readFileSync(`/proc/${pid}/cmdline`)) };
+    } catch {
+      return undefined; // it was killed
+    }
+  }
+
+  /** EPERM, not EACCES, for which a search through PATH goes on. */
+  #refuse(
+    listener: Listener,
+    { id, tid }: Notification,
+    command: Command,
+    call: Pick<ReadCall, "program">,
+    found: Found,
+  ): void {
+    listener.fail(id, ERRNO.EPERM);
+    this.#report(command, tid, call, "refused", found);
+  }
+
+  #report(
+    { mark }: Command,
+    tid: number,
+    { program }: Pick<ReadCall, "program">,
+    decision: ProgramReport["decision"],
+    found: Found,
+  ): void {
+    const name = program.file ?? program.given ?? program.argv[0] ?? "";
+    this.#reports.add(mark, tid, { program: name, argv: program.argv, decision, ...found });
+  }
+}
+
+/** A process for which there was no descriptor. */
+const isUnpolled = ([, fd]: readonly [pid: number, fd: number]): boolean => fd < 0;
+
+/** What a report says about why. */
+type Found = Pick<ProgramReport, "reason" | "rule">;
+
+function explain(decided: ProgramDecision): Found | undefined {
+  switch (decided.decision) {
+    case "run":
+      return undefined;
+    case "outside":
+      return { reason: "not_outside", rule: decided.rule.id };
+    case "ask":
+      return { reason: "unasked", rule: decided.rule.id };
+    case "refuse":
+      return { reason: "rule", rule: decided.rule.id };
+  }
+}
+
+const UNREAD: Pick<ReadCall, "program"> = { program: { argv: [], isTrusted: false } };
+
+function closeRead(reading: ReturnType<CallReader["read"]>, calls: KernelCalls): void {
+  if (reading !== "hidden" && "call" in reading && reading.call.file !== undefined) calls.close(reading.call.file.fd);
+}
+
+/** One more than are compared. */
+function splitWords(bytes: Buffer): Buffer[] {
+  const words: Buffer[] = [];
+  for (let at = 0; at < bytes.length && words.length <= MAX_JUDGED_WORDS + SCRIPT_WORDS; ) {
+    const end = bytes.indexOf(0, at);
+    words.push(bytes.subarray(at, end < 0 ? bytes.length : end));
+    at = end < 0 ? bytes.length : end + 1;
+  }
+  return words;
+}
+
+/** Words that the kernel adds for interpreters. */
+const SCRIPT_WORDS = 16;
+
+/** What runs a script without `#!`. */
+const SHELL = "/bin/sh";
+
+/** sys/resource.h and sys/wait.h of Linux. */
+const RLIMIT_LOCKS = 10;
+const WNOHANG = 1;
+
+/** Milliseconds between two looks at traced processes. */
+const MIN_TRACE_POLL_MS = 0.1;
+const MAX_TRACE_POLL_MS = 20;
