@@ -3,6 +3,8 @@ import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 
 const path = (relative) => fileURLToPath(new URL(`../${relative}`, import.meta.url));
+/** What the threads import. */
+const PACKAGES = ["exec-gate", "values"];
 const PLACE = path("packages/native/src/gate/thread-code.ts");
 
 /** A module that replaces `thread-code.ts`. */
@@ -16,7 +18,8 @@ async function renderThreadCode() {
     target: "node20",
     format: "cjs",
     legalComments: "none",
-    alias: { "@codex/exec-gate": path("packages/exec-gate/src/index.ts") },
+    // The sources: the packages may not be built yet.
+    alias: Object.fromEntries(PACKAGES.map((name) => [`@codex/${name}`, path(`packages/${name}/src/index.ts`)])),
     // A thread that is started from a text has no place of its own.
     banner: { js: 'const gateBase = require("node:worker_threads").workerData.base;' },
     define: { __filename: "gateBase", "import.meta.url": "gateBase" },
@@ -29,7 +32,7 @@ async function renderThreadCode() {
 export const gateThread = {
   name: "gate-thread",
   setup({ onLoad }) {
-    onLoad({ filter: /[\\/]gate[\\/]thread-code\.ts$/ }, async () => ({ contents: await renderThreadCode() }));
+    onLoad({ filter: /[\\/]gate[\\/]thread-code\.[jt]s$/ }, async () => ({ contents: await renderThreadCode() }));
   },
 };
 

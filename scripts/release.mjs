@@ -18,6 +18,7 @@ import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
+import { gateThread } from "./gate-thread.mjs";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const COMMAND = "packages/cli/dist/codex.js";
@@ -126,7 +127,7 @@ async function bundleModules({ name, manifest }) {
     platform: "node",
     target: "node20",
     packages: "bundle",
-    plugins: [{ name: "keep-packages", setup: keepPackages }],
+    plugins: [gateThread, { name: "keep-packages", setup: keepPackages }],
     legalComments: "none",
     write: false,
     logLevel: "warning",

@@ -1,5 +1,5 @@
 /** An event of an audit log. It contains nothing that may be secret: no output, input, environment or free text. */
-export type AuditEvent = CallEvent | ApprovalEvent | ResultEvent | MarkerEvent;
+export type AuditEvent = CallEvent | ApprovalEvent | ProgramEvent | ResultEvent | MarkerEvent;
 
 /** A tool call, before anything is sent; a refused one has its `status` here and no result. */
 export interface CallEvent {
@@ -34,6 +34,20 @@ export interface CallEvent {
   code?: string;
   /** The record was too large: `argv` and `rules` are left out. */
   cut?: true;
+}
+
+/** A program that a command started and that did not run as it was called. */
+export interface ProgramEvent {
+  type: "program";
+  call: string;
+  /** Its file, or the name by which it was called. */
+  program: string;
+  /** SHA-256 of the argv as JSON; hex. */
+  argvSha256: string;
+  decision: "refused" | "killed" | "inside";
+  reason: string;
+  rule?: string;
+  times: number;
 }
 
 /** `client`: a program decided on behalf of a person. `model`: a model decided. `session`: remembered from an earlier decision. `nobody`: there was no approver. `failure`: asking for approval failed. */

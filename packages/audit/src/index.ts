@@ -8,7 +8,7 @@ export {
   sha256,
   type TimedEvent,
 } from "./chain.js";
-export type { AuditEvent, CallEvent, DecidedBy, ResultEvent, SandboxSummary } from "./event.js";
+export type { AuditEvent, CallEvent, DecidedBy, ProgramEvent, ResultEvent, SandboxSummary } from "./event.js";
 export { createFileSink, type FileSinkOptions } from "./file-sink.js";
 export { AuditFollower, type FollowedAudit } from "./follow-file.js";
 export { MAX_AUDIT_ARGV_BYTES, MAX_AUDIT_LIST, MAX_AUDIT_TEXT_BYTES } from "./limits.js";

@@ -1,7 +1,9 @@
 import type {
   EndedBy,
   EnvPolicy,
+  ExecGate,
   ProcessOutcome,
+  ProgramReport,
   Sandbox,
   SandboxSupport,
   TerminalSize,
@@ -15,6 +17,8 @@ import type { OutputLog } from "./output-log/output-log.js";
 export interface ExecBackend {
   /** Applies `ProcessSpec.envPolicy` to the environment of its host. Without it the caller passes the finished environment. */
   readonly appliesEnvPolicy?: true;
+  /** Takes `ProcessSpec.gate`. Whether this host can hold it shows with the first such start: see `ExecProcess.gate`. */
+  readonly takesGate?: true;
   /** Whether `ProcessSpec.sandbox` can be applied here. Absent: it cannot, and such a start is an error. Never rejects. */
   getSandboxSupport?(): Promise<HostSandbox>;
   /**
@@ -51,11 +55,24 @@ export interface ProcessSpec {
   stdio: ProcessStdio;
   /** What the process may access; absent for no restriction. A sandbox that cannot be enforced is a StartError. */
   sandbox?: Sandbox;
+  /** Only for a backend with `takesGate`: rules for every program that the process starts. */
+  gate?: ExecGate;
   /** The trace that the start belongs to. */
   trace?: TraceContext | undefined;
   /** Retention of its output; see `DEFAULT_LOG_LIMITS`. */
   log?: Partial<OutputLogLimits>;
 }
+
+/** A program that did not run as it was called. */
+export type ReportedProgram = Readonly<Omit<ProgramReport, "argv">> & { readonly argv: readonly string[] };
+
+/**
+ * `held`: its programs are judged; `reports` are those that did not run as they were called, `omitted` how many more there were. `missing`: they are not, and
+ * why, as the end of a sentence.
+ */
+export type GateState =
+  | { readonly kind: "held"; readonly reports: readonly ReportedProgram[]; readonly omitted: number }
+  | { readonly kind: "missing"; readonly reason: string };
 
 /**
  * `pty`: a terminal, whose output is one stream. `pipe`: separate stdout and stderr, and a stdin that is `/dev/null` or open.
@@ -72,6 +89,8 @@ export interface ExecProcess {
   readonly log: OutputLog;
   /** The sandbox that it runs in; absent for none. */
   readonly sandboxType?: SandboxType | undefined;
+  /** What became of `ProcessSpec.gate`; absent without one. */
+  readonly gate?: GateState | undefined;
   /** An access that the sandbox denied, if known; final once the process has exited. */
   readonly denial?: SandboxDenial | undefined;
   /** The current state; final once it is not `running`. */

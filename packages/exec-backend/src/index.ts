@@ -20,11 +20,13 @@ export {
 export type {
   ExecBackend,
   ExecProcess,
+  GateState,
   HostSandbox,
   InputWait,
   ProcessSignal,
   ProcessSpec,
   ProcessStdio,
+  ReportedProgram,
   SandboxDenial,
   SandboxType,
   SentSignal,

@@ -11,14 +11,14 @@ export interface GateRule {
   /** Alternatives for each word. Those of the first are names of programs, or paths. At least one word. */
   pattern: readonly (readonly string[])[];
   /** Applies only to a program without further words. */
-  whole?: boolean;
+  whole?: boolean | undefined;
   /** Words are compared without regard to case and Unicode composition. */
-  canonical?: boolean;
+  canonical?: boolean | undefined;
   decision: "allow" | "ask" | "refuse";
   /** Where the program runs once it is allowed, or an answer has allowed it. */
   place: Place;
   /** Names of variables that the program gets from its caller where it runs outside; `*` at the end stands for the rest. */
-  env?: readonly string[];
+  env?: readonly string[] | undefined;
 }
 
 /** The paths at which a program of this name may be allowed; it is refused, or asked about, at any path. */

@@ -1,5 +1,6 @@
 export { formatArgumentProblem, formatProblem, PARSE_CONTEXT } from "@codex/values/problem";
 export { CALL_VARIABLES } from "./call-variables.js";
+export { type ExecGate, execGateSchema, type ProgramReport } from "./exec-gate.js";
 export {
   ackSchema,
   type Capability,

@@ -145,6 +145,7 @@ export const capabilitySchema = z.enum([
   "concurrent_input",
   "exec_server",
   "clients",
+  "exec_gate",
 ]);
 /** What an executor may offer beyond the base messages; unknown names are ignored. */
 export type Capability = z.infer<typeof capabilitySchema>;

@@ -1,4 +1,5 @@
 import * as z from "zod/mini";
+import { execGateSchema } from "./exec-gate.js";
 import { sandboxSchema } from "./sandbox.js";
 import { countSchema, keySchema, nullable, processIdSchema } from "./scalars.js";
 
@@ -105,6 +106,8 @@ export const execCommandRequestSchema = z.object({
   shellSnapshot: z.optional(z.boolean()),
   /** The selected sandbox; an executor that cannot apply it refuses the request. */
   sandbox: z.optional(z.nullable(sandboxSchema)),
+  /** Rules for every program that the command starts. Where this host cannot hold them, the result says so. */
+  execGate: z.optional(execGateSchema),
   idempotencyKey: z.optional(keySchema),
   /** Hard limit of the process, milliseconds; ends the session with `by: "timeout"`. */
   timeoutMs: z.optional(z.int().check(z.positive())),

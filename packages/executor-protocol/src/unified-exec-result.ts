@@ -1,4 +1,5 @@
 import * as z from "zod/mini";
+import { programReportSchema } from "./exec-gate.js";
 import { processOutcomeSchema } from "./outcome.js";
 import { countSchema, processIdSchema } from "./scalars.js";
 
@@ -76,6 +77,8 @@ export const unifiedExecResultSchema = z.object({
   waitEnded: z.optional(waitEndedSchema),
   /** For a command that asked for a snapshot: whether its shell came from one, or read its startup files and why. */
   shellStartup: z.optional(z.object({ kind: z.enum(["snapshot", "login"]), reason: z.optional(z.string()) })),
+  /** Programs that the rules of `execGate` did not let run as they were called, since the last result; at most 64. */
+  programs: z.optional(z.array(programReportSchema)),
   /** A safety bound of the executor that changed the request, one sentence each. */
   notices: z.optional(z.array(z.string())),
   shown: z.optional(shownSchema),

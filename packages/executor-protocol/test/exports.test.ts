@@ -28,6 +28,7 @@ test("pins the exported names", () => {
     "estimateTokens",
     "execApprovalRequirementSchema",
     "execCommandRequestSchema",
+    "execGateSchema",
     "execPolicyAmendmentSchema",
     "execServerAckSchema",
     "execServerClosedSchema",
@@ -94,6 +95,7 @@ test("pins the values of the protocol", () => {
     concurrent_input: "concurrent_input",
     exec_server: "exec_server",
     clients: "clients",
+    exec_gate: "exec_gate",
   });
   expect(Object.keys(protocol.toolContractSchema.def.entries)).toEqual([
     "unified_exec.exec_command",

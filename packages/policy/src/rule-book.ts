@@ -1,6 +1,9 @@
 import { posix } from "node:path";
+import type { GateRule, GateRules } from "@codex/exec-gate";
 import { messageOf } from "@codex/values";
 import type { AnalyzedCommand } from "./analyzed-command.js";
+import type { ApprovalPolicy } from "./approval-policy.js";
+import { compileForGate, type RuleSource } from "./compile-for-gate.js";
 import { findDangerousEntry } from "./dangerous.js";
 import { MAX_PROPOSED_RULE_BYTES } from "./limits.js";
 import { isStandardProgram } from "./programs.js";
@@ -37,6 +40,24 @@ export class RuleBook {
   }
 
   /**
+   * What every program that a command starts is held to: the rules that forbid, and those that ask where nobody is asked. Undefined where there
+   * are none. Ids are the rules as a person reads them.
+   */
+  gateFor(approvalPolicy: ApprovalPolicy): GateRules | undefined {
+    const { rules, sources, hostExecutables } = compileForGate(this.#policy, approvalPolicy);
+    const refusing = rules.filter(({ decision }) => decision === "refuse");
+    if (refusing.length === 0) return undefined;
+    const seen = new Map<string, number>();
+    const named = refusing.map((rule): GateRule => {
+      const text = describeSource(sources.get(rule.id));
+      const count = (seen.get(text) ?? 0) + 1;
+      seen.set(text, count);
+      return { ...rule, id: count === 1 ? text : `${text} #${count}` };
+    });
+    return { rules: named, hostExecutables, approved: [] };
+  }
+
+  /**
    * A rule to offer: the suggestion of the model if it is usable, else the first command that needs approval. Null for none: a prefix allows
    * whatever follows it, which for a dangerous command is any file.
    */
@@ -68,6 +89,12 @@ export class RuleBook {
       return messageOf(error);
     }
   }
+}
+
+function describeSource(source: RuleSource | undefined): string {
+  if (source === undefined) return "";
+  const why = source.refusing ?? source.justification;
+  return why === undefined ? source.rule : `${source.rule}: ${why}`;
 }
 
 /**

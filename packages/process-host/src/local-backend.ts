@@ -6,11 +6,13 @@ import {
   createNative,
   createRemoteMounts,
   findRuntimeProblem,
+  type Gate,
   type Native,
   type RemoteMounts,
 } from "@codex/native";
 import { type CommandSandbox, createCommandSandbox } from "@codex/sandbox";
 import type { Telemetry } from "@codex/telemetry";
+import { messageOf } from "@codex/values";
 import { terminateFamily } from "./ending/terminate.js";
 import { watchFamily } from "./ending/watch-family.js";
 import { createGuard, type Guard } from "./guard/guard.js";
@@ -86,8 +88,14 @@ export function createLocalBackend(options: LocalBackendOptions = {}): ExecBacke
   };
   const { collectGarbage: collect } = options;
   const reclaim = collect && createReclaim({ collect, trim: () => native.trimMemory() });
+  let gate: Promise<Gate | { missing: string }> | undefined;
+  const openGate = () => {
+    gate ??= native.openGate().catch((error: unknown) => ({ missing: messageOf(error) }));
+    return gate;
+  };
   const context: LocalContext = {
     native,
+    openGate,
     guard,
     marks,
     pids,
@@ -132,10 +140,13 @@ export function createLocalBackend(options: LocalBackendOptions = {}): ExecBacke
     const everything = { getGroup: () => undefined, marks, mark: undefined, first, pids };
     if (used) await terminateFamily({ ...LEFT_BEHIND, graceMs, family: watchFamily(everything, native) });
     marks.release();
+    const opened = await gate;
+    if (opened !== undefined && !("missing" in opened)) await opened.close();
     guard.close();
     reclaim?.close();
   };
   return {
+    ...(isLinux ? { takesGate: true as const } : {}),
     getSandboxSupport: sandbox.getSupport,
     start(spec, signal) {
       const loaded = () => mounts.reach(listLoaded(spec));

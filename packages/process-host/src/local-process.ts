@@ -1,6 +1,7 @@
 import {
   DEFAULT_LOG_LIMITS,
   type ExecProcess,
+  type GateState,
   type InputWait,
   type LogHost,
   MAX_WRITE_BYTES,
@@ -17,7 +18,7 @@ import {
   WriteError,
 } from "@codex/exec-backend";
 import type { EndedBy, OutputStream, ProcessOutcome, TerminalSize } from "@codex/executor-protocol";
-import type { ExitStatus, Marks, Native } from "@codex/native";
+import type { ChildStart, ExitStatus, Gate, GatedStart, Marks, Native } from "@codex/native";
 import { getSignalName } from "@codex/native";
 import type { CommandSandbox, WrappedCommand } from "@codex/sandbox";
 import type { Counter } from "@codex/telemetry";
@@ -31,7 +32,7 @@ import { getInputDirectory, getInputWait } from "./proc/input-wait.js";
 import type { FirstProcess, PidSequence } from "./proc/pid-sequence.js";
 import { type SandboxedExit, settleSandboxedExit } from "./sandboxed-exit.js";
 import type { LaunchEvents, Launched } from "./start/attach.js";
-import { launch } from "./start/launch.js";
+import { launch, type SpawnGated } from "./start/launch.js";
 import { closedStdin, type StdinWriter } from "./stdin-writer.js";
 
 /** A process of this host, with what its backend needs to manage it. */
@@ -47,6 +48,8 @@ export interface LocalContext {
   marks: Marks;
   pids: PidSequence;
   sandbox: CommandSandbox;
+  /** The gate of this host, opened with the first use; or why there is none. */
+  openGate(): Promise<Gate | { missing: string }>;
   outputBytes: Counter;
   onExit(): void;
   /** Called when a process is disposed of. `heldBytes`: its output in memory. */
@@ -84,8 +87,14 @@ async function startWrapped(
   context: LocalContext,
 ): Promise<LocalProcess> {
   const child = new LocalChild(spec, wrapped, context);
-  child.adopt(await launch(spec, file, context.native, child, wrapped));
-  return child;
+  const spawnGated = await child.openGate(spec.gate);
+  try {
+    child.adopt(await launch(spec, file, context.native, child, { wrapped, spawnGated }));
+    return child;
+  } catch (error) {
+    child.endGate();
+    throw error;
+  }
 }
 
 /**
@@ -116,6 +125,8 @@ class LocalChild implements LocalProcess, LaunchEvents, LogHost {
   #init: number | undefined;
   #outcome: ProcessOutcome = { kind: "running" };
   #denial: SandboxDenial | undefined;
+  #gate: GateState | undefined;
+  #endGate = () => {};
   /** The first cause of its termination; a death by signal is attributed to it. */
   #cause: EndedBy | undefined;
   /** Signals that were sent before the end. */
@@ -171,6 +182,42 @@ class LocalChild implements LocalProcess, LaunchEvents, LogHost {
 
   get denial(): SandboxDenial | undefined {
     return this.#denial;
+  }
+
+  get gate(): GateState | undefined {
+    return this.#gate;
+  }
+
+  /** How it is started with these rules; undefined without any, or where they cannot be held. */
+  async openGate(rules: ProcessSpec["gate"]): Promise<SpawnGated | undefined> {
+    if (rules === undefined) return undefined;
+    const gate = await this.#context.openGate();
+    if ("missing" in gate) {
+      this.#gate = { kind: "missing", reason: gate.missing };
+      return undefined;
+    }
+    const mark = this.#mark;
+    this.#gate = { kind: "held", reports: [], omitted: 0 };
+    this.#endGate = () => gate.end(mark);
+    const held: Omit<GatedStart, keyof ChildStart> = {
+      mark,
+      rules,
+      isSandboxed: this.#wrapped !== undefined,
+      wrappers: this.#wrapped?.wrappers ?? 0,
+      trusted: [],
+      onReports: (reports, omitted) => {
+        this.#gate = { kind: "held", reports, omitted };
+      },
+      // Nothing judges its programs any more.
+      onBroken: () => this.#send("SIGKILL"),
+    };
+    return (child) => gate.spawn({ ...child, ...held });
+  }
+
+  /** None of its processes is left, or it was not started. */
+  endGate(): void {
+    this.#endGate();
+    this.#endGate = () => {};
   }
 
   async write(bytes: Uint8Array): Promise<void> {
@@ -316,6 +363,7 @@ class LocalChild implements LocalProcess, LaunchEvents, LogHost {
   #forgetGroup(): void {
     if (this.#groupGone) return;
     this.#groupGone = true;
+    this.endGate();
     this.#context.guard.remove(this.#pid);
     if (this.#init !== undefined) this.#context.guard.removeProcess(this.#init);
   }

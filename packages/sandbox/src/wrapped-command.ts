@@ -31,6 +31,8 @@ export interface WrappedCommand {
   env: Readonly<Record<string, string>>;
   /** The wrapper must get them as descriptors 3, 4, … */
   descriptors: readonly number[];
+  /** Programs that start before the command's own: the wrapper, and what gives the command its terminal. */
+  wrappers: number;
   /** What the wrapper reports about the program; undefined where the program replaces the wrapper. */
   status: WrapperStatus | undefined;
   /** What the sandbox denied the command, which has ended; see `findDenial`. */

@@ -1,5 +1,6 @@
 import type { Check } from "./check.js";
 import { checkAuditLog, checkConfiguration, checkHome } from "./configuration.js";
+import { checkGate } from "./gate.js";
 import { checkPipes, checkSandbox, checkTerminal } from "./host.js";
 import { checkOpenFiles, checkProcesses, checkTerminals, checkWatches } from "./host-limits.js";
 import { checkLoopback, checkSharedMemory, checkTemporaryFiles } from "./places.js";
@@ -12,6 +13,7 @@ export const CHECKS: readonly Check[] = [
   checkPipes,
   checkTerminal,
   checkSandbox,
+  checkGate,
   ...SHELL_CHECKS,
   checkGit,
   checkOpenFiles,

@@ -178,9 +178,11 @@ function isRestricted({ sandbox }: ProcessSpec): boolean {
 }
 
 function toRequest(processId: string, spec: ProcessSpec) {
-  const { argv, arg0, cwd, env, envPolicy, stdio, sandbox, log: _log, trace: _trace, ...others } = spec;
+  const { argv, arg0, cwd, env, envPolicy, stdio, sandbox, log: _log, trace: _trace, gate, ...others } = spec;
   // Does not compile when a spec gains a member: it has to be sent or refused, never left out.
   others satisfies Record<string, never>;
+  if (gate !== undefined)
+    throw new StartError("os_error", "an exec-server cannot hold rules for the programs of a command");
   return {
     processId,
     argv,

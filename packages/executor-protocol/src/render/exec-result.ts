@@ -1,3 +1,5 @@
+import { quote } from "@codex/values";
+import type { ProgramReport } from "../exec-gate.js";
 import type { UnifiedExecResult } from "../unified-exec-result.js";
 import { renderGone, renderOutcome } from "./output.js";
 
@@ -10,10 +12,31 @@ export function renderExecResult(result: UnifiedExecResult, output: string): str
     renderOutcome(outcome, { sessionId: shown?.sessionId, exitCode }),
     `Original token count: ${originalTokenCount}`,
     ...listNotices(result).map((notice) => `Note: ${notice}`),
+    ...(result.programs ?? []).filter(isStopped).map(renderStopped),
     "Output:",
   ];
   return `${lines.join("\n")}\n${renderCut(result)}${output}`;
 }
+
+const isStopped = ({ decision }: ProgramReport): boolean => decision !== "inside";
+
+/** `Refused: curl https://example.com (rule ["curl"] (default.rules:3))`. */
+function renderStopped({ program, argv, decision, reason, rule, times }: ProgramReport): string {
+  const words = argv.length === 0 ? program : argv.join(" ");
+  const why = rule === undefined ? STOP_REASONS[reason] : `rule ${quote(rule)}`;
+  const often = times > 1 ? `, ${times} times` : "";
+  return `${decision === "killed" ? "Ended before it ran" : "Refused"}: ${quote(words)} (${why}${often})`;
+}
+
+const STOP_REASONS: Readonly<Record<ProgramReport["reason"], string>> = {
+  rule: "a rule",
+  unasked: "a rule asks, and nobody could be asked",
+  not_outside: "a rule starts it outside of the sandbox, which is not possible here",
+  hidden: "its caller hides its memory",
+  unresolved: "its file was not found",
+  unverified: "it could not be compared with what was judged",
+  changed: "it was another program, or had other arguments, than what was judged",
+};
 
 /** What there is to say besides the outcome, one sentence each. */
 export function listNotices({ notices = [], outcome, closed, range, shown }: UnifiedExecResult): string[] {

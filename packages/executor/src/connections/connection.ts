@@ -284,6 +284,7 @@ export class Connection {
         ...(flowControl ? ["flow_control"] : []),
         ...(binary ? ["binary_output"] : []),
         ...(this.tunnels.isOffered ? ["exec_server"] : []),
+        ...(this.#backend.takesGate ? ["exec_gate"] : []),
       ],
       host,
       ...(flowControl ? { ackBytes } : {}),

@@ -1,6 +1,12 @@
 import type { Clock } from "@codex/clock";
 import { getExitCode, type SandboxDenial } from "@codex/exec-backend";
-import { estimateTokens, type ToolCallOutcome, type UnifiedExecResult, type WaitEnded } from "@codex/executor-protocol";
+import {
+  estimateTokens,
+  type ProgramReport,
+  type ToolCallOutcome,
+  type UnifiedExecResult,
+  type WaitEnded,
+} from "@codex/executor-protocol";
 import { defined } from "@codex/values";
 import type { Ids } from "../ids.js";
 import { type ExecutorLimits, INPUT_RESULT_MS, PROMPT_GUESS_MS } from "../limits.js";
@@ -58,8 +64,10 @@ export async function waitForResult(session: Session, poll: Poll, context: Resul
     await follower?.finish(to);
     const budget = { bytes: bounds.budgetBytes, countedBytes: context.limits.countedBytes };
     const slice = await readSlice(log, { from: session.cursor, to }, budget);
+    const programs = session.untoldPrograms;
     session.noteResult({ to, state, isCut: slice.omitted.some(({ reason }) => reason === "budget") });
-    return createResult(session, { state, slice, notices, startedAt: poll.startedAt, waitEnded }, context);
+    const told = { state, slice, notices, startedAt: poll.startedAt, waitEnded, programs };
+    return createResult(session, told, context);
   } finally {
     await follower?.stop();
   }
@@ -73,7 +81,7 @@ export function createEmptyResult(
 ): ToolCallOutcome {
   const at = session.cursor;
   const slice: Slice = { range: { from: at, to: at }, chunks: [], omitted: [], lines: undefined };
-  return createResult(session, { state: session.state, slice, notices, startedAt, waitEnded }, context);
+  return createResult(session, { state: session.state, slice, notices, startedAt, waitEnded, programs: [] }, context);
 }
 
 /** The result of a command that may or may not have been started. */
@@ -93,16 +101,23 @@ export function createLostResult(reason: string, startedAt: number, { clock, ids
 
 function createResult(
   session: Session,
-  poll: { state: SessionState; slice: Slice; notices: readonly string[]; startedAt: number; waitEnded: WaitEnded },
+  poll: {
+    state: SessionState;
+    slice: Slice;
+    notices: readonly string[];
+    startedAt: number;
+    waitEnded: WaitEnded;
+    programs: ProgramReport[];
+  },
   { clock, ids }: ResultContext,
 ): ToolCallOutcome {
   const { outcome, closed } = poll.state;
   const { range, omitted, chunks, lines } = poll.slice;
   const exitCode = getExitCode(outcome);
-  const denial = outcome.kind === "running" ? undefined : session.process.denial;
+  const denial = outcome.kind === "running" ? undefined : denialOf(session);
   const { endNote } = session;
   const ended = outcome.kind === "running" || endNote === undefined ? [] : [endNote];
-  const notices = [...poll.notices, ...describeDenial(denial), ...ended];
+  const notices = [...poll.notices, ...describeGate(session), ...describeDenial(denial), ...ended];
   const structured: UnifiedExecResult = {
     chunkId: ids.chunk(),
     wallTimeSeconds: Math.max(0, clock.now() - poll.startedAt) / 1000,
@@ -118,6 +133,7 @@ function createResult(
     ...(denial === undefined ? {} : { sandboxDenial: { certain: denial.certain, reason: denial.reason } }),
     waitEnded: poll.waitEnded,
     ...defined({ shellStartup: session.startup }),
+    ...(poll.programs.length === 0 ? {} : { programs: poll.programs }),
     ...(notices.length === 0 ? {} : { notices }),
     shown: {
       // Only where there is more of it to read.
@@ -132,6 +148,25 @@ function createResult(
 
 /** Known only for this host: from another one, the end of the output may still be in transit. */
 const isHeldOpen = (session: Session): boolean => !session.isRemote && session.quietEnd === session.process.log.end;
+
+/** A program that a rule refused is told as such: what its caller prints of it is no sign of the sandbox. */
+function denialOf({ process: { denial, gate } }: Session): SandboxDenial | undefined {
+  const wasRefused = gate?.kind === "held" && gate.reports.some(({ decision }) => decision === "refused");
+  return denial?.certain === false && wasRefused ? undefined : denial;
+}
+
+/** Told with the first result of a session, and with the last what was too much to tell. */
+function describeGate({ process, isEstablished, state }: Session): string[] {
+  const { gate } = process;
+  if (gate === undefined) return [];
+  if (gate.kind === "missing") {
+    return isEstablished
+      ? []
+      : [`rules hold for what the text of a command shows, not for each program that it starts: ${gate.reason}`];
+  }
+  if (gate.omitted === 0 || state.outcome.kind === "running") return [];
+  return [`${gate.omitted} more programs did not run as they were called`];
+}
 
 /** A guess is reported as one. */
 function describeDenial(denial: SandboxDenial | undefined): string[] {

@@ -2,7 +2,7 @@ import type { Clock } from "@codex/clock";
 import type { ExecBackend, ProcessSpec, ProcessStdio } from "@codex/exec-backend";
 import { createEnvironment, StartError, UnknownStartError } from "@codex/exec-backend";
 import type { ExecCommandRequest, Sandbox } from "@codex/executor-protocol";
-import { messageOf } from "@codex/values";
+import { defined, messageOf } from "@codex/values";
 import { ToolError } from "../errors.js";
 import type { ExecutorTelemetry } from "../executor-telemetry.js";
 import { CANCELLED_START_MS, type ExecutorLimits } from "../limits.js";
@@ -82,7 +82,11 @@ export class SessionStarter {
         ? { env: request.env, envPolicy: request.envPolicy }
         : { env: createEnvironment(request.envPolicy, own, request.env) };
     const sandboxed = hasSandbox(request) ? { sandbox: request.sandbox } : {};
-    const requested: ProcessSpec = { argv, cwd, ...environment, ...sandboxed, ...given };
+    if (request.execGate !== undefined && !backend.takesGate) {
+      throw new ToolError("the rules for programs cannot be held on this host; the command was not run");
+    }
+    const gate = defined({ gate: request.execGate });
+    const requested: ProcessSpec = { argv, cwd, ...environment, ...sandboxed, ...gate, ...given };
     const { spec, note } = await this.#shellStartups.apply(request, requested);
     const cancelled = this.#delayAbort(signal);
     try {

@@ -1,6 +1,12 @@
 import type { Clock } from "@codex/clock";
-import { DEFAULT_TERMINAL_SIZE, type ExecProcess, type LogHold, type ProcessStdio } from "@codex/exec-backend";
-import type { ProcessOutcome, TerminalSize, WhenFull } from "@codex/executor-protocol";
+import {
+  DEFAULT_TERMINAL_SIZE,
+  type ExecProcess,
+  type LogHold,
+  type ProcessStdio,
+  type ReportedProgram,
+} from "@codex/exec-backend";
+import type { ProcessOutcome, ProgramReport, TerminalSize, WhenFull } from "@codex/executor-protocol";
 import { LiveOutputSender, type LiveReceiver } from "../output/live-output.js";
 import { explainMissing, type Retention } from "../output/retention.js";
 import { SizeHistory } from "../screen/size-history.js";
@@ -54,7 +60,7 @@ export class Session {
   readonly input = new SessionInput();
   #phase: Phase = { kind: "running" };
   /** What results have reported. */
-  #reported = { cursor: 0, end: 0, outcome: false, wasCut: false };
+  #reported = { cursor: 0, end: 0, outcome: false, wasCut: false, programs: 0, programsBefore: 0 };
   #ending: { readonly note: string; readonly timedOut: boolean } | undefined;
   #users = 0;
   #isEstablished = false;
@@ -155,18 +161,29 @@ export class Session {
     return this.process.log.end - this.cursor;
   }
 
+  /** Programs that did not run as they were called, and that no result has told. */
+  get untoldPrograms(): ProgramReport[] {
+    return this.#programs.slice(this.#reported.programs).map((report) => ({ ...report, argv: [...report.argv] }));
+  }
+
+  get #programs(): readonly ReportedProgram[] {
+    return this.process.gate?.kind === "held" ? this.process.gate.reports : [];
+  }
+
   /** A result covers its output up to `to`, and this state. `isCut`: not all of it was returned. */
   noteResult({ to, state, isCut }: { to: number; state: SessionState; isCut: boolean }): void {
-    const { outcome, wasCut } = this.#reported;
+    const { outcome, wasCut, programs: programsBefore } = this.#reported;
     const isEnd = state.outcome.kind !== "running";
-    this.#reported = { cursor: to, end: state.end, outcome: outcome || isEnd, wasCut: wasCut || isCut };
+    const covered = { cursor: to, end: state.end, outcome: outcome || isEnd, wasCut: wasCut || isCut };
+    this.#reported = { ...covered, programs: this.#programs.length, programsBefore };
     this.release();
   }
 
   /** The result that covered its output up to `to` was not received. False if there is a later one. */
   takeBackResult({ from, to }: { from: number; to: number }): boolean {
     if (this.cursor !== to) return false;
-    this.#reported = { ...this.#reported, cursor: from, outcome: false };
+    const { programsBefore: programs } = this.#reported;
+    this.#reported = { ...this.#reported, cursor: from, outcome: false, programs };
     return true;
   }
 

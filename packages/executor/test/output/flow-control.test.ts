@@ -6,16 +6,17 @@ import { useRealHosts } from "../support/real-host.js";
 const BYTES = 2_000_000;
 const WINDOW_BYTES = 256 * 1024;
 const ALWAYS = ["tool_output", "cancel_tool", "session_exited", "concurrent_input", "clients"];
+const GATE = process.platform === "linux" ? ["exec_gate"] : [];
 
 describe("flow control where nothing can be resumed", () => {
   const createClient = useRealHosts();
 
   it("is offered where it was asked for", async () => {
     const asked = await createClient().initialize({ flowControl: true });
-    expect(asked.capabilities).toEqual([...ALWAYS, "flow_control"]);
+    expect(asked.capabilities).toEqual([...ALWAYS, "flow_control", ...GATE]);
     expect(asked).toMatchObject({ ackBytes: 131_072 });
     const notAsked = await createClient().initialize({ acknowledges: true });
-    expect(notAsked.capabilities).toEqual(ALWAYS);
+    expect(notAsked.capabilities).toEqual([...ALWAYS, ...GATE]);
     expect(notAsked).not.toHaveProperty("ackBytes");
   });
 

@@ -3,7 +3,7 @@ import { MAX_ARGUMENT_BYTES, MAX_ARGUMENTS_BYTES } from "../limits.js";
 import { ERRNO, type KernelCalls } from "./kernel-calls.js";
 
 /** What was read, or the errno for which it was not. */
-export type Read<Value> = { value: Value } | { errno: number };
+type Read<Value> = { value: Value } | { errno: number };
 
 /** Reads memory of a process that waits in a system call. Its other threads may change what is read. */
 export interface CallerMemory {

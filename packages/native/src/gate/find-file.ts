@@ -2,7 +2,7 @@ import { ERRNO, type KernelCalls } from "./kernel-calls.js";
 import type { Notification } from "./listener.js";
 
 /** The file of a call. */
-export type FoundFile =
+type FoundFile =
   /** The caller closes `fd`. */
   | ({ kind: "file"; fd: number; given: string | undefined } & FileFacts)
   /** The kernel would not find it either, and fails so. */
@@ -132,7 +132,7 @@ export function createFileFinder(calls: KernelCalls): FileFinder {
       const line = bytes > 0 ? link.toString("latin1", 0, bytes).split("\n", 1)[0]! : "";
       const found = /^#![ \t]*([^ \t\0]+)(?:[ \t]+([^\0]*))?/.exec(line);
       if (found === null) return undefined;
-      const argument = found[2]?.replace(/[ \t]+$/, "");
+      const argument = found[2]?.replace(/(?<![ \t])[ \t]+$/, "");
       return [found[1]!, ...(argument ? [argument] : [])].map(toUtf8);
     },
   };
@@ -158,6 +158,3 @@ function createHow(resolve: bigint): Buffer {
   how.writeBigUInt64LE(resolve, 16);
   return how;
 }
-
-export const isSameFile = (one: FileId, other: FileId): boolean =>
-  one.inode === other.inode && one.device === other.device;

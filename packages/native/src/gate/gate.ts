@@ -18,6 +18,7 @@ export interface Gate {
   close(): Promise<GateCounts>;
 }
 
+/** A command to start through a gate: its rules, and what to tell of it. */
 export interface GatedStart extends ChildStart {
   /** What its processes carry; see `Marks`. */
   mark: bigint;

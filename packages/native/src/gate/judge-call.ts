@@ -23,7 +23,7 @@ export interface ReadCall {
 }
 
 /** What was read of a call, or why it was not. `errno`: the kernel would fail it so. */
-export type CallReading = { call: ReadCall } | { errno: number } | "hidden";
+type CallReading = { call: ReadCall } | { errno: number } | "hidden";
 
 export interface CallReader {
   read(notification: Notification, command: Command): CallReading;
@@ -98,7 +98,9 @@ export function judgeStarted(
     const interpreter = [name, ...words.slice(1)];
     return judgeProgram(gate, { ...program, ...own, interpreter, isTrusted: false });
   });
-  return judged.find(({ decision }) => decision === "refuse") ?? judged.find(({ decision }) => decision === "ask") ?? RUN;
+  return (
+    judged.find(({ decision }) => decision === "refuse") ?? judged.find(({ decision }) => decision === "ask") ?? RUN
+  );
 }
 
 const RUN: ProgramDecision = { decision: "run" };

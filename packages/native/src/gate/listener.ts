@@ -36,8 +36,8 @@ const SECCOMP_IOCTL_NOTIF_ID_VALID = 0x40082102;
 const SECCOMP_USER_NOTIF_FLAG_CONTINUE = 1;
 
 /** Sizes of `struct seccomp_notif` and `struct seccomp_notif_resp`. */
-export const NOTIFICATION_BYTES = 80;
-export const RESPONSE_BYTES = 24;
+const NOTIFICATION_BYTES = 80;
+const RESPONSE_BYTES = 24;
 
 const AT_FDCWD = -100;
 
@@ -74,7 +74,7 @@ export function createListener(fd: number, executing: readonly ExecutingAbi[], c
 const ENOSYS = 38;
 
 /** `struct seccomp_notif`; undefined for a call that starts no program. */
-export function parseNotification(bytes: Buffer, executing: readonly ExecutingAbi[]): Notification | undefined {
+function parseNotification(bytes: Buffer, executing: readonly ExecutingAbi[]): Notification | undefined {
   const number = bytes.readUInt32LE(16);
   const architecture = bytes.readUInt32LE(20);
   const abi = executing.find(

@@ -48,7 +48,7 @@ export type ToSupervisor =
   | { type: "close" };
 
 /** A command that is about to be started. */
-export interface CommandStart {
+interface CommandStart {
   mark: bigint;
   /** `GateRules` as JSON. */
   rules: string;

@@ -19,7 +19,7 @@ function runCases(canTrace: boolean) {
     const isSandboxed = place === "sandbox";
     for (const [name, each] of shown) {
       const isPossible = (each.needs ?? []).every(isInstalled) && (!isSandboxed || BWRAP !== undefined);
-      it.concurrent.runIf(isPossible)(name, async () => {
+      (isPossible ? it.concurrent : it.skip)(name, async () => {
         const { script, rules, approved = [] } = each;
         const { status, output, reports } = await gate.run({ script, rules, approved, isSandboxed, env: ENV });
         const seen = { status, output, reported: reports.map(({ argv }) => argv) };
@@ -32,7 +32,9 @@ function runCases(canTrace: boolean) {
 }
 
 const toReported = ({ reported = [] }: Case) =>
-  reported.map((words) => words.map((word) => (word === "." ? expect.any(String) : word.replace("$LOADER", ENV.LOADER))));
+  reported.map((words) =>
+    words.map((word) => (word === "." ? expect.any(String) : word.replace("$LOADER", ENV.LOADER))),
+  );
 
 function isInstalled(program: string): boolean {
   return program.startsWith("/")

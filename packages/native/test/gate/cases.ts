@@ -86,7 +86,8 @@ export const CASES: Readonly<Record<string, Case>> = {
   },
   "after its parent has ended": {
     ...REFUSED,
-    script: "mkfifo p; (setsid sh -c '(while [ -e /proc/'$BASHPID' ]; do :; done; id -u; echo $? >p) 2>/dev/null &' &); cat p",
+    script:
+      "mkfifo p; (setsid sh -c '(while [ -e /proc/'$BASHPID' ]; do :; done; id -u; echo $? >p) 2>/dev/null &' &); cat p",
   },
   "several times in a row it is reported once": {
     ...REFUSED,
@@ -163,7 +164,8 @@ export const CASES: Readonly<Record<string, Case>> = {
     tracedOnly: true,
   },
   "a program by its own link": {
-    script: "$NODE -e 'require(`child_process`).execFileSync(`/proc/self/exe`, [`-e`, `console.log(1)`], {stdio: `inherit`})'",
+    script:
+      "$NODE -e 'require(`child_process`).execFileSync(`/proc/self/exe`, [`-e`, `console.log(1)`], {stdio: `inherit`})'",
     rules: NO_ID,
     output: "1\n",
   },
@@ -179,8 +181,7 @@ export const CASES: Readonly<Record<string, Case>> = {
     output: "126\n",
   },
   "an interpreter, by a script of a script": {
-    script:
-      "printf '#!/bin/sh\\necho ran\\n' >s; printf '#!%s/s x\\n' $WS >t; chmod +x s t; ./t 2>/dev/null; echo $?",
+    script: "printf '#!/bin/sh\\necho ran\\n' >s; printf '#!%s/s x\\n' $WS >t; chmod +x s t; ./t 2>/dev/null; echo $?",
     rules: [["refuse", "sh"]],
     reported: [["./t"]],
     output: /137\n$/,
@@ -243,7 +244,11 @@ export const CASES: Readonly<Record<string, Case>> = {
   },
 
   // The kernel's own failures stay what they are.
-  "a missing program": { script: "/usr/bin/nosuch 2>/dev/null; nosuch 2>/dev/null; echo $?", rules: NO_ID, output: "127\n" },
+  "a missing program": {
+    script: "/usr/bin/nosuch 2>/dev/null; nosuch 2>/dev/null; echo $?",
+    rules: NO_ID,
+    output: "127\n",
+  },
   "a missing interpreter": {
     script: "printf '#!/nosuch\\n' >s; chmod +x s; ./s 2>/dev/null; echo $?",
     rules: NO_ID,
@@ -272,8 +277,16 @@ export const CASES: Readonly<Record<string, Case>> = {
 
   // Unusual callers.
   "no words": { script: "$CALLER no-words /usr/bin/true; echo $?", rules: NO_ID, output: "0\n" },
-  "many words": { script: "seq 1 3000 | xargs echo | wc -w; seq 1 9000 | xargs -n 9000 echo | wc -w", rules: NO_ID, output: "3000\n9000\n" },
-  "words that are no text": { script: "printf '%s' $'a\\377\\376' | xargs printf '%s' | od -An -tx1", rules: NO_ID, output: " 61 ff fe\n" },
+  "many words": {
+    script: "seq 1 3000 | xargs echo | wc -w; seq 1 9000 | xargs -n 9000 echo | wc -w",
+    rules: NO_ID,
+    output: "3000\n9000\n",
+  },
+  "words that are no text": {
+    script: "printf '%s' $'a\\377\\376' | xargs printf '%s' | od -An -tx1",
+    rules: NO_ID,
+    output: " 61 ff fe\n",
+  },
   "a thread that is not the first": {
     script: "$CALLER thread /usr/bin/printf printf ran; $CALLER thread /usr/bin/id id -u",
     rules: NO_ID,

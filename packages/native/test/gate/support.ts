@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { text as readText } from "node:stream/consumers";
 import type { GateRule, GateRules, ProgramReport } from "@codex/exec-gate";
 import { afterAll } from "vitest";
-import { type ThreadedGate, startGate } from "../../src/gate/gate.js";
+import { startGate, type ThreadedGate } from "../../src/gate/gate.js";
 import { loadLibc } from "../../src/libc/libc.js";
 import { createNative } from "../../src/native.js";
 import type { ExitStatus } from "../../src/process/exit-status.js";
@@ -72,7 +72,13 @@ export function useGate(canTrace = true) {
       await (await opened)?.close();
       opened = undefined;
     },
-    async run({ script = "", argv = ["/bin/bash", "-c", script], rules = [], approved = [], ...run }: Run): Promise<Ran> {
+    async run({
+      script = "",
+      argv = ["/bin/bash", "-c", script],
+      rules = [],
+      approved = [],
+      ...run
+    }: Run): Promise<Ran> {
       const gate = await getGate();
       const ws = run.ws ?? makeDirectory();
       const env = { PATH: "/usr/local/bin:/usr/bin:/bin", HOME: ws, WS: ws, LC_ALL: "C", ...run.env };

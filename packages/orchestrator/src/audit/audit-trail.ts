@@ -1,6 +1,6 @@
 import type { AuditEvent, AuditLog, CallEvent, DecidedBy, ResultEvent, SandboxSummary } from "@codex/audit";
 import { MAX_AUDIT_ARGV_BYTES, MAX_AUDIT_LIST, MAX_AUDIT_TEXT_BYTES, redact, redactWords, sha256 } from "@codex/audit";
-import { type Sandbox, unifiedExecResultSchema } from "@codex/executor-protocol";
+import { type ProgramReport, type Sandbox, unifiedExecResultSchema } from "@codex/executor-protocol";
 import type { Requirement, RuleMatch } from "@codex/policy";
 import { cutToBytes } from "@codex/telemetry";
 import { defined, messageOf } from "@codex/values";
@@ -123,6 +123,13 @@ class CallTrail implements Trail {
 
   answered(result: ToolCallResult): void {
     const { call } = this.#call;
+    for (const report of programsOf(result)) {
+      const { decision, reason, rule, times } = report;
+      const argvSha256 = sha256(JSON.stringify(report.argv));
+      const program = short(report.program);
+      const which = rule === undefined ? {} : { rule: short(rule) };
+      void this.#record({ type: "program", call, program, argvSha256, decision, reason, ...which, times });
+    }
     void this.#record({ type: "result", call, status: result.status, ...codeOf(result), ...describeResult(result) });
   }
 
@@ -146,6 +153,9 @@ function refuseUnrecorded(reason: string | undefined): RefusedCall | undefined {
   const problem = `calls must be recorded, and the audit log cannot be written: ${reason}`;
   return fail("audit_failed", `${problem}. Nothing was run.`);
 }
+
+const programsOf = ({ structured }: ToolCallResult): readonly ProgramReport[] =>
+  structured !== undefined && "programs" in structured && Array.isArray(structured.programs) ? structured.programs : [];
 
 const codeOf = (result: ToolCallResult) =>
   result.isError && "code" in result.structured ? { code: result.structured.code } : {};

@@ -1,3 +1,4 @@
+import { defined } from "@codex/values";
 import { copyFrozen } from "../approvals/binding.js";
 import type { CommandTerms } from "../decide/command.js";
 import type { Allowed } from "../decide/decision.js";
@@ -63,6 +64,7 @@ async function sendDecided(
     ...request,
     execApprovalRequirement: { skip: { bypassSandbox, proposedExecPolicyAmendment: proposedAmendment } },
     ...("sandbox" in terms ? { sandbox: terms.sandbox } : {}),
+    ...defined({ execGate: terms.execGate }),
     ...(executor.initialized && approval !== undefined ? { approvalId: approval.id } : {}),
   });
   const refused = findChange(executor, { request, host }, approval, wireArguments);

@@ -136,6 +136,7 @@ const toWire = ({ judged, argv }: ResolvedProgram, { terms, approval }: Allowed<
       },
     },
     ...("sandbox" in terms ? { sandbox: terms.sandbox } : {}),
+    ...defined({ execGate: terms.execGate }),
     ...(approval === undefined ? {} : { approvalId: approval.id }),
   });
 

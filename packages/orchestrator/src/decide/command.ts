@@ -1,10 +1,12 @@
-import type { Sandbox } from "@codex/executor-protocol";
+import type { ExecGate, Sandbox } from "@codex/executor-protocol";
 import {
   type AnalyzedCommand,
   analyzeCommand,
   evaluateRequirement,
   findMissingSandbox,
+  type Policy,
   type Requirement,
+  type RuleBook,
   refusingPolicy,
 } from "@codex/policy";
 import type { AfterDenial, ApprovalDecision } from "../approvals/approver.js";
@@ -32,6 +34,8 @@ export interface CommandTerms {
   readonly proposedAmendment: readonly string[] | null;
   /** The command as policy analyzed it. */
   readonly command: AnalyzedCommand;
+  /** Rules for every program that it starts; absent without any, and where the executor does not take them. */
+  readonly execGate?: ExecGate;
 }
 
 /** Evaluates policy and rules, and chooses the sandbox. */
@@ -65,11 +69,21 @@ export async function evaluateCommand(
   const chosen = chooseSandbox(executor, resolved, bypassSandbox, policy);
   if (chosen.kind === "refused") return { ...evaluated, outcome: unavailable(chosen.reason) };
   const sandbox = "sandbox" in chosen ? { sandbox: chosen.sandbox } : {};
-  const asIs = { bypassSandbox, ...sandbox, command, proposedAmendment: null };
+  const gate = chooseGate(executor, book, policy);
+  const asIs = { bypassSandbox, ...sandbox, ...gate, command, proposedAmendment: null };
   if (requirement.kind === "skip") return { ...evaluated, outcome: { kind: "allowed", terms: asIs } };
   const terms = { ...asIs, proposedAmendment: book.propose(command, requirement.asking, resolved.prefixRule) };
   const question = createQuestion(deed, requirement, terms, book.canSave, ports.newId());
   return { ...evaluated, outcome: { kind: "ask", terms, reason: requirement.reason, question } };
+}
+
+function chooseGate(
+  executor: Selected["executor"],
+  rules: RuleBook,
+  { approvalPolicy }: Policy,
+): { execGate?: ExecGate } {
+  const gate = executor.can("exec_gate") ? rules.gateFor(approvalPolicy) : undefined;
+  return gate === undefined ? {} : { execGate: copyFrozen(gate) as ExecGate };
 }
 
 /** It has run in part. It is asked about whatever the rules say, where the policy asks in this case. */
@@ -97,6 +111,7 @@ function evaluateSecondRun(
   const terms = {
     bypassSandbox: true,
     ...("sandbox" in chosen ? { sandbox: chosen.sandbox } : {}),
+    ...chooseGate(selected.executor, rules, policy),
     command,
     proposedAmendment: rules.propose(command, asking, resolved.prefixRule),
   };

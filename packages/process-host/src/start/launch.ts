@@ -12,13 +12,20 @@ import type { Program } from "./program.js";
 import { toProgram } from "./program.js";
 import { startError } from "./start-error.js";
 
-/** Starts the program of a spec, or the wrapper of its sandbox, which then starts it. @throws StartError */
+/** Starts a child through a gate; resolves to its pid. */
+export type SpawnGated = (child: ChildStart) => Promise<number>;
+
+/**
+ * Starts the program of a spec, or the wrapper of its sandbox, which then starts it.
+ * @param spawnGated for a spec with a gate, on a host with `Native.children`
+ * @throws StartError
+ */
 export function launch(
   spec: ProcessSpec,
   file: string,
   native: Native,
   events: LaunchEvents,
-  wrapped?: WrappedCommand,
+  { wrapped, spawnGated }: { wrapped: WrappedCommand | undefined; spawnGated: SpawnGated | undefined },
 ): Launched | Promise<Launched> {
   const program = toProgram(spec, file, wrapped);
   const { children } = native;
@@ -26,10 +33,10 @@ export function launch(
     const openStdin = spec.stdio.stdin === "open";
     return children === undefined
       ? spawnOnPipes(program, openStdin, native, events)
-      : launchOnPipes(program, openStdin, { native, children }, events);
+      : launchOnPipes(program, openStdin, { native, children, spawnGated }, events);
   }
   const size = spec.stdio.size ?? DEFAULT_TERMINAL_SIZE;
-  if (children !== undefined) return launchOnTerminal(program, size, { native, children }, events);
+  if (children !== undefined) return launchOnTerminal(program, size, { native, children, spawnGated }, events);
   if (spec.arg0 !== undefined && wrapped === undefined) {
     throw new StartError("no_terminal", "`arg0` on a terminal is not supported on this host");
   }
@@ -39,10 +46,16 @@ export function launch(
 interface LaunchHost {
   native: Native;
   children: Children;
+  spawnGated: SpawnGated | undefined;
 }
 
 /** Real pipes: Node's own are sockets, and opening /dev/stdout or /dev/stderr fails on a socket. */
-function launchOnPipes(program: Program, openStdin: boolean, host: LaunchHost, events: LaunchEvents): Launched {
+async function launchOnPipes(
+  program: Program,
+  openStdin: boolean,
+  host: LaunchHost,
+  events: LaunchEvents,
+): Promise<Launched> {
   const { native } = host;
   const opened: number[] = [];
   const open = () => {
@@ -54,7 +67,7 @@ function launchOnPipes(program: Program, openStdin: boolean, host: LaunchHost, e
     const input = openStdin ? open() : undefined;
     const [output, errors] = [open(), open()];
     const stdio = { stdin: input?.read ?? null, stdout: output.write, stderr: errors.write };
-    const pid = start(program, host.children, stdio, events, onExitOf(events));
+    const pid = await start(program, host, stdio, events, onExitOf(events));
     for (const fd of Object.values(stdio)) if (fd !== null) closeSync(fd);
     return { pid, ...attachPipes({ stdin: input?.write, stdout: output.read, stderr: errors.read }, native, events) };
   } catch (error) {
@@ -72,12 +85,17 @@ function orStartError<T>(open: () => T): T {
 }
 
 /** This process holds the slave side until the process has exited: a terminal without any holder reports a hang-up. */
-function launchOnTerminal(program: Program, size: TerminalSize, host: LaunchHost, events: LaunchEvents): Launched {
+async function launchOnTerminal(
+  program: Program,
+  size: TerminalSize,
+  host: LaunchHost,
+  events: LaunchEvents,
+): Promise<Launched> {
   const { native } = host;
   const { master, slave, path } = openTerminal(native, size);
   try {
     const stdio = { terminal: path, controlled: !program.takesTerminal };
-    const pid = start(program, host.children, stdio, events, onExitOf(events, slave));
+    const pid = await start(program, host, stdio, events, onExitOf(events, slave));
     return { pid, ...attachTerminal(master, native, events) };
   } catch (error) {
     closeSync(master);
@@ -95,15 +113,16 @@ function openTerminal(native: Native, size: TerminalSize) {
 }
 
 /** Returns the pid. */
-function start(
-  { descriptors, takesTerminal: _own, ...program }: Program,
-  children: Children,
+async function start(
+  { takesTerminal: _own, ...program }: Program,
+  { children, spawnGated }: LaunchHost,
   stdio: ChildStdio,
   events: LaunchEvents,
   onExit: ChildStart["onExit"],
-): number {
+): Promise<number> {
+  const child = { ...program, stdio, onExit };
   try {
-    return events.mark(() => children.spawn({ ...program, stdio, descriptors, onExit }));
+    return spawnGated === undefined ? events.mark(() => children.spawn(child)) : await spawnGated(child);
   } catch (error) {
     throw startError(error);
   }

@@ -13,5 +13,13 @@ export function toProgram(spec: ProcessSpec, file: string, wrapped: WrappedComma
     const { argv, arg0, cwd, env } = spec;
     return { file, argv: [arg0 ?? argv[0]!, ...argv.slice(1)], cwd, env, descriptors: [], takesTerminal: false };
   }
-  return { ...wrapped, argv: [wrapped.file, ...wrapped.args], takesTerminal: wrapped.status !== undefined };
+  const { file: wrapper, args, cwd, env, descriptors } = wrapped;
+  return {
+    file: wrapper,
+    argv: [wrapper, ...args],
+    cwd,
+    env,
+    descriptors,
+    takesTerminal: wrapped.status !== undefined,
+  };
 }

@@ -167,6 +167,7 @@ function openWrapper(
       cwd: "/",
       env: {},
       descriptors: [...opened],
+      wrappers: inner.wrappers,
       status,
       onBroken: breakage.onBroken,
       isBroken: () => closedWatch?.replaced !== undefined || findCreated() !== undefined,
@@ -235,13 +236,14 @@ function isVisible(fileSystem: RestrictedFiles, path: string): boolean {
   return fileSystem.minimal && MINIMAL_PATHS.some((root) => isWithin(path, root));
 }
 
-/** What bubblewrap itself starts. */
+/** What bubblewrap itself starts. `wrappers`: programs before the command's own, bubblewrap included. */
 function toInner({ argv, file, arg0, env, session }: SandboxableCommand, { argv0 }: BubblewrapHost) {
   // By name it is found again on the same PATH, and has the name as its argv[0].
   const named = env.PATH === undefined ? [file, ...argv.slice(1)] : argv;
-  if (arg0 !== undefined && argv0 && session !== "terminal") return { argv: named, argv0: arg0, session };
+  if (arg0 !== undefined && argv0 && session !== "terminal") return { argv: named, argv0: arg0, session, wrappers: 1 };
   const inner = arg0 === undefined ? named : ["/bin/bash", "-c", 'exec -a "$0" "$@"', arg0, file, ...argv.slice(1)];
-  if (session !== "terminal") return { argv: inner, session };
+  const wrappers = arg0 === undefined ? 1 : 2;
+  if (session !== "terminal") return { argv: inner, session, wrappers };
   const setsid = ["/usr/bin/setsid", "/bin/setsid"].find((path) => isAllowed(path, constants.X_OK));
   if (setsid === undefined) {
     throw new StartError(
@@ -249,7 +251,7 @@ function toInner({ argv, file, arg0, env, session }: SandboxableCommand, { argv0
       "no terminal in a sandbox: the program `setsid` (util-linux or busybox) is missing",
     );
   }
-  return { argv: [setsid, "-c", "--", ...inner], session: "keep" as const };
+  return { argv: [setsid, "-c", "--", ...inner], session: "keep" as const, wrappers: wrappers + 1 };
 }
 
 /**

@@ -25,6 +25,7 @@ export function wrapWithSeatbelt(
     cwd,
     env: { ...getEnvironment(env, profile), CODEX_SANDBOX: "seatbelt" },
     descriptors: [],
+    wrappers: arg0 === undefined ? 1 : 2,
     status: undefined,
     reservedPaths: [],
     freeNames: [],

@@ -1,0 +1,52 @@
+import * as z from "zod/mini";
+
+const words = z.array(z.string());
+
+/** A rule about programs that a command starts: it applies to every program that begins with its words. */
+const gateRuleSchema = z.object({
+  /** As a person reads the rule: pattern, file and line. Unique. */
+  id: z.string(),
+  /** Alternatives for each word. */
+  pattern: z.array(words),
+  /** Applies only to a program without further words. */
+  whole: z.optional(z.boolean()),
+  /** Words are compared without regard to case and Unicode composition. */
+  canonical: z.optional(z.boolean()),
+  decision: z.enum(["allow", "ask", "refuse"]),
+  /** Where an allowed program runs. */
+  place: z.union([
+    z.object({ kind: z.literal("inside") }),
+    z.object({ kind: z.literal("outside"), profile: z.string() }),
+  ]),
+  env: z.optional(words),
+});
+
+/** Rules that are held where the programs of a command start: capability `exec_gate`. At most 4,096, with 262,144 characters of words. */
+export const execGateSchema = z.object({
+  rules: z.array(gateRuleSchema),
+  hostExecutables: z.array(z.object({ name: z.string(), paths: words })),
+  /** Programs that were approved with the command, by all of their words. */
+  approved: z.array(words),
+});
+/** Rules that are held where the programs of a command start. */
+export type ExecGate = z.infer<typeof execGateSchema>;
+
+/** A program that was not simply started as it was called. */
+export const programReportSchema = z.object({
+  /** Its file, or the path or name by which it was called. */
+  program: z.string(),
+  /** Its words; cut, where they are long. */
+  argv: words,
+  /** `refused`: it was not started. `killed`: it was, and ended before its first instruction. `inside`: it ran in the sandbox. */
+  decision: z.enum(["refused", "killed", "inside"]),
+  /**
+   * `rule`: a rule refuses it. `hidden`, `unresolved`, `unverified`: it could not be judged or compared. `changed`: it was not what was judged.
+   */
+  reason: z.enum(["rule", "unasked", "not_outside", "hidden", "unresolved", "unverified", "changed"]),
+  /** The id of the rule that decided. */
+  rule: z.optional(z.string()),
+  /** How often it was tried in a row. */
+  times: z.int(),
+});
+/** A program that was not simply started as it was called. */
+export type ProgramReport = z.infer<typeof programReportSchema>;
