@@ -54,7 +54,7 @@ interface Reading {
 function listReadings({ given, file, argv, interpreter, isTrusted }: Program): Reading[] {
   const words = argv.slice(0, MAX_JUDGED_WORDS);
   const named: Reading = { names: getNames(given, file), words, at: 1, isItself: false };
-  const loaded = listLoaded(named);
+  const loaded = [...listLoaded(named), ...listEmulated(named)];
   // What loads another program is not allowed by the loader's name either.
   named.isItself = isTrusted && file !== undefined && loaded.length === 0;
   const claimed = readClaimed(words);
@@ -88,6 +88,18 @@ function findLoaded({ names, words, at }: Reading): Reading | undefined {
   const option = words[at]?.match(/^--coreutils-prog(?:-shebang)?=(.*)/s);
   return readWord(words, at, option?.[1]);
 }
+
+/** The programs that an emulator could be told to run: its first words that are no options, of which one may be the value of an option. */
+function listEmulated({ names, words, at }: Reading): Reading[] {
+  if (![...names].some((name) => EMULATOR.test(name))) return [];
+  const indices = words.flatMap((word, index) => (index >= at && !word.startsWith("-") ? [index] : []));
+  return indices.slice(0, EMULATED_WORDS).flatMap((index) => readWord(words, index) ?? []);
+}
+
+/** Programs that load another one into themselves and run it there. */
+const EMULATOR =
+  /^(?:valgrind(?:\.bin)?|(?:memcheck|cachegrind|callgrind|helgrind|drd|massif|dhat|lackey|none|exp-\w+)-\w+-\w+|qemu-(?!system-|img$|nbd$|io$)\w+(?:-static)?|box(?:64|86)|FEX(?:Interpreter|Loader)|blink|rosetta)$/;
+const EMULATED_WORDS = 4;
 
 /** `ld.so` of glibc and musl, under the names that distributions give it. */
 const LOADER = /^(?:ld(?:-linux[\w.-]*|-musl[\w.-]*|-\d[\d.]*|64)?\.so(?:\.\d+)*|ld\.so)$/;

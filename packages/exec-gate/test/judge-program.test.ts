@@ -83,6 +83,9 @@ describe("what a loader is told to load is refused and asked about, and nothing 
     ["/usr/bin/coreutils", ["--coreutils-prog=curl", "x"]],
     ["/bin/busybox", ["busybox", "busybox", "curl", "x"]],
     ["/lib/ld-musl-x86_64.so.1", ["/bin/busybox", "curl", "x"]],
+    ["/usr/bin/valgrind", ["-q", "--leak-check=full", "curl", "x"]],
+    ["/usr/libexec/valgrind/memcheck-amd64-linux", ["-q", "curl", "x"]],
+    ["/usr/bin/qemu-x86_64-static", ["-L", "/sysroot", "/usr/bin/curl", "x"]],
   ])("%s %j", (path, words) => {
     const program = programOf(path, path, ...words);
     expect(judgeProgram(gateOf([["refuse", "curl", "x"]]), program).decision).toBe("refuse");

@@ -1,4 +1,4 @@
-import { spawn, spawnSync } from "node:child_process";
+import { spawn } from "node:child_process";
 import { once } from "node:events";
 import {
   chmodSync,
@@ -19,34 +19,8 @@ import type { AnalyzedCommand } from "../src/analyzed-command.js";
 import { evaluateRequirement } from "../src/requirement.js";
 import { createEffectiveRules } from "../src/rule-book.js";
 import { parseRulePolicy } from "../src/rules/load-policy.js";
-import { BY_CODE } from "./variants/by-code.js";
-import { BY_COMPUTING } from "./variants/by-computing.js";
-import { BY_COPIES } from "./variants/by-copies.js";
-import { BY_GRAMMAR } from "./variants/by-grammar.js";
-import { BY_MADE_FILES } from "./variants/by-made-files.js";
-import { BY_PROGRAMS } from "./variants/by-programs.js";
-import { BY_READING } from "./variants/by-reading.js";
-import { BY_RUN_TIME } from "./variants/by-run-time.js";
-import { BY_SETTINGS } from "./variants/by-settings.js";
-import { BY_SPELLING } from "./variants/by-spelling.js";
-import { BY_TOOLS } from "./variants/by-tools.js";
-import { IN_BASH } from "./variants/in-bash.js";
-import { IN_OTHER_SHELLS } from "./variants/in-other-shells.js";
-import type { Variant } from "./variants/variant.js";
-
-const SPELLED: readonly Variant[] = [...IN_BASH, ...BY_COMPUTING, ...BY_PROGRAMS, ...IN_OTHER_SHELLS];
-const VARIANTS: readonly Variant[] = [
-  ...SPELLED,
-  ...BY_RUN_TIME,
-  ...BY_CODE,
-  ...BY_MADE_FILES,
-  ...BY_SETTINGS,
-  ...BY_COPIES,
-  ...BY_SPELLING,
-  ...BY_TOOLS,
-  ...BY_GRAMMAR,
-  ...BY_READING,
-];
+import { SPELLED, VARIANTS } from "./variants/all.js";
+import { fill, findReason, title, type Variant } from "./variants/variant.js";
 
 // Each way to run `zap` is shown to run it in the real shell, where that is installed, and is judged under rules about it.
 
@@ -103,15 +77,6 @@ describe("is judged", () => {
   });
 });
 
-function title({ way, argv }: Variant): string {
-  return `${way}: ${JSON.stringify(argv)}`;
-}
-
-/** `ZAP` is a script that leaves a mark, `ZAPBIN` a binary that makes the file it is given. */
-function fill(argv: readonly string[], zap: string): string[] {
-  return argv.map((arg) => arg.replaceAll("ZAPBIN", `${zap}.d/zap`).replaceAll(/\bZAP\b/g, zap));
-}
-
 async function runForReal(variant: Variant, directory: string): Promise<string> {
   const work = join(directory, "work");
   const zap = join(directory, "zap");
@@ -129,44 +94,4 @@ async function runForReal(variant: Variant, directory: string): Promise<string> 
   await once(child, "exit");
   clearTimeout(timer);
   return existsSync(join(directory, "ran")) || existsSync(join(work, "x")) ? "it ran" : `it did not run: ${output}`;
-}
-
-/** What shows that a program works here, where its being there does not. */
-const PROBES: Record<string, readonly string[]> = {
-  strace: ["true"],
-  gdb: ["-batch", "-ex", "run", "--args", "true"],
-  perf: ["stat", "true"],
-  valgrind: ["true"],
-  unshare: ["-m", "true"],
-  bwrap: ["--dev-bind", "/", "/", "true"],
-  nsenter: ["-t", String(process.pid), "-u", "true"],
-  chroot: ["/", "true"],
-  chrt: ["-o", "0", "true"],
-  ionice: ["-c3", "true"],
-  su: ["-c", "true"],
-  runuser: ["-u", "root", "true"],
-  sg: ["root", "true"],
-  "ld.so": ["--version"],
-  setarch: ["--uname-2.6", "true"],
-  npx: ["--version"],
-  npm: ["--version"],
-};
-
-const reasons = new Map<string, string | undefined>();
-
-/** Why a variant cannot be run here. */
-function findReason(needs: string | undefined): string | undefined {
-  if (process.platform !== "linux") return "the options are those of GNU and util-linux";
-  if (needs === undefined) return undefined;
-  if (!reasons.has(needs)) reasons.set(needs, probe(needs));
-  return reasons.get(needs);
-}
-
-function probe(needs: string): string | undefined {
-  const isThere = (process.env.PATH ?? "").split(delimiter).some((directory) => existsSync(join(directory, needs)));
-  if (!isThere) return `\`${needs}\` is not installed`;
-  const args = PROBES[needs];
-  if (args === undefined) return undefined;
-  const { status } = spawnSync(needs, args, { stdio: "ignore", timeout: 60_000 });
-  return status === 0 ? undefined : `\`${needs}\` does not work here`;
 }
