@@ -4,7 +4,7 @@ import type { ShortRule } from "./support.js";
 
 /** What a command does with programs, and what then happens. */
 export interface Case {
-  /** Of bash, in a directory of its own, `$WS`. `$CALLER` runs `programs/caller.cjs`. */
+  /** Of bash, in a directory of its own, `$WS`. `"$NODE" "$CALLER"` runs `programs/caller.cjs`. */
   script: string;
   rules: readonly ShortRule[];
   approved?: readonly (readonly string[])[];
@@ -23,8 +23,9 @@ export interface Case {
   tracedOnly?: boolean;
 }
 
+const isRoot = process.getuid?.() === 0;
 const CALLER = fileURLToPath(new URL("./programs/caller.cjs", import.meta.url));
-export const CASE_ENV = { CALLER: `${process.execPath} ${CALLER}`, NODE: process.execPath };
+export const CASE_ENV = { CALLER, NODE: process.execPath };
 
 const NO_ID: readonly ShortRule[] = [["refuse", "id"]];
 const ID = [["id", "-u"]];
@@ -69,7 +70,7 @@ export const CASES: Readonly<Record<string, Case>> = {
   },
   "by node": {
     ...REFUSED,
-    script: `$NODE -e 'console.log(require("child_process").spawnSync("id", ["-u"]).error.code)'`,
+    script: `"$NODE" -e 'console.log(require("child_process").spawnSync("id", ["-u"]).error.code)'`,
     output: "EPERM\n",
   },
   "by a hook of git": {
@@ -109,25 +110,25 @@ export const CASES: Readonly<Record<string, Case>> = {
   },
   "by a descriptor alone": {
     ...REFUSED,
-    script: "$CALLER descriptor /usr/bin/id other -u",
+    script: '"$NODE" "$CALLER" descriptor /usr/bin/id other -u',
     reported: [["other", "-u"]],
     output: "errno 1\n",
     code: 3,
   },
   "below an open directory": {
     ...REFUSED,
-    script: "$CALLER relative /usr/bin id -u",
+    script: '"$NODE" "$CALLER" relative /usr/bin id -u',
     output: "errno 1\n",
     code: 3,
   },
   "a file without a name, by the name that it claims": {
     ...REFUSED,
-    script: "$CALLER memory /usr/bin/id id -u",
+    script: '"$NODE" "$CALLER" memory /usr/bin/id id -u',
     output: "errno 1\n",
     code: 3,
   },
   "a file without a name and with another is another program": {
-    script: "$CALLER memory /usr/bin/id other -u >/dev/null; echo $?",
+    script: '"$NODE" "$CALLER" memory /usr/bin/id other -u >/dev/null; echo $?',
     rules: NO_ID,
     output: "0\n",
   },
@@ -165,7 +166,7 @@ export const CASES: Readonly<Record<string, Case>> = {
   },
   "a program by its own link": {
     script:
-      "$NODE -e 'require(`child_process`).execFileSync(`/proc/self/exe`, [`-e`, `console.log(1)`], {stdio: `inherit`})'",
+      "\"$NODE\" -e 'require(`child_process`).execFileSync(`/proc/self/exe`, [`-e`, `console.log(1)`], {stdio: `inherit`})'",
     rules: NO_ID,
     output: "1\n",
   },
@@ -262,10 +263,10 @@ export const CASES: Readonly<Record<string, Case>> = {
   },
   "a file that is no program": { script: "echo x >f; ./f 2>/dev/null; echo $?", rules: NO_ID, output: "126\n" },
   "a directory": { script: "./ 2>/dev/null; echo $?", rules: NO_ID, output: "126\n" },
-  "a bad descriptor": { script: "$CALLER bad-descriptor x x", rules: NO_ID, output: "errno 9\n", code: 3 },
-  "a bad address": { script: "$CALLER bad-pointer x x", rules: NO_ID, output: "errno 14\n", code: 3 },
+  "a bad descriptor": { script: '"$NODE" "$CALLER" bad-descriptor x x', rules: NO_ID, output: "errno 9\n", code: 3 },
+  "a bad address": { script: '"$NODE" "$CALLER" bad-pointer x x', rules: NO_ID, output: "errno 14\n", code: 3 },
   "too many words": {
-    script: `$NODE -e 'console.log(require("child_process").spawnSync("true", Array(60).fill("x".repeat(120000))).error.code)'`,
+    script: `"$NODE" -e 'console.log(require("child_process").spawnSync("true", Array(60).fill("x".repeat(120000))).error.code)'`,
     rules: NO_ID,
     output: "E2BIG\n",
   },
@@ -276,7 +277,7 @@ export const CASES: Readonly<Record<string, Case>> = {
   },
 
   // Unusual callers.
-  "no words": { script: "$CALLER no-words /usr/bin/true; echo $?", rules: NO_ID, output: "0\n" },
+  "no words": { script: '"$NODE" "$CALLER" no-words /usr/bin/true; echo $?', rules: NO_ID, output: "0\n" },
   "many words": {
     script: "seq 1 3000 | xargs echo | wc -w; seq 1 9000 | xargs -n 9000 echo | wc -w",
     rules: NO_ID,
@@ -288,20 +289,20 @@ export const CASES: Readonly<Record<string, Case>> = {
     output: " 61 ff fe\n",
   },
   "a thread that is not the first": {
-    script: "$CALLER thread /usr/bin/printf printf ran; $CALLER thread /usr/bin/id id -u",
+    script: '"$NODE" "$CALLER" thread /usr/bin/printf printf ran; "$NODE" "$CALLER" thread /usr/bin/id id -u',
     rules: NO_ID,
     reported: ID,
     output: "ranerrno 1\n",
   },
   "a filter of its own does not weaken the gate": {
-    script: "$CALLER filter /usr/bin/id id -u",
+    script: '"$NODE" "$CALLER" filter /usr/bin/id id -u',
     rules: NO_ID,
     reported: ID,
     output: "errno 1\n",
     code: 3,
   },
   "there is no gate within a gate": {
-    script: "$CALLER listener /usr/bin/echo echo ran",
+    script: '"$NODE" "$CALLER" listener /usr/bin/echo echo ran',
     rules: NO_ID,
     output: "errno 16\nran\n",
   },
@@ -309,5 +310,19 @@ export const CASES: Readonly<Record<string, Case>> = {
     script: "cp /bin/true f; chmod 111 f; ./f; echo $?",
     rules: NO_ID,
     output: "0\n",
+    ...(isRoot ? {} : { place: "sandbox" as const }),
   },
+  ...(isRoot
+    ? {}
+    : {
+        "what may not be read by its user, and so cannot be compared": {
+          script: "cp /bin/true f; chmod 111 f; (./f) 2>/dev/null; echo $?",
+          rules: NO_ID,
+          output: "137\n",
+          place: "no sandbox" as const,
+          tracedOnly: true,
+          reported: [["./f"]],
+          as: { decision: "killed", reason: "unverified" } as const,
+        },
+      }),
 };

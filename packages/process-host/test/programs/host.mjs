@@ -2,6 +2,9 @@ import { createLocalBackend } from "@codex/process-host";
 
 /** Starts two processes with children, prints the pids and stays: a host to be killed. */
 const backend = createLocalBackend();
+/** With `gated`, under rules for their programs. */
+const rules = [{ id: "r", pattern: [["zap"]], decision: "refuse", place: { kind: "inside" } }];
+const gated = process.argv.includes("gated") ? { gate: { rules, hostExecutables: [], approved: [] } } : {};
 const pids = [];
 for (const stdio of [{ kind: "pty" }, { kind: "pipe", stdin: "null" }]) {
   const child = await backend.start({
@@ -9,6 +12,7 @@ for (const stdio of [{ kind: "pty" }, { kind: "pipe", stdin: "null" }]) {
     cwd: "/tmp",
     env: { PATH: process.env.PATH ?? "/usr/bin:/bin" },
     stdio,
+    ...gated,
   });
   await child.log.waitFor(1);
   const { chunks } = await child.log.read(0);
