@@ -3,7 +3,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { basename, dirname } from "node:path";
+import { basename, dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build, transform } from "esbuild";
 
@@ -158,7 +158,8 @@ export const ownZodForMcp = {
   setup({ onLoad, onResolve, resolve }) {
     const copy = async (name, { resolveDir, kind }) => {
       const { path, errors, sideEffects } = await resolve(name, { resolveDir, kind, pluginData: RESOLVED });
-      return { path, errors, sideEffects, namespace: COPY };
+      // Below the checkout: names of chunks are made of it, and are the same in each one.
+      return { path: relative(ROOT, path), errors, sideEffects, namespace: COPY };
     };
     onResolve({ filter: /^zod(\/|$)/ }, (args) => {
       if (args.pluginData === RESOLVED || !/[\\/]@modelcontextprotocol[\\/]/.test(args.importer)) return undefined;
@@ -168,8 +169,8 @@ export const ownZodForMcp = {
       args.pluginData === RESOLVED ? undefined : copy(args.path, args),
     );
     onLoad({ filter: /.*/, namespace: COPY }, ({ path }) => ({
-      contents: readFileSync(path, "utf8"),
-      resolveDir: dirname(path),
+      contents: readFileSync(join(ROOT, path), "utf8"),
+      resolveDir: dirname(join(ROOT, path)),
     }));
   },
 };
