@@ -146,7 +146,7 @@ export function createLocalBackend(options: LocalBackendOptions = {}): ExecBacke
     reclaim?.close();
   };
   return {
-    ...(isLinux ? { takesGate: true as const } : {}),
+    takesGate: true,
     getSandboxSupport: sandbox.getSupport,
     start(spec, signal) {
       const loaded = () => mounts.reach(listLoaded(spec));
