@@ -93,9 +93,17 @@ export function createLocalBackend(options: LocalBackendOptions = {}): ExecBacke
     gate ??= native.openGate().catch((error: unknown) => ({ missing: messageOf(error) }));
     return gate;
   };
+  const dropGate = async (failed: Gate) => {
+    const opening = gate;
+    // Of several starts that it failed, the first drops it: there may be another one by now.
+    if ((await opening) !== failed || gate !== opening) return;
+    gate = undefined;
+    await failed.close();
+  };
   const context: LocalContext = {
     native,
     openGate,
+    dropGate,
     guard,
     marks,
     pids,

@@ -19,7 +19,7 @@ import {
 } from "@codex/exec-backend";
 import type { EndedBy, OutputStream, ProcessOutcome, TerminalSize } from "@codex/executor-protocol";
 import type { ChildStart, ExitStatus, Gate, GatedStart, Marks, Native } from "@codex/native";
-import { getSignalName } from "@codex/native";
+import { GateError, getSignalName } from "@codex/native";
 import type { CommandSandbox, WrappedCommand } from "@codex/sandbox";
 import type { Counter } from "@codex/telemetry";
 import { defined } from "@codex/values";
@@ -50,6 +50,8 @@ export interface LocalContext {
   sandbox: CommandSandbox;
   /** The gate of this host, opened with the first use; or why there is none. */
   openGate(): Promise<Gate | { missing: string }>;
+  /** The gate has failed: the next use opens another. */
+  dropGate(failed: Gate): Promise<unknown>;
   outputBytes: Counter;
   onExit(): void;
   /** Called when a process is disposed of. `heldBytes`: its output in memory. */
@@ -211,7 +213,11 @@ class LocalChild implements LocalProcess, LaunchEvents, LogHost {
       // Nothing judges its programs any more.
       onBroken: () => this.#send("SIGKILL"),
     };
-    return (child) => gate.spawn({ ...child, ...held });
+    return (child) =>
+      gate.spawn({ ...child, ...held }).catch((error: unknown) => {
+        if (error instanceof GateError) void this.#context.dropGate(gate).catch(() => {}); // it has ended
+        throw error;
+      });
   }
 
   /** None of its processes is left, or it was not started. */

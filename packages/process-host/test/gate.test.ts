@@ -1,5 +1,5 @@
 // Rules for the programs of a process, as far as a backend holds them.
-import { createNative } from "@codex/native";
+import { createNative, GateError } from "@codex/native";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { createLocalBackend, type LocalBackendOptions } from "../src/index.js";
 
@@ -56,6 +56,28 @@ describe.runIf(isLinux)("a gate", () => {
     const { state, output } = await run({ native }, "echo runs");
     expect(state).toEqual({ kind: "missing", reason: "there is no exec gate" });
     expect(output).toBe("runs\n");
+  });
+
+  it("that fails is opened again", async () => {
+    const native = createNative();
+    let opened = 0;
+    const openGate = async () => {
+      const gate = await native.openGate();
+      opened += 1;
+      return opened > 1
+        ? gate
+        : Object.assign(gate, { spawn: () => Promise.reject(new GateError("worker_threads", "over")) });
+    };
+    const failing = new Proxy(native, {
+      get: (target, name) => (name === "openGate" ? openGate : Reflect.get(target, name)),
+    });
+    const backend = createLocalBackend({ native: failing });
+    onTestFinished(() => backend.close());
+    const spec = { argv: ["/bin/true"], cwd: "/", env: {}, stdio: { kind: "pipe", stdin: "null" } } as const;
+    await expect(backend.start({ ...spec, gate })).rejects.toThrow("there is no exec gate");
+    const second = await backend.start({ ...spec, gate });
+    expect(await second.exited).toEqual({ kind: "exited", code: 0 });
+    expect(second.gate).toMatchObject({ kind: "held" });
   });
 
   it("with unusable rules starts nothing", async () => {
