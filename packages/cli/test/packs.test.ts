@@ -27,35 +27,36 @@ const NEVER = [
 ];
 const HOST = ["executor", "process-host", "sandbox", "shell-snapshot"];
 
+// Bounds are some 3 % above what is loaded, so that they tell of a library that has come in and not of a few lines.
 describe.each([
-  { name: "run", maxBytes: 491_500, without: [...NEVER, "ws"] },
-  { name: "run-remote", maxBytes: 313_000, without: [...NEVER, ...HOST] },
-  { name: "tools-list", maxBytes: 479_500, without: [...NEVER, "ws"] },
+  { name: "run", maxBytes: 505_000, without: [...NEVER, "ws"] },
+  { name: "run-remote", maxBytes: 322_000, without: [...NEVER, ...HOST] },
+  { name: "tools-list", maxBytes: 493_000, without: [...NEVER, "ws"] },
   {
     name: "run-configured",
-    maxBytes: 37_000,
+    maxBytes: 38_000,
     without: [...NEVER.filter((each) => !/toml/.test(each)), ...HOST, "ws", "zod"],
   },
-  { name: "tools-list-configured", maxBytes: 37_000, without: [...HOST, "ws", "zod"] },
+  { name: "tools-list-configured", maxBytes: 38_000, without: [...HOST, "ws", "zod"] },
   {
     name: "run-environment",
-    maxBytes: 290_000,
+    maxBytes: 297_000,
     without: ["agent", "commander", "policy", "shell-analysis", "starlark"],
   },
-  { name: "exec-configured", maxBytes: 32_000, without: ["commander", "ws"] },
+  { name: "exec-configured", maxBytes: 33_000, without: ["commander", "ws"] },
   {
     name: "mcp-server",
     // What answers the first request: nothing that takes long to load.
-    maxBytes: 15_700,
+    maxBytes: 16_200,
     without: ["@modelcontextprotocol/core", "@modelcontextprotocol/server", "orchestrator", "zod"],
   },
   {
     name: "mcp-server-initialized",
-    maxBytes: 594_500,
+    maxBytes: 610_000,
     // Of the orchestrator and its connections only the error classes.
     without: [...HOST, "agent", "audit", "commander", "environments", "native", "shell-analysis", "toml", "ws"],
   },
-  { name: "exec", maxBytes: 1_237_000, without: ["commander", "mcp-client", "ws"] },
+  { name: "exec", maxBytes: 1_272_000, without: ["commander", "mcp-client", "ws"] },
 ])("what codex $name loads", ({ name, maxBytes, without }) => {
   it("has no code of packages that it does not need", () => {
     expect(packs[name]?.packages.filter((each) => without.includes(each))).toEqual([]);

@@ -63,15 +63,12 @@ export interface ProcessSpec {
   log?: Partial<OutputLogLimits>;
 }
 
-/** A program that did not run as it was called. */
-export type ReportedProgram = Readonly<Omit<ProgramReport, "argv">> & { readonly argv: readonly string[] };
-
 /**
  * `held`: its programs are judged; `reports` are those that did not run as they were called, `omitted` how many more there were. `missing`: they are not, and
  * why, as the end of a sentence.
  */
 export type GateState =
-  | { readonly kind: "held"; readonly reports: readonly ReportedProgram[]; readonly omitted: number }
+  | { readonly kind: "held"; readonly reports: readonly ProgramReport[]; readonly omitted: number }
   | { readonly kind: "missing"; readonly reason: string };
 
 /**

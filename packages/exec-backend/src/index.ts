@@ -26,7 +26,6 @@ export type {
   ProcessSignal,
   ProcessSpec,
   ProcessStdio,
-  ReportedProgram,
   SandboxDenial,
   SandboxType,
   SentSignal,

@@ -1,13 +1,13 @@
 import * as z from "zod/mini";
 
-const words = z.array(z.string());
+const words = z.readonly(z.array(z.string()));
 
 /** A rule about programs that a command starts: it applies to every program that begins with its words. */
 const gateRuleSchema = z.object({
   /** As a person reads the rule: pattern, file and line. Unique. */
   id: z.string(),
   /** Alternatives for each word. */
-  pattern: z.array(words),
+  pattern: z.readonly(z.array(words)),
   /** Applies only to a program without further words. */
   whole: z.optional(z.boolean()),
   /** Words are compared without regard to case and Unicode composition. */
@@ -23,10 +23,10 @@ const gateRuleSchema = z.object({
 
 /** Rules that are held where the programs of a command start: capability `exec_gate`. At most 4,096, with 262,144 characters of words. */
 export const execGateSchema = z.object({
-  rules: z.array(gateRuleSchema),
-  hostExecutables: z.array(z.object({ name: z.string(), paths: words })),
+  rules: z.readonly(z.array(gateRuleSchema)),
+  hostExecutables: z.readonly(z.array(z.object({ name: z.string(), paths: words }))),
   /** Programs that were approved with the command, by all of their words. */
-  approved: z.array(words),
+  approved: z.readonly(z.array(words)),
 });
 /** Rules that are held where the programs of a command start. */
 export type ExecGate = z.infer<typeof execGateSchema>;

@@ -24,6 +24,8 @@ export type SaveRule = (prefix: readonly string[]) => Promise<RuleOrigin>;
 export class RuleBook {
   #policy: RulePolicy;
   readonly #saveRule: SaveRule | undefined;
+  /** Of the policy as it is, by approval policy. */
+  readonly #gates = new Map<string, GateRules | undefined>();
 
   constructor(policy: RulePolicy | undefined, saveRule: SaveRule | undefined) {
     this.#policy = policy ?? createRulePolicy([]);
@@ -44,6 +46,12 @@ export class RuleBook {
    * are none. Ids are the rules as a person reads them.
    */
   gateFor(approvalPolicy: ApprovalPolicy): GateRules | undefined {
+    const key = JSON.stringify(approvalPolicy);
+    if (!this.#gates.has(key)) this.#gates.set(key, this.#compileGate(approvalPolicy));
+    return this.#gates.get(key);
+  }
+
+  #compileGate(approvalPolicy: ApprovalPolicy): GateRules | undefined {
     const { rules, sources, hostExecutables } = compileForGate(this.#policy, approvalPolicy);
     const refusing = rules.filter(({ decision }) => decision === "refuse");
     if (refusing.length === 0) return undefined;
@@ -84,6 +92,7 @@ export class RuleBook {
       if (this.#saveRule === undefined) return "there is no place for saved rules";
       const origin = await this.#saveRule(prefix);
       this.#policy = addRule(this.#policy, createAllowRule(prefix, origin));
+      this.#gates.clear();
       return undefined;
     } catch (error) {
       return messageOf(error);

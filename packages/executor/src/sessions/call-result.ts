@@ -107,7 +107,7 @@ function createResult(
     notices: readonly string[];
     startedAt: number;
     waitEnded: WaitEnded;
-    programs: ProgramReport[];
+    programs: readonly ProgramReport[];
   },
   { clock, ids }: ResultContext,
 ): ToolCallOutcome {
@@ -133,7 +133,7 @@ function createResult(
     ...(denial === undefined ? {} : { sandboxDenial: { certain: denial.certain, reason: denial.reason } }),
     waitEnded: poll.waitEnded,
     ...defined({ shellStartup: session.startup }),
-    ...(poll.programs.length === 0 ? {} : { programs: poll.programs }),
+    ...(poll.programs.length === 0 ? {} : { programs: [...poll.programs] }),
     ...(notices.length === 0 ? {} : { notices }),
     shown: {
       // Only where there is more of it to read.

@@ -4,7 +4,6 @@ import {
   type ExecProcess,
   type LogHold,
   type ProcessStdio,
-  type ReportedProgram,
 } from "@codex/exec-backend";
 import type { ProcessOutcome, ProgramReport, TerminalSize, WhenFull } from "@codex/executor-protocol";
 import { LiveOutputSender, type LiveReceiver } from "../output/live-output.js";
@@ -162,11 +161,11 @@ export class Session {
   }
 
   /** Programs that did not run as they were called, and that no result has told. */
-  get untoldPrograms(): ProgramReport[] {
-    return this.#programs.slice(this.#reported.programs).map((report) => ({ ...report, argv: [...report.argv] }));
+  get untoldPrograms(): readonly ProgramReport[] {
+    return this.#programs.slice(this.#reported.programs);
   }
 
-  get #programs(): readonly ReportedProgram[] {
+  get #programs(): readonly ProgramReport[] {
     return this.process.gate?.kind === "held" ? this.process.gate.reports : [];
   }
 

@@ -207,6 +207,25 @@ describe("a lost channel", () => {
     expect([output, result.exitCode]).toEqual(["untold\n", 3]);
   });
 
+  it.runIf(process.platform === "linux")("lets a refused program be told again with a later answer", async () => {
+    const { connect } = open();
+    const first = connect();
+    const { sessionId } = await first.initialize({ acknowledges: true });
+    const rule = { id: "no touch", pattern: [["touch"]], decision: "refuse", place: { kind: "inside" } } as const;
+    const args = execRequest({
+      command: ["sh", "-c", "touch made; echo done"],
+      execGate: { rules: [rule], hostExecutables: [], approved: [] },
+    });
+    const lost = unwrap(await first.call("exec_command", args, "lost"));
+    expect(lost.result.programs).toHaveLength(1);
+    const [delta] = first.deltas("lost");
+    await first.cut();
+    const second = connect();
+    await second.initialize(resumeWith(sessionId, { givenUp: ["lost"] }));
+    const { result } = await second.write({ processId: delta!.processId });
+    expect(result.programs).toEqual(lost.result.programs);
+  });
+
   it("repeats how sessions ended, as that may not have been received", async () => {
     const { connect } = open();
     const first = connect();

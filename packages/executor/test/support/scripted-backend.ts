@@ -3,6 +3,7 @@ import {
   createOutputLog,
   type ExecBackend,
   type ExecProcess,
+  type GateState,
   type InputWait,
   type OutputLogLimits,
   ProcessError,
@@ -25,6 +26,7 @@ export class ScriptedProcess implements ExecProcess {
   readonly closed: Promise<void>;
   outcome: ProcessOutcome = { kind: "running" };
   denial: SandboxDenial | undefined;
+  gate: GateState | undefined;
   /** What was written, signalled and so on, in order. */
   readonly events: string[] = [];
   disposed = false;

@@ -83,7 +83,7 @@ function chooseGate(
   { approvalPolicy }: Policy,
 ): { execGate?: ExecGate } {
   const gate = executor.can("exec_gate") ? rules.gateFor(approvalPolicy) : undefined;
-  return gate === undefined ? {} : { execGate: copyFrozen(gate) as ExecGate };
+  return gate === undefined ? {} : { execGate: gate };
 }
 
 /** It has run in part. It is asked about whatever the rules say, where the policy asks in this case. */
