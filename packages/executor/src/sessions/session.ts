@@ -1,10 +1,5 @@
 import type { Clock } from "@codex/clock";
-import {
-  DEFAULT_TERMINAL_SIZE,
-  type ExecProcess,
-  type LogHold,
-  type ProcessStdio,
-} from "@codex/exec-backend";
+import { DEFAULT_TERMINAL_SIZE, type ExecProcess, type LogHold, type ProcessStdio } from "@codex/exec-backend";
 import type { ProcessOutcome, ProgramReport, TerminalSize, WhenFull } from "@codex/executor-protocol";
 import { LiveOutputSender, type LiveReceiver } from "../output/live-output.js";
 import { explainMissing, type Retention } from "../output/retention.js";
