@@ -3,7 +3,9 @@ import type {
   EnvPolicy,
   ExecGate,
   ProcessOutcome,
+  ProgramQuestion,
   ProgramReport,
+  ProgramVerdict,
   Sandbox,
   SandboxSupport,
   TerminalSize,
@@ -57,10 +59,22 @@ export interface ProcessSpec {
   sandbox?: Sandbox;
   /** Only for a backend with `takesGate`: rules for every program that the process starts. */
   gate?: ExecGate;
+  /** Who is asked about programs that a rule of `gate` asks about; absent: they are refused. */
+  programQuestions?: ProgramQuestions | undefined;
   /** The trace that the start belongs to. */
   trace?: TraceContext | undefined;
   /** Retention of its output; see `DEFAULT_LOG_LIMITS`. */
   log?: Partial<OutputLogLimits>;
+}
+
+/** Who is asked about the programs of a process. */
+export interface ProgramQuestions {
+  /** Programs that would raise more questions are refused. */
+  readonly most: number;
+  /** Milliseconds; without an answer until then, a program is refused. */
+  readonly timeoutMs: number;
+  /** The signal aborts when the answer is not needed any more. A rejection counts as `unasked`. */
+  ask(question: ProgramQuestion, signal: AbortSignal): Promise<ProgramVerdict>;
 }
 
 /**

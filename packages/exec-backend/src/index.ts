@@ -26,6 +26,7 @@ export type {
   ProcessSignal,
   ProcessSpec,
   ProcessStdio,
+  ProgramQuestions,
   SandboxDenial,
   SandboxType,
   SentSignal,

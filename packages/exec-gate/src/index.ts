@@ -16,4 +16,5 @@ export {
   MAX_GATE_RULES,
   MAX_JUDGED_WORDS,
 } from "./limits.js";
+export type { ProgramQuestion, ProgramVerdict, QuestionLimits } from "./program-question.js";
 export type { ProgramReport, ReportReason } from "./program-report.js";

@@ -17,8 +17,12 @@ export interface ProgramReport {
 export type ReportReason =
   /** A rule refuses it. */
   | "rule"
-  /** A rule asks, and nobody could be asked. */
+  /** A rule asks, and nobody could be asked, or too much was asked for this command. */
   | "unasked"
+  /** A rule asks, and the answer was no. */
+  | "declined"
+  /** A rule asks, and there was no answer in time. */
+  | "unanswered"
   /** A rule allows it outside of the sandbox, where this gate starts nothing. */
   | "not_outside"
   /** Its caller does not let its memory or files be read. */

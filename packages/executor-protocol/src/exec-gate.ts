@@ -1,4 +1,5 @@
 import * as z from "zod/mini";
+import { keySchema } from "./scalars.js";
 
 const words = z.readonly(z.array(z.string()));
 
@@ -27,6 +28,14 @@ export const execGateSchema = z.object({
   hostExecutables: z.readonly(z.array(z.object({ name: z.string(), paths: words }))),
   /** Programs that were approved with the command, by all of their words. */
   approved: z.readonly(z.array(words)),
+  /**
+   * Programs that a rule asks about wait for `program_answer`. Absent: they are refused. Capability `program_questions`.
+   * `key` is repeated in each question: it names the command to the orchestrator. `most`: programs that would raise more questions are refused.
+   * `timeoutMs`: without an answer until then, a program is refused.
+   */
+  questions: z.optional(
+    z.object({ key: keySchema, most: z.int().check(z.nonnegative()), timeoutMs: z.int().check(z.positive()) }),
+  ),
 });
 /** Rules that are held where the programs of a command start. */
 export type ExecGate = z.infer<typeof execGateSchema>;
@@ -40,9 +49,19 @@ export const programReportSchema = z.object({
   /** `refused`: it was not started. `killed`: it was, and ended before its first instruction. `inside`: it ran in the sandbox. */
   decision: z.enum(["refused", "killed", "inside"]),
   /**
-   * `rule`: a rule refuses it. `hidden`, `unresolved`, `unverified`: it could not be judged or compared. `changed`: it was not what was judged.
+   * `rule`: a rule refuses it. `unasked`, `declined`, `unanswered`: a rule asks, and nobody could be asked, the answer was no, or there was none. `hidden`, `unresolved`, `unverified`: it could not be judged or compared. `changed`: it was not what was judged.
    */
-  reason: z.enum(["rule", "unasked", "not_outside", "hidden", "unresolved", "unverified", "changed"]),
+  reason: z.enum([
+    "rule",
+    "unasked",
+    "declined",
+    "unanswered",
+    "not_outside",
+    "hidden",
+    "unresolved",
+    "unverified",
+    "changed",
+  ]),
   /** The id of the rule that decided. */
   rule: z.optional(z.string()),
   /** How often it was tried in a row. */

@@ -75,6 +75,8 @@ export const initializeRequestSchema = z.object({
   binaryOutput: z.optional(z.boolean()),
   /** Results of the standard tools are sent without text: this end renders it from `structured`. Default false. */
   structuredResults: z.optional(z.boolean()),
+  /** Questions about programs are answered: capability `program_questions`. Default false. */
+  answersPrograms: z.optional(z.boolean()),
   /** With `resumeSessionId`: the pending calls. Absent: each whose result was not acknowledged. */
   unanswered: z.optional(z.array(unansweredCallSchema)),
   /** With `resumeSessionId`: abandoned calls whose result was not received. */
@@ -91,6 +93,19 @@ export const ackSchema = z.object({
   output: z.optional(z.array(outputPositionSchema)),
 });
 
+/** Has no response. Answers a `program_question`; one that is withdrawn, or unknown, is ignored. */
+export const programAnswerSchema = z.object({
+  type: z.literal("program_answer"),
+  questionId: keySchema,
+  /** Everything but `run` refuses it. `unasked`: nobody could be asked. `unanswered`: in time. `end`: its session is ended as well. */
+  decision: z.enum(["run", "declined", "unasked", "unanswered", "end"]),
+});
+/** What may become of a program that waits. */
+export type ProgramAnswer = z.infer<typeof programAnswerSchema>["decision"];
+
+/** What becomes of a program that waits: everything but `run` refuses it, for this reason. */
+export type ProgramVerdict = Exclude<ProgramAnswer, "end">;
+
 /** Messages from an orchestrator to an executor, by `type`. */
 export const orchestratorMessageSchema = z.discriminatedUnion("type", [
   listToolsRequestSchema,
@@ -99,6 +114,7 @@ export const orchestratorMessageSchema = z.discriminatedUnion("type", [
   initializeRequestSchema,
   cancelToolRequestSchema,
   ackSchema,
+  programAnswerSchema,
   openExecServerRequestSchema,
   execServerPieceSchema,
   execServerAckSchema,
@@ -146,6 +162,7 @@ export const capabilitySchema = z.enum([
   "exec_server",
   "clients",
   "exec_gate",
+  "program_questions",
 ]);
 /** What an executor may offer beyond the base messages; unknown names are ignored. */
 export type Capability = z.infer<typeof capabilitySchema>;
@@ -219,6 +236,33 @@ export const sessionExitedSchema = z.object({
   outcome: processOutcomeSchema,
 });
 
+/**
+ * A program that a command starts waits for `program_answer`. Repeated after a resume. Until it is answered or withdrawn, no window and no time limit of
+ * its session passes.
+ */
+export const programQuestionSchema = z.object({
+  type: z.literal("program_question"),
+  questionId: keySchema,
+  processId: processIdSchema,
+  /** `execGate.questions.key` of the command. */
+  key: keySchema,
+  /** Its file, or the path by which it was called. */
+  program: z.string(),
+  /** Its words; cut, where they are long. */
+  argv: z.readonly(z.array(z.string())),
+  /** Where it would run, as its caller sees it. */
+  cwd: z.optional(z.string()),
+  /** The id of the rule that asks. */
+  rule: z.string(),
+});
+/** A program that waits to be started until somebody has decided about it. */
+export type ProgramQuestion = Pick<z.infer<typeof programQuestionSchema>, "program" | "argv" | "cwd" | "rule">;
+/** Notification: the answer to a question is not needed any more. */
+export const programQuestionWithdrawnSchema = z.object({
+  type: z.literal("program_question_withdrawn"),
+  questionId: keySchema,
+});
+
 /** Messages from an executor to an orchestrator, by `type`. */
 export const executorMessageSchema = z.discriminatedUnion("type", [
   listToolsResponseSchema,
@@ -229,6 +273,8 @@ export const executorMessageSchema = z.discriminatedUnion("type", [
   toolsChangedSchema,
   toolOutputSchema,
   sessionExitedSchema,
+  programQuestionSchema,
+  programQuestionWithdrawnSchema,
   openExecServerResponseSchema,
   execServerPieceSchema,
   execServerAckSchema,

@@ -2,7 +2,7 @@ export { createEntryReader, type EntryReader } from "./files/entry-reader.js";
 export { createKernel, type Kernel } from "./files/kernel.js";
 export { createRemoteMounts, type RemoteMounts } from "./files/remote-mounts.js";
 export { kindOf, type Status } from "./files/status.js";
-export type { Gate, GatedStart } from "./gate/gate.js";
+export type { Gate, GatedStart, GateQuestions } from "./gate/gate.js";
 export { GateError } from "./gate/gate-error.js";
 export type { GateCounts } from "./gate/gate-threads.js";
 export { BPF, type BpfInstruction, encodeBpf } from "./libc/bpf.js";

@@ -45,5 +45,9 @@ export const MAX_REPORTED_CHARACTERS = 4096;
 /** Milliseconds for which reports of programs are collected before they are passed on. */
 export const REPORT_DELAY_MS = 20;
 
+/** Threads of one command of which it is known what they were refused last. */
+export const MAX_REFUSED_CALLERS = 256;
+/** Milliseconds between two looks at the callers that wait for an answer. */
+export const QUESTION_POLL_MS = 100;
 /** Milliseconds after which the gate's thread looks whether it is to end, if nothing else happens. */
 export const GATE_IDLE_MS = 1_000;

@@ -2,6 +2,7 @@ import type { GetShellParser, Policy, PolicyOptions, SandboxSettings } from "@co
 import { createLazyShellParser, createSandboxSelector, RuleBook } from "@codex/policy";
 import type { Orchestrator, OrchestratorOptions } from "./api.js";
 import { createApproverPanel } from "./approvals/approver-panel.js";
+import { AskingPrograms } from "./calls/asking-programs.js";
 import type { CallPorts } from "./calls/call-context.js";
 import { createCallTelemetry } from "./calls/call-telemetry.js";
 import { handleToolCall } from "./calls/call-tool.js";
@@ -67,10 +68,14 @@ function createHandler(
     panel: approvers,
   });
   const decidePorts = { clock, shellParser: shellParser ?? createLazyShellParser(), newId, closing: shared.closing };
+  const deciders = createDeciders(decidePorts, approvals, rulingOf);
+  const { auditor } = shared;
+  const programs = new AskingPrograms({ deciders, auditor, limit: limits.rememberedSessions });
   const context: CallPorts = {
     ...shared,
     clock,
-    deciders: createDeciders(decidePorts, approvals, rulingOf),
+    deciders,
+    programs,
     sandboxed: new WeakMap(),
     typedShells: new WeakMap(),
     telemetry: createCallTelemetry(options.telemetry ?? {}),
@@ -81,6 +86,7 @@ function createHandler(
     files: createFiles(context, untilReady, options.connectFiles),
     start: (request, startOptions, output) => startCommand(request, startOptions, output, context),
     approvers,
+    programs,
     checkPolicy: (given) => void rule(given),
   };
 }

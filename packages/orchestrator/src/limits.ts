@@ -44,6 +44,11 @@ export const DEFAULT_ORCHESTRATOR_LIMITS: OrchestratorLimits = {
   rememberedSessions: 1024,
 };
 
+/** Questions that the programs of one command may raise; those that would raise more are refused. */
+export const MAX_PROGRAM_QUESTIONS = 8;
+/** How long a program waits for its answer, milliseconds. */
+export const PROGRAM_QUESTION_MS = 300_000;
+
 /** Time limits, milliseconds. */
 export interface OrchestratorTimings extends ExecutorConnectionTimings {
   /** For a channel that is passed as a promise. */

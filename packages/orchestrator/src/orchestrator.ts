@@ -13,6 +13,7 @@ import type { PolicyOptions } from "@codex/policy";
 import type { Orchestrator, OrchestratorOptions, RunCommandOptions } from "./api.js";
 import type { ApproverPanel } from "./approvals/approver-panel.js";
 import { Auditor } from "./audit/audit-trail.js";
+import type { AskingPrograms } from "./calls/asking-programs.js";
 import type { CallPorts } from "./calls/call-context.js";
 import type { CallToolOptions } from "./calls/call-options.js";
 import { checkOptions } from "./calls/check-options.js";
@@ -66,6 +67,8 @@ export interface CallHandler {
   files: OrchestratorFiles;
   start(request: StartCommandRequest, options: StartCommandOptions, output: SplitOutput): Promise<Started>;
   readonly approvers: ApproverPanel;
+  /** Commands whose programs may be asked about. */
+  readonly programs: Pick<AskingPrograms, "answer" | "remove">;
   /** @throws OrchestratorError `bad_option` */
   checkPolicy(policy: PolicyOptions): void;
 }
@@ -125,6 +128,7 @@ export class OrchestratorCore implements Orchestrator {
       sessions: this.#sessions,
       environments: this.#environments,
       closing: this.#close.signal,
+      getPrograms: () => this.#handler.programs,
     });
     this.#handler = createHandler({
       config: this.#config,

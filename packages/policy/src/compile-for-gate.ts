@@ -1,4 +1,11 @@
-import { type GateRule, type HostExecutable, MAX_GATE_CHARACTERS, MAX_GATE_RULES } from "@codex/exec-gate";
+import {
+  type GateRule,
+  type HostExecutable,
+  MAX_APPROVED_CHARACTERS,
+  MAX_APPROVED_PROGRAMS,
+  MAX_GATE_CHARACTERS,
+  MAX_GATE_RULES,
+} from "@codex/exec-gate";
 import { quoteString } from "@codex/starlark";
 import { type ApprovalPolicy, refusingPolicy } from "./approval-policy.js";
 import type { BrokenRuleFile, RulePolicy } from "./rules/policy.js";
@@ -44,6 +51,17 @@ export function compileForGate(policy: RulePolicy, approvalPolicy: ApprovalPolic
     sources: new Map(numbered.map(({ id, source }) => [id, source])),
     unheld: left.filter(({ decision }) => decision !== "allow").map(({ source }) => source),
   };
+}
+
+/** As many approved programs as a gate takes; others are asked about where they start. */
+export function selectApproved(commands: readonly (readonly string[])[]): readonly (readonly string[])[] {
+  let characters = 0;
+  return commands.slice(0, MAX_APPROVED_PROGRAMS).filter((words) => {
+    const size = words.reduce((sum, word) => sum + word.length, 0);
+    const fits = words.length > 0 && characters + size <= MAX_APPROVED_CHARACTERS;
+    if (fits) characters += size;
+    return fits;
+  });
 }
 
 /** A rule that has no id yet. */

@@ -2,7 +2,7 @@ export { createLazyShellParser, type LiteralCommands, loadShellParser, type Shel
 export { analyzeCommand, type GetShellParser } from "./analyze-command.js";
 export type { AnalyzedCommand } from "./analyzed-command.js";
 export { type ApprovalPolicy, type GranularPolicy, refusingPolicy } from "./approval-policy.js";
-export { compileForGate, type RuleSource, type RulesForGate } from "./compile-for-gate.js";
+export { compileForGate, type RuleSource, type RulesForGate, selectApproved } from "./compile-for-gate.js";
 export { PolicyError } from "./errors.js";
 export { type ExplainContext, type ExplainedCommand, type Explanation, explainCommand } from "./explain.js";
 export { evaluateFileChange, type FileChangeContext, type FileChangeVerdict } from "./file-change.js";

@@ -42,21 +42,22 @@ export class RuleBook {
   }
 
   /**
-   * What every program that a command starts is held to: the rules that forbid, and those that ask where nobody is asked. Undefined where there
-   * are none. Ids are the rules as a person reads them.
+   * What every program that a command starts is held to: the rules that forbid, and those that ask, which forbid where the policy does not let
+   * anybody be asked. Undefined where there are none. Ids are the rules as a person reads them.
+   * @param asks false: only those that forbid, for a host that cannot ask about a program
    */
-  gateFor(approvalPolicy: ApprovalPolicy): GateRules | undefined {
-    const key = JSON.stringify(approvalPolicy);
-    if (!this.#gates.has(key)) this.#gates.set(key, this.#compileGate(approvalPolicy));
+  gateFor(approvalPolicy: ApprovalPolicy, asks: boolean): GateRules | undefined {
+    const key = JSON.stringify([approvalPolicy, asks]);
+    if (!this.#gates.has(key)) this.#gates.set(key, this.#compileGate(approvalPolicy, asks));
     return this.#gates.get(key);
   }
 
-  #compileGate(approvalPolicy: ApprovalPolicy): GateRules | undefined {
+  #compileGate(approvalPolicy: ApprovalPolicy, asks: boolean): GateRules | undefined {
     const { rules, sources, hostExecutables } = compileForGate(this.#policy, approvalPolicy);
-    const refusing = rules.filter(({ decision }) => decision === "refuse");
-    if (refusing.length === 0) return undefined;
+    const held = rules.filter(({ decision }) => decision === "refuse" || (asks && decision === "ask"));
+    if (held.length === 0) return undefined;
     const seen = new Map<string, number>();
-    const named = refusing.map((rule): GateRule => {
+    const named = held.map((rule): GateRule => {
       const text = describeSource(sources.get(rule.id));
       const count = (seen.get(text) ?? 0) + 1;
       seen.set(text, count);

@@ -89,7 +89,7 @@ async function startWrapped(
   context: LocalContext,
 ): Promise<LocalProcess> {
   const child = new LocalChild(spec, wrapped, context);
-  const spawnGated = await child.openGate(spec.gate);
+  const spawnGated = await child.openGate(spec);
   try {
     child.adopt(await launch(spec, file, context.native, child, { wrapped, spawnGated }));
     return child;
@@ -191,7 +191,7 @@ class LocalChild implements LocalProcess, LaunchEvents, LogHost {
   }
 
   /** How it is started with these rules; undefined without any, or where they cannot be held. */
-  async openGate(rules: ProcessSpec["gate"]): Promise<SpawnGated | undefined> {
+  async openGate({ gate: rules, programQuestions: questions }: ProcessSpec): Promise<SpawnGated | undefined> {
     if (rules === undefined) return undefined;
     const gate = await this.#context.openGate();
     if ("missing" in gate) {
@@ -207,6 +207,7 @@ class LocalChild implements LocalProcess, LaunchEvents, LogHost {
       isSandboxed: this.#wrapped !== undefined,
       wrappers: this.#wrapped?.wrappers ?? 0,
       trusted: [],
+      questions,
       onReports: (reports, omitted) => {
         this.#gate = { kind: "held", reports, omitted };
       },

@@ -178,7 +178,8 @@ function isRestricted({ sandbox }: ProcessSpec): boolean {
 }
 
 function toRequest(processId: string, spec: ProcessSpec) {
-  const { argv, arg0, cwd, env, envPolicy, stdio, sandbox, log: _log, trace: _trace, gate, ...others } = spec;
+  const { argv, arg0, cwd, env, envPolicy, stdio, sandbox, log: _log, trace: _trace, gate, ...more } = spec;
+  const { programQuestions: _questions, ...others } = more; // of the gate
   // Does not compile when a spec gains a member: it has to be sent or refused, never left out.
   others satisfies Record<string, never>;
   if (gate !== undefined)

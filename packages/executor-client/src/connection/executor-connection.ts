@@ -15,6 +15,7 @@ import { describeReply } from "./describe-reply.js";
 import { type Introduction, introduce } from "./introduce.js";
 import type { OutputListener } from "./output-queue.js";
 import type { ProblemLog } from "./problems.js";
+import { type AnswerProgram, ProgramQuestions } from "./program-questions.js";
 import { retry } from "./retry.js";
 import type { SessionOwner } from "./session-owner.js";
 import { type LearnedTool, parseToolList } from "./tool-list.js";
@@ -51,6 +52,8 @@ export interface ConnectionOptions {
   signal: AbortSignal;
   onToolsChanged: () => void;
   onSessionExited: (owner: SessionOwner, processId: number, outcome: ProcessOutcome) => void;
+  /** Answers questions about programs that commands start. Absent: they are refused where a rule asks. */
+  answerProgram?: AnswerProgram | undefined;
   /** Called when the channel was lost and reconnecting starts. */
   onInterrupted: (reason: string) => void;
   /** Called when there is another channel. `lost`: owner of sessions that could not be resumed, and why. */
@@ -107,6 +110,7 @@ export class ExecutorConnection {
   readonly #options: ConnectionOptions;
   readonly #wire: Wire;
   readonly #tunnels: Tunnels;
+  readonly #questions: ProgramQuestions;
   readonly #capabilities = new Set<string>();
   #listing: Promise<void> | undefined;
   #listAgain = false;
@@ -129,6 +133,11 @@ export class ExecutorConnection {
         this.#wire.request(body, { responseType: "open_exec_server_response", deadlineMs: timings.initializeMs }),
       post: (message) => this.#wire.post(message),
     });
+    this.#questions = new ProgramQuestions({
+      answer: options.answerProgram ?? (async () => "unasked"),
+      post: (message) => this.#wire.post(message),
+      holdDeadlines: () => this.#wire.holdDeadlines(),
+    });
     this.#wire = new Wire({
       ...options,
       livenessMs: timings.livenessMs,
@@ -137,7 +146,10 @@ export class ExecutorConnection {
       isWatchedIdle: () => this.#tunnels.isOpen || this.#graceMs !== undefined,
       recover: reconnect === undefined ? undefined : (loss) => this.#recover(loss, reconnect),
     });
-    void this.#wire.ended.then((reason) => this.#tunnels.drop(reason));
+    void this.#wire.ended.then((reason) => {
+      this.#tunnels.drop(reason);
+      this.#questions.drop();
+    });
   }
 
   /** Sends `initialize` and lists the tools. @throws ExecutorConnectionError; then the channel is closed */
@@ -258,6 +270,7 @@ export class ExecutorConnection {
       acknowledges: true,
       flowControl: true,
       structuredResults: true,
+      ...(this.#options.answerProgram === undefined ? {} : { answersPrograms: true }),
       ...binaryOutput,
     };
   }
@@ -306,7 +319,10 @@ export class ExecutorConnection {
       return { kind: "ended", reason };
     }
     const lost = tried.value.kind === "renewed" ? { owner: this.owner, reason: tried.value.reason } : undefined;
-    if (lost !== undefined) this.owner = { name: this.name };
+    if (lost !== undefined) {
+      this.owner = { name: this.name };
+      this.#questions.drop();
+    }
     this.#options.onRestored(lost);
     // Changes to the tools in the meantime were not announced.
     queueMicrotask(() => this.#handleUnsolicited({ type: "tools_changed" }));
@@ -370,6 +386,10 @@ export class ExecutorConnection {
     switch (message.type) {
       case "session_exited":
         return this.#options.onSessionExited(this.owner, message.processId, message.outcome);
+      case "program_question":
+        return this.#questions.ask(message);
+      case "program_question_withdrawn":
+        return this.#questions.withdraw(message.questionId);
       case "tools_changed":
         if (this.#listing === undefined) this.#listing = this.#relearnTools();
         else this.#listAgain = true;

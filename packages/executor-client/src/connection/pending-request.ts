@@ -11,6 +11,8 @@ export interface PendingOptions<T extends ResponseType> {
   responseType: T;
   deadlineMs: number;
   isInstanceBound: boolean;
+  /** Its deadline does not start before `resume`. */
+  isHeld: boolean;
   clock: Clock;
   output: OutputQueue | undefined;
   /** Called when it is settled; `reply` may still wait for the output listener. */
@@ -22,7 +24,16 @@ export interface PendingOptions<T extends ResponseType> {
 /** A request with any type of response. */
 export type Pending = Pick<
   PendingRequest<ResponseType>,
-  "message" | "responseType" | "output" | "isInstanceBound" | "sent" | "cancelled" | "accept" | "settle"
+  | "message"
+  | "responseType"
+  | "output"
+  | "isInstanceBound"
+  | "sent"
+  | "cancelled"
+  | "accept"
+  | "settle"
+  | "hold"
+  | "resume"
 >;
 
 /** A request until its reply, which waits until the live output before it is consumed. */
@@ -42,6 +53,7 @@ export class PendingRequest<T extends ResponseType> {
   #isOver = false;
   /** The deadline does not wait for the listener. */
   #isUrgent = false;
+  #isHeld: boolean;
   #stopClock = () => {};
 
   constructor(options: PendingOptions<T>) {
@@ -49,6 +61,7 @@ export class PendingRequest<T extends ResponseType> {
     this.message = options.message;
     this.responseType = options.responseType;
     this.isInstanceBound = options.isInstanceBound;
+    this.#isHeld = options.isHeld;
     this.output = options.output;
     this.reply = new Promise((resolve) => {
       this.#resolve = resolve;
@@ -80,7 +93,20 @@ export class PendingRequest<T extends ResponseType> {
     });
   }
 
+  /** Its deadline does not pass until `resume`; one that was set by `expire` does. */
+  hold(): void {
+    this.#isHeld = true;
+    if (!this.#isUrgent) this.#stopClock();
+  }
+
+  /** Starts its deadline anew. */
+  resume(): void {
+    this.#isHeld = false;
+    if (!this.#hasHarmlessOutput && !this.#isUrgent) this.#startClock();
+  }
+
   #startClock(): void {
+    if (this.#isHeld) return;
     const { clock, deadlineMs: ms } = this.#options;
     this.#stopClock = clock.after(ms, () => void this.#endDeadline(ms));
   }

@@ -36,11 +36,21 @@ export type ResponseType =
   | "initialize_response"
   | "open_exec_server_response";
 export type ResponseMessage<T extends ResponseType> = Extract<ExecutorMessage, { type: T }>;
-export type RequestMessage = Exclude<OrchestratorMessage, { type: "cancel_tool" | "ack" | TunnelMessage["type"] }>;
+export type RequestMessage = Exclude<
+  OrchestratorMessage,
+  { type: "cancel_tool" | "ack" | "program_answer" | TunnelMessage["type"] }
+>;
 /** Messages of an executor that are not responses. */
 export type UnsolicitedMessage = Extract<
   ExecutorMessage,
-  { type: "tools_changed" | "session_exited" | TunnelMessage["type"] }
+  {
+    type:
+      | "tools_changed"
+      | "session_exited"
+      | "program_question"
+      | "program_question_withdrawn"
+      | TunnelMessage["type"];
+  }
 >;
 /** A request without its id, which `Wire` assigns. */
 export type RequestBody = RequestMessage extends infer R

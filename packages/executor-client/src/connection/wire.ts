@@ -1,7 +1,12 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Channel, ChannelEnd, Received } from "@codex/channel";
 import { waitAtMost, waitUnlessAborted } from "@codex/clock";
-import { type ExecutorMessage, parseExecutorMessage, type TunnelMessage } from "@codex/executor-protocol";
+import {
+  type ExecutorMessage,
+  type OrchestratorMessage,
+  parseExecutorMessage,
+  type TunnelMessage,
+} from "@codex/executor-protocol";
 import { defined, evictOldest, messageOf } from "@codex/values";
 import { watchPeer } from "./liveness.js";
 import { OutputReceiver } from "./output-receiver.js";
@@ -40,6 +45,8 @@ export class Wire {
   #takenOver: string | undefined;
   /** Sequence number of the last call; undefined while calls are not numbered. */
   #sequence: number | undefined;
+  /** Reasons for which no deadline of a call passes. */
+  #holds = 0;
   #endReason: string | undefined;
   #closeReason: string | undefined;
   #nextId = 1;
@@ -86,6 +93,7 @@ export class Wire {
       responseType: options.responseType,
       deadlineMs: options.deadlineMs,
       isInstanceBound: options.isInstanceBound ?? false,
+      isHeld: this.#holds > 0 && body.type === "call_tool",
       clock: this.#options.clock,
       output,
       onSettled: ({ kind }) => {
@@ -110,8 +118,22 @@ export class Wire {
   }
 
   /** Sends a message that has no response over the current channel. @throws ChannelError */
-  post(message: TunnelMessage): Promise<void> {
+  post(message: TunnelMessage | Extract<OrchestratorMessage, { type: "program_answer" }>): Promise<void> {
     return this.#channel.send(message);
+  }
+
+  /** No deadline of a call passes until the returned function is called, once; then each starts anew. */
+  holdDeadlines(): () => void {
+    this.#holds += 1;
+    if (this.#holds === 1) for (const call of this.#calls) call.hold();
+    return () => {
+      this.#holds -= 1;
+      if (this.#holds === 0) for (const call of this.#calls) call.resume();
+    };
+  }
+
+  get #calls(): Pending[] {
+    return [...this.#pending.values()].filter(({ message }) => message.type === "call_tool");
   }
 
   /** @param waitMs milliseconds in which the peer may close the channel first */
@@ -169,9 +191,7 @@ export class Wire {
       ms,
       getReceived: () => this.#received,
       // Other requests have short deadlines.
-      isWaiting: () =>
-        this.#options.isWatchedIdle() ||
-        [...this.#pending.values()].some(({ message }) => message.type === "call_tool"),
+      isWaiting: () => this.#options.isWatchedIdle() || this.#calls.length > 0,
       onDead: () => {
         this.#abandonReason = `it did not respond for ${2 * ms} ms`;
         void channel.close({ abrupt: true });
@@ -290,6 +310,8 @@ export class Wire {
     switch (message.type) {
       case "tools_changed":
       case "session_exited":
+      case "program_question":
+      case "program_question_withdrawn":
       case "exec_server":
       case "exec_server_ack":
       case "exec_server_closed":

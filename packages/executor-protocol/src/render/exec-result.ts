@@ -23,14 +23,17 @@ const isStopped = ({ decision }: ProgramReport): boolean => decision !== "inside
 /** `Refused: curl https://example.com (rule ["curl"] (default.rules:3))`. */
 function renderStopped({ program, argv, decision, reason, rule, times }: ProgramReport): string {
   const words = argv.length === 0 ? program : argv.join(" ");
-  const why = rule === undefined ? STOP_REASONS[reason] : `rule ${quote(rule)}`;
+  const said = reason === "rule" || rule === undefined ? "" : `, ${STOP_REASONS[reason]}`;
+  const why = rule === undefined ? STOP_REASONS[reason] : `rule ${quote(rule)}${said}`;
   const often = times > 1 ? `, ${times} times` : "";
   return `${decision === "killed" ? "Ended before it ran" : "Refused"}: ${quote(words)} (${why}${often})`;
 }
 
 const STOP_REASONS: Readonly<Record<ProgramReport["reason"], string>> = {
   rule: "a rule",
-  unasked: "a rule asks, and nobody could be asked",
+  unasked: "nobody could be asked",
+  declined: "declined",
+  unanswered: "there was no answer in time",
   not_outside: "a rule starts it outside of the sandbox, which is not possible here",
   hidden: "its caller hides its memory",
   unresolved: "its file was not found",

@@ -60,6 +60,7 @@ interface Terms {
   binary: boolean;
   /** Results of the standard tools are sent without text. */
   rendersResults: boolean;
+  answersPrograms: boolean;
 }
 
 type InitializeMessage = Extract<OrchestratorMessage, { type: "initialize" }>;
@@ -104,6 +105,7 @@ export class Connection {
         isLive: () => outbox.isLive(),
         receiver: outbox,
         sendExit: (processId, outcome) => this.#sendExit(processId, outcome),
+        sendQuestion: (message) => void outbox.notify(message),
       },
     });
     const isResumable = () => this.isResumable;
@@ -174,6 +176,7 @@ export class Connection {
     const sent = this.#sendInitializeResponse(requestId, host, terms, { ...resumed, lastAttempt });
     // After the results: one of them may be the first to name the session.
     void resendResults().then(() => this.#repeatExits());
+    this.#unifiedExec.repeatQuestions();
     await sent;
   }
 
@@ -181,6 +184,10 @@ export class Connection {
   detach(channel: Channel): void {
     this.tunnels.drop("the channel to the orchestrator was lost");
     this.outbox.detach(channel);
+  }
+
+  answerQuestion({ questionId, decision }: Extract<OrchestratorMessage, { type: "program_answer" }>): void {
+    this.#unifiedExec.answerQuestion(questionId, decision);
   }
 
   acknowledge(answers: readonly string[] = [], output: readonly OutputPosition[] = []): void {
@@ -250,20 +257,22 @@ export class Connection {
   }
 
   /** Grants only what was requested, and binary frames only over a channel that can carry them. */
-  #negotiate({ flowControl = false, binaryOutput = false, structuredResults = false }: InitializeMessage): Terms {
-    return { flowControl, binary: binaryOutput && this.outbox.canSendBinary, rendersResults: structuredResults };
+  #negotiate(message: InitializeMessage): Terms {
+    const { flowControl = false, binaryOutput = false, structuredResults = false, answersPrograms = false } = message;
+    const binary = binaryOutput && this.outbox.canSendBinary;
+    return { flowControl, binary, rendersResults: structuredResults, answersPrograms };
   }
 
   /** An orchestrator acknowledges only if this was negotiated. */
-  #applyTerms(acknowledges: boolean, { flowControl, ...abilities }: Terms): void {
+  #applyTerms(acknowledges: boolean, { flowControl, binary, rendersResults }: Terms): void {
     const isAcknowledging = flowControl || (acknowledges && this.#options.graceMs > 0);
-    this.outbox.initialize({ acknowledges: isAcknowledging, ...abilities });
+    this.outbox.initialize({ acknowledges: isAcknowledging, binary, rendersResults });
   }
 
   async #sendInitializeResponse(
     requestId: string,
     host: HostInfo,
-    { flowControl, binary }: Terms,
+    { flowControl, binary, answersPrograms }: Terms,
     resumed: { resend?: string[]; lastSequence?: number; lastAttempt?: number } = {},
   ): Promise<void> {
     const { graceMs, limits } = this.#options;
@@ -285,6 +294,7 @@ export class Connection {
         ...(binary ? ["binary_output"] : []),
         ...(this.tunnels.isOffered ? ["exec_server"] : []),
         ...(this.#backend.takesGate ? ["exec_gate"] : []),
+        ...(this.#backend.takesGate && answersPrograms ? ["program_questions"] : []),
       ],
       host,
       ...(flowControl ? { ackBytes } : {}),

@@ -69,6 +69,9 @@ async function handleMessage(
     case "ack":
       connection.acknowledge(message.answers, message.output);
       return "continue";
+    case "program_answer":
+      connection.answerQuestion(message);
+      return "continue";
     case "exec_server":
     case "exec_server_ack":
     case "exec_server_closed": {

@@ -154,7 +154,7 @@ export class Outbox implements LiveReceiver {
   }
 
   /** Sends a notification; does nothing before `initialize`. */
-  async notify(message: Extract<ExecutorMessage, { type: "tools_changed" | "session_exited" }>): Promise<void> {
+  async notify(message: Notification): Promise<void> {
     if (this.#initialized) await this.send(message);
   }
 
@@ -184,6 +184,12 @@ function encodeDelta({ bytes, ...delta }: OutputDelta): Buffer {
   json.write('"}', end);
   return json;
 }
+
+/** Messages that are no responses; sent only after `initialize`. */
+type Notification = Extract<
+  ExecutorMessage,
+  { type: "tools_changed" | "session_exited" | "program_question" | "program_question_withdrawn" }
+>;
 
 const isOver = (error: unknown): boolean =>
   error instanceof ChannelError && (error.code === "closed" || error.code === "connection_lost");

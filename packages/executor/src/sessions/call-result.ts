@@ -7,7 +7,7 @@ import {
   type UnifiedExecResult,
   type WaitEnded,
 } from "@codex/executor-protocol";
-import { defined } from "@codex/values";
+import { defined, quote } from "@codex/values";
 import type { Ids } from "../ids.js";
 import { type ExecutorLimits, INPUT_RESULT_MS, PROMPT_GUESS_MS } from "../limits.js";
 import { decodeOutput } from "../output/decode-output.js";
@@ -117,7 +117,8 @@ function createResult(
   const denial = outcome.kind === "running" ? undefined : denialOf(session);
   const { endNote } = session;
   const ended = outcome.kind === "running" || endNote === undefined ? [] : [endNote];
-  const notices = [...poll.notices, ...describeGate(session), ...describeDenial(denial), ...ended];
+  const waiting = session.questions.waiting.map((program) => `waiting for permission: ${quote(program)}`);
+  const notices = [...poll.notices, ...waiting, ...describeGate(session), ...describeDenial(denial), ...ended];
   const structured: UnifiedExecResult = {
     chunkId: ids.chunk(),
     wallTimeSeconds: Math.max(0, clock.now() - poll.startedAt) / 1000,

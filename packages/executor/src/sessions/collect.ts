@@ -1,6 +1,7 @@
 import type { Clock } from "@codex/clock";
 import type { WaitEnded } from "@codex/executor-protocol";
 import { LONGEST_POST_EXIT_MS, POST_EXIT_MS, REMOTE_POST_EXIT_MS } from "../limits.js";
+import { afterAnswers } from "./program-questions.js";
 import { waitForPrompt } from "./prompt.js";
 import type { Session } from "./session.js";
 
@@ -71,7 +72,7 @@ export async function waitForWindow(session: Session, clock: Clock, window: Wind
         else waitForQuiet(end, halves, deadline);
       });
     };
-    cancelTimer = clock.after(window.ms, () => {
+    cancelTimer = afterAnswers(session.questions, clock, window.ms, () => {
       // Exited, but not reported yet: its own deadline follows within this turn.
       if (session.process.outcome.kind === "running") resolve("window");
     });

@@ -9,6 +9,7 @@ import { CANCELLED_START_MS, type ExecutorLimits } from "../limits.js";
 import type { LiveReceiver } from "../output/live-output.js";
 import { getRetention } from "../output/retention.js";
 import type { CallScope } from "./call-scope.js";
+import { SessionQuestions } from "./program-questions.js";
 import { Session } from "./session.js";
 import { ShellStartups } from "./shell-startup.js";
 
@@ -21,6 +22,8 @@ export interface SessionStarterOptions {
   telemetry: Pick<ExecutorTelemetry, "log">;
   /** Receives the live output of the sessions. */
   receiver: LiveReceiver;
+  /** Sends questions about programs, and takes them back. */
+  sendQuestion: ConstructorParameters<typeof SessionQuestions>[1];
 }
 
 /** It is unknown whether the command was started. */
@@ -56,14 +59,30 @@ export class SessionStarter {
     const { clock, limits, receiver, telemetry } = this.#options;
     const stdio = getStdio(request);
     const retention = getRetention(limits.log, request.whenFull, receiver);
-    const { process, startup } = await this.#spawn(request, { stdio, log: retention.chosen, trace }, signal);
+    const questions = new SessionQuestions(id, this.#options.sendQuestion);
+    const programQuestions = questions.forGate(request.execGate);
+    const given = { stdio, log: retention.chosen, trace, programQuestions };
+    const { process, startup } = await this.#spawn(request, given, signal);
     telemetry.log.info?.("session started", { requestId, sessionId: id, pid: process.pid });
     void process.exited.then(() => {
       const problem = process.log.spillProblem;
       if (problem !== undefined) telemetry.log.warn?.("output was not kept on disk", { sessionId: id, problem });
     });
     const { command, cwd, whenFull } = request;
-    return new Session({ id, process, command, cwd, stdio, clock, receiver, retention, whenFull, startup, client });
+    return new Session({
+      id,
+      process,
+      command,
+      cwd,
+      stdio,
+      clock,
+      receiver,
+      retention,
+      whenFull,
+      startup,
+      client,
+      questions,
+    });
   }
 
   /** Gives up the starts that wait for their host, and removes the shell snapshots. */
@@ -73,7 +92,11 @@ export class SessionStarter {
     return this.#shellStartups.close();
   }
 
-  async #spawn(request: ExecCommandRequest, given: Pick<ProcessSpec, "stdio" | "log" | "trace">, signal: AbortSignal) {
+  async #spawn(
+    request: ExecCommandRequest,
+    given: Pick<ProcessSpec, "stdio" | "log" | "trace" | "programQuestions">,
+    signal: AbortSignal,
+  ) {
     const { backend, env: own } = this.#options;
     const { command: argv, cwd } = request;
     // A remote host applies the policy to its own environment.

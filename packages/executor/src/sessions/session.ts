@@ -4,6 +4,7 @@ import type { ProcessOutcome, ProgramReport, TerminalSize, WhenFull } from "@cod
 import { LiveOutputSender, type LiveReceiver } from "../output/live-output.js";
 import { explainMissing, type Retention } from "../output/retention.js";
 import { SizeHistory } from "../screen/size-history.js";
+import type { SessionQuestions } from "./program-questions.js";
 import { SessionInput } from "./session-input.js";
 import type { StartupNote } from "./shell-startup.js";
 import { TurnQueue } from "./turn-queue.js";
@@ -20,6 +21,7 @@ export interface SessionStart {
   whenFull?: WhenFull | undefined;
   client?: string | undefined;
   startup?: StartupNote | undefined;
+  questions: SessionQuestions;
 }
 
 /** The state of a session at one moment. */
@@ -52,6 +54,8 @@ export class Session {
   readonly sizes: SizeHistory | undefined;
   readonly turns = new TurnQueue();
   readonly input = new SessionInput();
+  /** Of its programs to the orchestrator. */
+  readonly questions: SessionQuestions;
   #phase: Phase = { kind: "running" };
   /** What results have reported. */
   #reported = { cursor: 0, end: 0, outcome: false, wasCut: false, programs: 0, programsBefore: 0 };
@@ -78,6 +82,7 @@ export class Session {
     this.stdio = start.stdio;
     this.startup = start.startup;
     this.client = start.client;
+    this.questions = start.questions;
     const { stdio, process, retention, receiver } = start;
     this.sizes = stdio.kind === "pty" ? new SizeHistory(stdio.size ?? DEFAULT_TERMINAL_SIZE) : undefined;
     this.live = new LiveOutputSender({

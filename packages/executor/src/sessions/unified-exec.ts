@@ -5,6 +5,7 @@ import type {
   ExecCommandRequest,
   OutputPosition,
   ProcessOutcome,
+  ProgramAnswer,
   ToolCallOutcome,
   WriteStdinRequest,
 } from "@codex/executor-protocol";
@@ -22,8 +23,9 @@ import { createEmptyResult, createLostResult, type ResultContext, waitForResult 
 import type { CallScope } from "./call-scope.js";
 import { WRITTEN, waitForWindow } from "./collect.js";
 import { sendInput } from "./input.js";
+import { afterAnswers } from "./program-questions.js";
 import type { Session } from "./session.js";
-import { SessionStarter, UnknownStart } from "./session-starter.js";
+import { SessionStarter, type SessionStarterOptions, UnknownStart } from "./session-starter.js";
 import { SessionTable } from "./session-table.js";
 
 export interface UnifiedExecOptions {
@@ -49,6 +51,7 @@ interface SessionEvents {
   isLive(): boolean;
   receiver: LiveReceiver;
   sendExit(processId: number, outcome: ProcessOutcome): void;
+  sendQuestion: SessionStarterOptions["sendQuestion"];
 }
 
 /** How a session ended that was closed with its connection. */
@@ -81,7 +84,7 @@ export class UnifiedExec {
     });
     this.screens = new Screens(limits.screens);
     this.#resultContext = { clock, ids, limits, isLive: () => events.isLive() };
-    this.#starter = new SessionStarter({ ...options, receiver: events.receiver });
+    this.#starter = new SessionStarter({ ...options, receiver: events.receiver, sendQuestion: events.sendQuestion });
     options.all.add(this);
   }
 
@@ -144,6 +147,19 @@ export class UnifiedExec {
   resume(received: ReadonlyMap<number, number>): void {
     const sessions = new Set([...this.#table.listAll(), ...this.#kept.values()]);
     for (const session of sessions) session.live.rewind(received.get(session.id));
+  }
+
+  /** Sends the open questions about programs again. */
+  repeatQuestions(): void {
+    for (const { questions } of this.#table.listAll()) questions.repeat();
+  }
+
+  /** Without such an open question nothing happens. */
+  answerQuestion(questionId: string, decision: ProgramAnswer): void {
+    const asking = this.#table.listAll().find(({ questions }) => questions.answer(questionId, decision));
+    if (asking === undefined || decision !== "end") return;
+    asking.noteEnding("it was ended when one of its programs was asked about");
+    this.#terminate(asking, { by: "terminate" }).catch(() => {}); // if its host cannot be reached, it is lost
   }
 
   acknowledge(received: readonly OutputPosition[]): void {
@@ -318,7 +334,7 @@ export class UnifiedExec {
   }
 
   #limitTime(session: Session, timeoutMs: number): void {
-    const cancel = this.#options.clock.after(timeoutMs, () => {
+    const cancel = afterAnswers(session.questions, this.#options.clock, timeoutMs, () => {
       if (session.process.outcome.kind !== "running") return;
       const note = `the time limit of ${timeoutMs} ms was reached, and the session was ended`;
       session.noteEnding(note, { timedOut: true });

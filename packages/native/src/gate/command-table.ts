@@ -1,5 +1,5 @@
 import { readdirSync } from "node:fs";
-import { type CompiledGate, compileGate, type GateRules } from "@codex/exec-gate";
+import { type CompiledGate, compileGate, type GateRules, type QuestionLimits } from "@codex/exec-gate";
 import { MAX_ENDED_COMMANDS } from "../limits.js";
 import type { KernelCalls } from "./kernel-calls.js";
 
@@ -19,6 +19,8 @@ export interface Command {
   wrappers: number;
   /** Directories in which the command can change nothing. */
   readonly trusted: readonly string[];
+  /** Absent: nobody is asked. */
+  readonly questions: QuestionLimits | undefined;
   hasEnded: boolean;
 }
 

@@ -1,4 +1,11 @@
-import { compileGate, type GateRules, type ProgramReport } from "@codex/exec-gate";
+import {
+  compileGate,
+  type GateRules,
+  type ProgramQuestion,
+  type ProgramReport,
+  type ProgramVerdict,
+  type QuestionLimits,
+} from "@codex/exec-gate";
 import type { Libc } from "../libc/libc.js";
 import { isStopped, parseStatus } from "../process/exit-status.js";
 import type { ChildStart } from "../process/spawn.js";
@@ -29,10 +36,18 @@ export interface GatedStart extends ChildStart {
   wrappers: number;
   /** Directories in which the command can change nothing. */
   trusted: readonly string[];
+  /** Absent: a program that a rule asks about is refused. */
+  questions?: GateQuestions | undefined;
   /** Called when there is more to report, with all so far, and how many there were that are not reported one by one. */
   onReports(reports: readonly ProgramReport[], omitted: number): void;
   /** Nothing judges its programs any more, and none is started: it is to be ended. */
   onBroken(): void;
+}
+
+/** Who is asked about the programs of a command. */
+export interface GateQuestions extends QuestionLimits {
+  /** The signal aborts when the answer is not needed any more. A rejection counts as `unasked`. */
+  ask(question: ProgramQuestion, signal: AbortSignal): Promise<ProgramVerdict>;
 }
 
 /** Milliseconds between two looks at processes whose gate has failed. */
@@ -66,6 +81,8 @@ export class ThreadedGate implements Gate {
   /** By pid. */
   readonly #running = new Map<number, GatedStart>();
   readonly #commands = new Map<bigint, { start: GatedStart; reports: ProgramReport[] }>();
+  /** By the id of the question. */
+  readonly #asking = new Map<number, AbortController>();
   #nextId = 0;
   #problem: GateError | undefined;
   #closing: Promise<GateCounts> | undefined;
@@ -95,9 +112,21 @@ export class ThreadedGate implements Gate {
       if (this.#problem !== undefined) throw this.#problem;
       if (this.#closing !== undefined) throw new GateError("worker_threads", "it is closed");
       compileGate(start.rules); // throws here, not on the other thread
-      const { mark, rules, isSandboxed, wrappers, trusted, onReports: _, onBroken: __, onExit: ___, ...child } = start;
+      const { mark, rules, isSandboxed, wrappers, trusted, questions: asked, ...rest } = start;
+      const { onReports: _, onBroken: __, onExit: ___, ...child } = rest;
+      const questions = asked && { most: asked.most, timeoutMs: asked.timeoutMs };
       const { file, argv } = child;
-      const command = { mark, rules: JSON.stringify(rules), file, argv, isSandboxed, wrappers, trusted };
+      const command = {
+        mark,
+        rules: JSON.stringify(rules),
+        file,
+        argv,
+        isSandboxed,
+        wrappers,
+        trusted,
+
+        questions,
+      };
       this.#threads.toSupervisor({ type: "command", ...command });
       this.#commands.set(mark, { start, reports: [] });
       const id = this.#nextId++;
@@ -113,6 +142,7 @@ export class ThreadedGate implements Gate {
   }
 
   close(): Promise<GateCounts> {
+    for (const asking of this.#asking.values()) asking.abort();
     this.#closing ??= this.#threads.close();
     return this.#closing;
   }
@@ -138,11 +168,23 @@ export class ThreadedGate implements Gate {
 
   #onSupervisor(message: Exclude<FromSupervisor, { type: "closed" }>): void {
     if (message.type === "exited") return this.#onExit(message.pid, message.status);
+    if (message.type === "question") return void this.#ask(message);
+    if (message.type === "withdrawn") return this.#asking.get(message.id)?.abort();
     const { mark, first, reports, omitted } = message;
     const command = this.#commands.get(mark);
     if (command === undefined) return;
     command.reports.splice(first, reports.length, ...reports);
     command.start.onReports(command.reports, omitted);
+  }
+
+  async #ask({ mark, id, question }: Extract<FromSupervisor, { type: "question" }>): Promise<void> {
+    const questions = this.#commands.get(mark)?.start.questions;
+    const withdrawn = new AbortController();
+    this.#asking.set(id, withdrawn);
+    const verdict = (await questions?.ask(question, withdrawn.signal).catch(() => undefined)) ?? "unasked";
+    this.#asking.delete(id);
+    const isOpen = this.#problem === undefined && this.#closing === undefined && !withdrawn.signal.aborted;
+    if (isOpen) this.#threads.toSupervisor({ type: "answer", id, verdict });
   }
 
   #onExit(pid: number, status: number): void {
@@ -154,6 +196,7 @@ export class ThreadedGate implements Gate {
 
   #onFailed(error: GateError): void {
     this.#problem = error;
+    for (const asking of this.#asking.values()) asking.abort();
     for (const { reject } of this.#starting.values()) reject(error);
     this.#starting.clear();
     if (this.#running.size === 0) return;

@@ -1,4 +1,4 @@
-import type { ProgramReport } from "@codex/exec-gate";
+import type { ProgramQuestion, ProgramReport, ProgramVerdict, QuestionLimits } from "@codex/exec-gate";
 import type { ChildStart } from "../process/spawn.js";
 
 /** What a thread of a gate is started with. */
@@ -43,6 +43,8 @@ export type ToSupervisor =
   | ({ type: "command" } & CommandStart)
   /** A process that the starter has started: the supervisor waits for it. */
   | { type: "watch"; pid: number }
+  /** To a question that was not withdrawn. */
+  | { type: "answer"; id: number; verdict: ProgramVerdict }
   /** The processes of a command have ended, or it was not started. */
   | { type: "end"; mark: bigint }
   | { type: "close" };
@@ -60,11 +62,17 @@ interface CommandStart {
   wrappers: number;
   /** Directories in which the command can change nothing. */
   trusted: readonly string[];
+  /** Absent: nobody is asked. */
+  questions: QuestionLimits | undefined;
 }
 
 export type FromSupervisor =
   /** Programs of a command; `first` is the number of the first of them. `omitted`: those that are not reported, so far. */
   | { type: "reports"; mark: bigint; first: number; reports: ProgramReport[]; omitted: number }
+  /** A program of a command waits for the answer. */
+  | { type: "question"; mark: bigint; id: number; question: ProgramQuestion }
+  /** Nobody waits for its answer any more. */
+  | { type: "withdrawn"; mark: bigint; id: number }
   /** As of waitpid(2). */
   | { type: "exited"; pid: number; status: number }
   | { type: "closed"; judged: number; verified: number };

@@ -70,7 +70,8 @@ function isSame(one: ProgramReport, other: Omit<ProgramReport, "times">): boolea
   );
 }
 
-function cutWords(words: readonly string[]): string[] {
+/** As many as are shown of a program. */
+export function cutWords(words: readonly string[]): string[] {
   const kept: string[] = [];
   let left = MAX_REPORTED_CHARACTERS;
   for (const word of words) {

@@ -1,7 +1,7 @@
-import { readFileSync } from "node:fs";
+import { readFileSync, readlinkSync } from "node:fs";
 import { type MessagePort, receiveMessageOnPort } from "node:worker_threads";
 import { judgeProgram, MAX_JUDGED_WORDS, type ProgramDecision, type ProgramReport } from "@codex/exec-gate";
-import { GATE_IDLE_MS, MAX_PATH_BYTES, REPORT_DELAY_MS } from "../limits.js";
+import { GATE_IDLE_MS, MAX_PATH_BYTES, QUESTION_POLL_MS, REPORT_DELAY_MS } from "../limits.js";
 import { openSpawnLock, type SpawnLock } from "../process/spawn-lock.js";
 import { type CallerMemory, createCallerMemory } from "./caller-memory.js";
 import { type Command, CommandTable } from "./command-table.js";
@@ -11,6 +11,7 @@ import { bindKernelCalls, ERRNO, type KernelCalls } from "./kernel-calls.js";
 import { createListener, type Listener, type Notification } from "./listener.js";
 import type { FromSupervisor, SupervisorData, ToSupervisor } from "./messages.js";
 import { Polled } from "./polled.js";
+import { Questions, type Refusal, type WaitingCaller } from "./questions.js";
 import { Reports } from "./reports.js";
 import { STARTER } from "./starter.js";
 import { ABIS } from "./system-calls.js";
@@ -29,6 +30,8 @@ export function runSupervisor(data: SupervisorData, port: MessagePort): void {
 interface Watched {
   call: ReadCall;
   command: Command;
+  /** The rule that asks was answered: it does not ask again about what the kernel has made of the call. */
+  isApproved: boolean;
 }
 
 class Supervisor {
@@ -42,6 +45,7 @@ class Supervisor {
   readonly #tracer: Tracer<Watched>;
   readonly #polled: Polled;
   readonly #reports: Reports;
+  readonly #questions: Questions;
   readonly #spawnLock: SpawnLock;
   /** Mark of the program that is being started. */
   readonly #starting: BigUint64Array;
@@ -66,6 +70,10 @@ class Supervisor {
     this.#tracer = new Tracer(this.#calls, (pid, status) => this.#onExit(pid, status));
     this.#polled = new Polled(this.#calls);
     this.#reports = new Reports((message) => this.#send(message));
+    this.#questions = new Questions(
+      (message) => this.#send(message),
+      () => performance.now(),
+    );
     this.#spawnLock = openSpawnLock(data.lock, STARTER);
     this.#starting = new BigUint64Array(data.starting);
     this.#polled.add(data.wake);
@@ -82,6 +90,7 @@ class Supervisor {
       if (end.kind === "started") this.#verify(end.item, end.pid);
       if (end.item.call.file !== undefined) this.#calls.close(end.item.call.file.fd);
     }
+    if (this.#questions.isOpen) this.#checkQuestions();
     if (performance.now() - this.#flushedAt >= REPORT_DELAY_MS) this.#flush();
   }
 
@@ -91,7 +100,8 @@ class Supervisor {
       return Math.min(MAX_TRACE_POLL_MS, MIN_TRACE_POLL_MS + (performance.now() - this.#tracedSince) / 8);
     }
     const isWaiting = this.#reports.isPending || [...this.#started].some(isUnpolled);
-    return isWaiting ? REPORT_DELAY_MS : GATE_IDLE_MS;
+    if (isWaiting) return REPORT_DELAY_MS;
+    return this.#questions.isOpen ? QUESTION_POLL_MS : GATE_IDLE_MS;
   }
 
   #flush(): void {
@@ -135,7 +145,14 @@ class Supervisor {
         if (fd >= 0) this.#polled.add(fd);
         return;
       }
+      case "answer":
+        for (const caller of this.#questions.take(message.id)) {
+          if (message.verdict === "run") this.#resume(caller);
+          else this.#decline(caller, message.verdict);
+        }
+        return;
       case "end":
+        for (const caller of this.#questions.takeAll(message.mark)) this.#dropCaller(caller);
         this.#reports.forget(message.mark);
         this.#table.end(message.mark);
         return;
@@ -148,6 +165,7 @@ class Supervisor {
   /** Programs that still wait are not started. */
   #close(): void {
     this.isOpen = false;
+    for (const caller of this.#questions.takeAll()) this.#dropCaller(caller);
     this.#reports.flush();
     if (this.#listener !== undefined) this.#calls.close(this.#listener.fd);
     for (const fd of this.#started.values()) if (fd >= 0) this.#calls.close(fd);
@@ -180,10 +198,8 @@ class Supervisor {
     this.#judged += 1;
     const { command, isHidden } = this.#table.find(notification.tid);
     if (command === undefined) return this.#answerStart(listener, notification);
-    if (command.wrappers > 0) {
-      command.wrappers -= 1;
-      listener.let(notification.id);
-    } else if (isHidden) this.#refuse(listener, notification, command, UNREAD, { reason: "hidden" });
+    if (takeWrapper(command)) listener.let(notification.id);
+    else if (isHidden) this.#refuse(listener, notification, command, UNREAD, { reason: "hidden" });
     else this.#judge(listener, notification, command, notification.tid);
   }
 
@@ -202,9 +218,8 @@ class Supervisor {
     const marked = this.#calls.setLimit(tid, RLIMIT_LOCKS, limits);
     this.#spawnLock.release();
     if (marked !== 0) return listener.fail(id, ERRNO.EAGAIN);
-    if (command.wrappers === 0) return this.#judge(listener, notification, command, process.pid);
-    command.wrappers -= 1;
-    listener.let(id);
+    if (takeWrapper(command)) listener.let(id);
+    else this.#judge(listener, notification, command, process.pid);
   }
 
   /** @param owner whose memory and files are those of the caller; this process for one that it is starting itself */
@@ -215,13 +230,17 @@ class Supervisor {
     if ("errno" in reading) return listener.fail(notification.id, reading.errno);
     const { call } = reading;
     const decided = judgeProgram(command.gate, call.program);
+    const isOwn = owner !== notification.tid;
+    // The starting thread must not wait for an answer, and without verification another program could start than was approved.
+    if (decided.decision === "ask" && !isOwn && this.#canTrace) {
+      return this.#ask({ notification, command, call, rule: decided.rule.id });
+    }
     const found = explain(decided);
     if (decided.decision === "refuse" || decided.decision === "ask") {
       this.#refuse(listener, notification, command, call, found!);
       return closeRead(reading, this.#calls);
     }
     if (found !== undefined) this.#report(command, notification.tid, call, "inside", found);
-    const isOwn = owner !== notification.tid;
     if (!isOwn && (command.gate.restricts || call.file === undefined)) {
       return this.#watch(listener, notification, command, call);
     }
@@ -229,9 +248,42 @@ class Supervisor {
     closeRead(reading, this.#calls);
   }
 
-  #watch(listener: Listener, notification: Notification, command: Command, call: ReadCall): void {
+  /** The program starts, or is refused, once somebody has answered. */
+  #ask(caller: WaitingCaller): void {
+    const asked = this.#questions.add(caller, readDirectory(caller.notification.tid));
+    if (asked !== "waits") this.#decline(caller, asked);
+  }
+
+  #resume({ notification, command, call }: WaitingCaller): void {
+    const listener = this.#listener!;
+    if (listener.isWaiting(notification.id)) this.#watch(listener, notification, command, call, true);
+    else closeRead({ call }, this.#calls);
+  }
+
+  #decline(caller: WaitingCaller, reason: Refusal): void {
+    const { notification, command, call, rule } = caller;
+    this.#questions.noteRefused(caller, reason);
+    if (this.#listener!.isWaiting(notification.id)) {
+      this.#refuse(this.#listener!, notification, command, call, { reason, rule });
+    }
+    closeRead({ call }, this.#calls);
+  }
+
+  /** Its command has ended, or the gate has: nobody is told. */
+  #dropCaller({ notification, call }: WaitingCaller): void {
+    this.#listener?.fail(notification.id, ERRNO.EPERM);
+    closeRead({ call }, this.#calls);
+  }
+
+  #checkQuestions(): void {
+    const gone = this.#questions.takeGone(({ notification }) => !this.#listener!.isWaiting(notification.id));
+    for (const { call } of gone) closeRead({ call }, this.#calls);
+    for (const caller of this.#questions.takeOverdue()) this.#decline(caller, "unanswered");
+  }
+
+  #watch(listener: Listener, notification: Notification, command: Command, call: ReadCall, isApproved = false): void {
     const { id, tid } = notification;
-    if (this.#canTrace && this.#tracer.attach(tid, { call, command })) {
+    if (this.#canTrace && this.#tracer.attach(tid, { call, command, isApproved })) {
       this.#tracedSince = performance.now();
       listener.let(id);
       return;
@@ -245,14 +297,15 @@ class Supervisor {
     closeRead({ call }, this.#calls);
   }
 
-  #verify({ call, command }: Watched, pid: number): void {
+  #verify({ call, command, isApproved }: Watched, pid: number): void {
     this.#verified += 1;
     const started = this.#readStarted(pid);
     const judged = started === undefined ? "unread" : judgeStarted(command.gate, call, started);
     if (judged === "same") return this.#tracer.release(pid);
     const found: Found | undefined =
       judged === "unread" ? { reason: "unverified" } : judged === "changed" ? { reason: "changed" } : explain(judged);
-    if (found === undefined || found.reason === "not_outside") return this.#tracer.release(pid);
+    const isAllowed = found?.reason === "not_outside" || (isApproved && found?.reason === "unasked");
+    if (found === undefined || isAllowed) return this.#tracer.release(pid);
     this.#tracer.kill(pid);
     this.#report(command, pid, call, "killed", found);
   }
@@ -291,6 +344,13 @@ class Supervisor {
   }
 }
 
+/** Whether the next program of a command is one that its sandbox starts: it is not judged. */
+function takeWrapper(command: Command): boolean {
+  if (command.wrappers === 0) return false;
+  command.wrappers -= 1;
+  return true;
+}
+
 /** A process for which there was no descriptor. */
 const isUnpolled = ([, fd]: readonly [pid: number, fd: number]): boolean => fd < 0;
 
@@ -307,6 +367,15 @@ function explain(decided: ProgramDecision): Found | undefined {
       return { reason: "unasked", rule: decided.rule.id };
     case "refuse":
       return { reason: "rule", rule: decided.rule.id };
+  }
+}
+
+/** As the caller sees it. */
+function readDirectory(tid: number): string | undefined {
+  try {
+    return readlinkSync(`/proc/${tid}/cwd`);
+  } catch {
+    return undefined;
   }
 }
 

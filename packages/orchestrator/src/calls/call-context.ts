@@ -9,6 +9,7 @@ import type { TypedShells } from "../decide/typed-line.js";
 import type { EnvironmentTable } from "../environments/environment-table.js";
 import type { Session, SessionTable } from "../executors/sessions.js";
 import type { Observers } from "../observe/observers.js";
+import type { AskingPrograms } from "./asking-programs.js";
 import type { CallTelemetry } from "./call-telemetry.js";
 import type { SandboxedRun } from "./rerun.js";
 
@@ -26,6 +27,8 @@ export interface CallPorts {
   readonly auditor: Auditor;
   readonly observers: Observers;
   readonly telemetry: CallTelemetry;
+  /** Commands whose programs may be asked about. */
+  readonly programs: AskingPrograms;
   /** Creates an idempotency key; keys count up. */
   readonly newKey: () => string;
   /** Aborts when the orchestrator is closed. */

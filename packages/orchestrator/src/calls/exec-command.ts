@@ -69,8 +69,20 @@ async function sendDecided(
   });
   const refused = findChange(executor, { request, host }, approval, wireArguments);
   if (refused !== undefined) return refused;
+  const { execGate } = terms;
+  const key = execGate?.questions?.key;
+  if (key !== undefined) {
+    const { client, approver } = options;
+    const environment = context.catalog.environmentOf(executor.name);
+    context.programs.add(key, { environment, command: request.command, cwd: request.cwd, client, approver });
+  }
   const call = { wireArguments, windowMs: request.yieldTimeMs, notices: [...notices, ...more], isInstanceBound };
-  return send(selected, call, options, context);
+  const result = await send(selected, call, options, context);
+  if (key === undefined) return result;
+  const session = findRunning(result, context);
+  if (session === undefined) context.programs.remove(key);
+  else session.programsKey = key;
+  return result;
 }
 
 /** A session is remembered until its end; an end that the sandbox may have caused can lead to a second run outside. */

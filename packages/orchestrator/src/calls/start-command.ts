@@ -151,6 +151,11 @@ async function follow(prepared: PreparedProgram, options: StartCommandOptions, o
   const { owner } = executor;
   const { client, signal } = options;
   context.progress.isSent = true;
+  const key = terms.execGate?.questions?.key;
+  if (key !== undefined) {
+    const { command, cwd } = program.judged.request;
+    context.programs.add(key, { environment, command, cwd, client, approver: options.approver });
+  }
   let last: UnifiedExecResult | undefined;
   let tell = (_first: Sighting) => {};
   const first = new Promise<Sighting>((resolve) => {
@@ -178,6 +183,7 @@ async function follow(prepared: PreparedProgram, options: StartCommandOptions, o
   const processId = "processId" in seen ? seen.processId : undefined;
   const session = processId === undefined ? undefined : context.sessions.adopt(owner, processId, client);
   void ended.then((outcome) => {
+    if (key !== undefined) context.programs.remove(key);
     if (session !== undefined && outcome.kind === "ended") session.state = { kind: "ended", outcome: outcome.outcome };
     const result = toAnswer(outcome, last, environment);
     context.trail.answered(result);

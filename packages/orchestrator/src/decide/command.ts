@@ -8,9 +8,11 @@ import {
   type Requirement,
   type RuleBook,
   refusingPolicy,
+  selectApproved,
 } from "@codex/policy";
 import type { AfterDenial, ApprovalDecision } from "../approvals/approver.js";
 import { copyFrozen, digestRequest } from "../approvals/binding.js";
+import { MAX_PROGRAM_QUESTIONS, PROGRAM_QUESTION_MS } from "../limits.js";
 import type { ResolvedExec } from "../resolve/exec-command.js";
 import type { Selected } from "../resolve/select-executor.js";
 import { chooseSandbox } from "./choose-sandbox.js";
@@ -69,7 +71,7 @@ export async function evaluateCommand(
   const chosen = chooseSandbox(executor, resolved, bypassSandbox, policy);
   if (chosen.kind === "refused") return { ...evaluated, outcome: unavailable(chosen.reason) };
   const sandbox = "sandbox" in chosen ? { sandbox: chosen.sandbox } : {};
-  const gate = chooseGate(executor, book, policy);
+  const gate = chooseGate(executor, book, policy, command, ports.newId);
   const asIs = { bypassSandbox, ...sandbox, ...gate, command, proposedAmendment: null };
   if (requirement.kind === "skip") return { ...evaluated, outcome: { kind: "allowed", terms: asIs } };
   const terms = { ...asIs, proposedAmendment: book.propose(command, requirement.asking, resolved.prefixRule) };
@@ -77,13 +79,22 @@ export async function evaluateCommand(
   return { ...evaluated, outcome: { kind: "ask", terms, reason: requirement.reason, question } };
 }
 
+/** What was decided about with the command is not asked about again where it starts. */
 function chooseGate(
   executor: Selected["executor"],
   rules: RuleBook,
   { approvalPolicy }: Policy,
+  { commands, literals }: AnalyzedCommand,
+  newId: () => string,
 ): { execGate?: ExecGate } {
-  const gate = executor.can("exec_gate") ? rules.gateFor(approvalPolicy) : undefined;
-  return gate === undefined ? {} : { execGate: gate };
+  if (!executor.can("exec_gate")) return {};
+  const asks = executor.can("program_questions");
+  const gate = rules.gateFor(approvalPolicy, asks);
+  if (gate === undefined) return {};
+  if (!asks || !gate.rules.some(({ decision }) => decision === "ask")) return { execGate: gate };
+  const approved = selectApproved([...commands, ...literals.commands]);
+  const limits = { most: MAX_PROGRAM_QUESTIONS, timeoutMs: PROGRAM_QUESTION_MS };
+  return { execGate: { ...gate, approved, questions: { key: newId(), ...limits } } };
 }
 
 /** It has run in part. It is asked about whatever the rules say, where the policy asks in this case. */
@@ -111,7 +122,7 @@ function evaluateSecondRun(
   const terms = {
     bypassSandbox: true,
     ...("sandbox" in chosen ? { sandbox: chosen.sandbox } : {}),
-    ...chooseGate(selected.executor, rules, policy),
+    ...chooseGate(selected.executor, rules, policy, command, newId),
     command,
     proposedAmendment: rules.propose(command, asking, resolved.prefixRule),
   };

@@ -7,6 +7,7 @@ import { type CommandDeed, type CommandTerms, evaluateCommand } from "./command.
 import type { Decision, Evaluation, Question } from "./decision.js";
 import { evaluateFileAccess, type FileAccessDeed, type FileTerms } from "./file-access.js";
 import type { DecidePorts, Ruling } from "./ports.js";
+import { evaluateProgram, type ProgramDeed } from "./program.js";
 import { evaluateToolCall, type ToolCallDeed } from "./tool-call.js";
 import { evaluateTypedLine, type TypedLineDeed } from "./typed-line.js";
 
@@ -79,6 +80,11 @@ export class Decider {
     });
   }
 
+  /** A program that a command starts, and that a rule asks about. */
+  async program(deed: ProgramDeed, signal: AbortSignal | undefined): Promise<Decision<undefined>> {
+    return this.#decide(evaluateProgram(deed, this.#ports), signal);
+  }
+
   /** A call of a tool that asks for approval. */
   async toolCall(deed: ToolCallDeed, signal: AbortSignal | undefined): Promise<Decision<undefined>> {
     return this.#decide(evaluateToolCall(deed, this.#ruling.policy, this.#ports), signal);
@@ -110,7 +116,7 @@ export class Decider {
           notices: await this.#saveRule(answer.rule, question),
         };
       case "denied":
-        return { kind: "refused", code: "denied", reason: `${answer.reason} (asked because ${reason})` };
+        return { kind: "refused", code: "denied", reason: `${answer.reason} (asked because ${reason})`, by: answer.by };
       case "cancelled":
         return { kind: "refused", code: "cancelled", reason: `the ${answer.by} ended the turn` };
       case "changed":

@@ -1,3 +1,4 @@
+import type { DecidedBy } from "@codex/audit";
 import type { Requirement, RuleMatch } from "@codex/policy";
 import type { ApprovalRequest } from "../approvals/approver.js";
 
@@ -47,6 +48,8 @@ export interface Refused {
   readonly kind: "refused";
   readonly code: RefusedCode;
   readonly reason: string;
+  /** Who denied it. */
+  readonly by?: DecidedBy;
 }
 
 /** Why not: by the policy, for lack of the sandbox that it needs, or by the result of asking. */

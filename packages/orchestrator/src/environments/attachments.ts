@@ -2,6 +2,7 @@ import type { Channel } from "@codex/channel";
 import { type Clock, waitAtMost, waitUnlessAborted } from "@codex/clock";
 import { ExecutorConnection, ProblemLog, type SessionOwner } from "@codex/executor-client";
 import type { ProcessOutcome } from "@codex/executor-protocol";
+import type { AskingPrograms } from "../calls/asking-programs.js";
 import type { Catalog } from "../catalog/catalog.js";
 import type { Config } from "../config.js";
 import { asOrchestratorErrors, closedError, connectFailure, OrchestratorError } from "../errors.js";
@@ -27,6 +28,7 @@ interface Context {
   sessions: SessionTable;
   environments: EnvironmentTable;
   closing: AbortSignal;
+  getPrograms: () => Pick<AskingPrograms, "answer" | "remove">;
 }
 
 /** An attempt to attach: it has an effect only while it is the current one of its name. */
@@ -176,6 +178,7 @@ export class Attachments {
         owner,
         signal,
         reconnect: connect === undefined ? undefined : { connect, random: jitter },
+        answerProgram: (question, signal) => this.#context.getPrograms().answer(question, signal),
         onToolsChanged: () => problems.guard("onToolsChanged", () => onToolsChanged?.(name)),
         onSessionExited: (owner, processId, outcome) => this.#endSession({ owner, problems }, processId, outcome),
         onInterrupted: (reason) => problems.guard("onOffline", () => onOffline?.(name, reason, true)),
@@ -208,6 +211,7 @@ export class Attachments {
     if (session === undefined || session.isExitReported) return;
     session.isExitReported = true;
     session.state = { kind: "ended", outcome };
+    if (session.programsKey !== undefined) this.#context.getPrograms().remove(session.programsKey);
     const exited = { executor: from.owner.name, sessionId: session.id, outcome };
     from.problems.guard("onSessionExited", () => events.onSessionExited?.(exited));
   }

@@ -17,6 +17,8 @@ export interface Session {
   /** The executor's own id. */
   readonly processId: number;
   state: SessionState;
+  /** Of the questions about its programs. */
+  programsKey?: string;
   /** Number of the last received output chunk, and the offset after it. */
   lastSeq: number;
   lastOffset: number;

@@ -1,0 +1,188 @@
+// Programs that a rule asks about wait where they start, whatever the text of the command shows.
+import { createHash } from "node:crypto";
+import { existsSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout } from "node:timers/promises";
+import { createAuditLog, createFileSink } from "@codex/audit";
+import { type ApprovalDecision, type ApprovalRequest, OrchestratorError } from "@codex/orchestrator";
+import { parseRulePolicy } from "@codex/policy";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { createLocalOrchestrator, type LocalOrchestratorOptions } from "../src/index.js";
+
+const isLinux = process.platform === "linux";
+const RULE = '["touch"] (default.rules:1)';
+/** What it starts stands in a file. */
+const HIDDEN = '"$(cat name)" made; echo "exit $?"';
+
+type Answer = (request: ApprovalRequest, signal: AbortSignal) => Promise<ApprovalDecision>;
+
+function makeDirectory(): string {
+  const directory = realpathSync(mkdtempSync(join(tmpdir(), "codex-ask-")));
+  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+  return directory;
+}
+
+interface OpenOptions extends Partial<LocalOrchestratorOptions> {
+  rules?: string;
+  mode?: "danger-full-access" | "workspace-write";
+}
+
+async function open(answer: Answer, options: OpenOptions = {}) {
+  const { rules = 'prefix_rule(["touch"], decision="prompt")\n', mode = "danger-full-access", ...more } = options;
+  const cwd = makeDirectory();
+  writeFileSync(join(cwd, "name"), "touch");
+  const policy = {
+    approvalPolicy: "on-request" as const,
+    sandbox: mode,
+    rules: parseRulePolicy([{ file: "default.rules", text: rules }]),
+  };
+  const asked: ApprovalRequest[] = [];
+  const approver = {
+    requestApproval: (request: ApprovalRequest, { signal }: { signal: AbortSignal }) => {
+      if (!isProgram(request)) return Promise.resolve("accept" as const);
+      asked.push(request);
+      return answer(request, signal);
+    },
+  };
+  const orchestrator = await createLocalOrchestrator({
+    policy,
+    approver,
+    defaults: { login: false, cwd },
+    ...more,
+  });
+  onTestFinished(() => orchestrator.close());
+  const run = async (args: Record<string, unknown>) => {
+    const result = await orchestrator.callTool("exec_command", { shell: "/bin/sh", workdir: cwd, ...args });
+    if (result.isError) throw new Error(result.text);
+    return result;
+  };
+  const listAsked = () => asked.map(({ command }) => command.join(" "));
+  const hasMade = () => existsSync(join(cwd, "made"));
+  return { orchestrator, cwd, run, asked, listAsked, hasMade };
+}
+
+/** The script may be asked about as well, before it starts. */
+const isProgram = ({ reason }: ApprovalRequest): boolean => /asks before the program/.test(reason);
+
+describe.runIf(isLinux)("a program that a rule asks about", () => {
+  it.each(["danger-full-access", "workspace-write"] as const)("starts once it is accepted, in %s", async (mode) => {
+    for (const tty of [false, true]) {
+      const { run, asked, listAsked, hasMade, cwd } = await open(async () => "accept", { mode });
+      const { text, structured } = await run({ cmd: HIDDEN, tty });
+      expect(text).toContain("exit 0");
+      expect(structured?.programs).toBeUndefined();
+      expect(hasMade()).toBe(true);
+      expect(listAsked()).toEqual(["touch made"]);
+      const [question] = asked;
+      expect(question).toMatchObject({ cwd, cause: { kind: "rule", rule: RULE } });
+      expect(question?.reason).toMatch(
+        /^rule \["touch"\] \(default\.rules:1\) asks before the program \/\S*touch, which/,
+      );
+    }
+  });
+
+  it("is refused where it is declined, and is asked about once for the whole PATH", async () => {
+    const { run, asked, hasMade } = await open(async () => "decline");
+    const { text, structured } = await run({ cmd: HIDDEN });
+    expect(text).toContain("exit 126");
+    expect(text).toContain(`Refused: touch made (rule ${RULE}, declined`);
+    expect(structured?.programs).toMatchObject([{ decision: "refused", reason: "declined", rule: RULE }]);
+    expect(hasMade()).toBe(false);
+    expect(asked).toHaveLength(1);
+  });
+
+  it("is refused where nobody can be asked", async () => {
+    const noApprover = new OrchestratorError("no_approver", "nobody is here");
+    const { run, hasMade } = await open(() => Promise.reject(noApprover));
+    const { text } = await run({ cmd: HIDDEN });
+    expect(text).toContain("nobody could be asked");
+    expect(hasMade()).toBe(false);
+  });
+
+  it("is not asked about again where the command was, and others of it are", async () => {
+    const { run, listAsked, hasMade } = await open(async () => "accept");
+    await run({ cmd: "touch made && touch other && cp name third" });
+    expect(hasMade()).toBe(true);
+    expect(listAsked()).toEqual([]);
+    await run({ cmd: 'touch made; sh -c "$(cat name) other"' });
+    expect(listAsked()).toEqual(["touch other"]);
+  });
+
+  it("is asked about once for the session where it was accepted so", async () => {
+    const { run, listAsked } = await open(async () => "accept_for_session");
+    await run({ cmd: HIDDEN });
+    await run({ cmd: `${HIDDEN}; ${HIDDEN}` });
+    expect(listAsked()).toEqual(["touch made"]);
+    await run({ cmd: '"$(cat name)" other' });
+    expect(listAsked()).toEqual(["touch made", "touch other"]);
+  });
+
+  it("ends its command where the person ends the turn", async () => {
+    const { run, hasMade } = await open(async () => "cancel");
+    const { structured } = await run({ cmd: `${HIDDEN}; sleep 1000` });
+    expect(structured?.outcome).toMatchObject({ kind: "signaled" });
+    expect(hasMade()).toBe(false);
+  });
+
+  it("keeps windows and time limits of its session from passing", async () => {
+    const { run } = await open(async () => {
+      await setTimeout(1500);
+      return "accept";
+    });
+    const { text, structured } = await run({ cmd: `${HIDDEN}; echo end`, yield_time_ms: 250, timeout_ms: 1000 });
+    expect(structured?.outcome).toEqual({ kind: "exited", code: 0 });
+    expect(text).toContain("end");
+  });
+
+  it("is withdrawn with its command", async () => {
+    let withdrawn = () => {};
+    const gone = new Promise<void>((resolve) => {
+      withdrawn = resolve;
+    });
+    let asking = () => {};
+    const isAsked = new Promise<void>((resolve) => {
+      asking = resolve;
+    });
+    const { orchestrator, run, hasMade } = await open((_, signal) => {
+      asking();
+      signal.addEventListener("abort", withdrawn);
+      return new Promise(() => {});
+    });
+    const { structured } = await run({ cmd: `read go; ${HIDDEN}`, stdin: "open", yield_time_ms: 250 });
+    const id = structured?.processId;
+    void orchestrator.callTool("write_stdin", { session_id: id, chars: "go\n" });
+    await isAsked;
+    await orchestrator.callTool("kill_session", { session_id: id });
+    await gone;
+    expect(hasMade()).toBe(false);
+  });
+
+  it("raises a limited number of questions", async () => {
+    const { run, asked } = await open(async () => "accept");
+    const { structured } = await run({ cmd: "t=$(cat name); for i in $(seq 12); do $t made$i; done" });
+    expect(asked).toHaveLength(8);
+    expect(structured?.programs).toHaveLength(4);
+    expect(structured?.programs?.[0]).toMatchObject({ decision: "refused", reason: "unasked" });
+  });
+
+  it("is recorded, with who decided", async () => {
+    const file = join(makeDirectory(), "audit.jsonl");
+    const log = createAuditLog({ sink: createFileSink(file, {}) });
+    const { orchestrator, run } = await open(async () => "accept", { audit: { log } });
+    await run({ cmd: HIDDEN });
+    await orchestrator.close();
+    await log.flush();
+    const records = readFileSync(file, "utf8").trimEnd().split("\n");
+    const approvals = records.map((line) => JSON.parse(line)).filter(({ type }) => type === "approval");
+    expect(approvals.at(-1)).toMatchObject({ decision: "approved", by: "user" });
+    const { argvSha256 } = records
+      .map((line) => JSON.parse(line))
+      .find(({ type, call }) => type === "call" && call === approvals.at(-1).call);
+    expect(argvSha256).toBe(
+      createHash("sha256")
+        .update(JSON.stringify(["touch", "made"]))
+        .digest("hex"),
+    );
+  });
+});

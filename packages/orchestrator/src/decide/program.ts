@@ -1,0 +1,52 @@
+import { digestQuestion } from "../approvals/binding.js";
+import type { Evaluation } from "./decision.js";
+import { createOwnRequest } from "./own-request.js";
+import type { DecidePorts } from "./ports.js";
+
+/** A program that an approved command starts, and that a rule asks about: it waits where it starts. */
+export interface ProgramDeed {
+  /** Name of the environment as shown to the approver. */
+  readonly environment: string;
+  /** Its file, or the path by which it was called. */
+  readonly program: string;
+  readonly argv: readonly string[];
+  /** The directory in which it would run. */
+  readonly cwd: string;
+  /** The rule that asks, as a person reads it. */
+  readonly rule: string;
+  /** The command that starts it. */
+  readonly command: readonly string[];
+}
+
+/** The rule asks whatever else the policy says; a decision for the session covers this file with these words in this directory. */
+export function evaluateProgram(
+  { environment, program, argv, cwd, rule, command }: ProgramDeed,
+  { newId }: Pick<DecidePorts, "newId">,
+): Evaluation<undefined> {
+  const reason = `rule ${rule} asks before the program ${program}, which the running command starts: ${command.join(" ")}`;
+  const words = argv.length === 0 ? [program] : argv;
+  const request = createOwnRequest({
+    id: newId(),
+    toolName: "exec_command",
+    environment,
+    command: words,
+    plainCommands: [words],
+    cwd,
+    reason,
+    cause: { kind: "rule", rule },
+    sandboxPermissions: "use_default",
+  });
+  return {
+    requirement: { kind: "needsApproval", reason, cause: { kind: "rule", rule }, asking: null },
+    outcome: {
+      kind: "ask",
+      terms: undefined,
+      reason,
+      question: {
+        request,
+        keys: [JSON.stringify(["program", environment, program, argv, cwd])],
+        digest: digestQuestion(request),
+      },
+    },
+  };
+}
