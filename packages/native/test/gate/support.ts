@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { text as readText } from "node:stream/consumers";
 import type { GateRule, GateRules, ProgramReport } from "@codex/exec-gate";
 import { afterAll } from "vitest";
-import { startGate, type ThreadedGate } from "../../src/gate/gate.js";
+import { type GateQuestions, startGate, type ThreadedGate } from "../../src/gate/gate.js";
 import { loadLibc } from "../../src/libc/libc.js";
 import { createNative } from "../../src/native.js";
 import type { ExitStatus } from "../../src/process/exit-status.js";
@@ -23,6 +23,8 @@ export interface Run {
   isSandboxed?: boolean;
   env?: Readonly<Record<string, string>>;
   ws?: string;
+  /** Who is asked; absent: nobody. */
+  questions?: GateQuestions;
   /** Called with the pid. */
   onStarted?: (pid: number) => void;
 }
@@ -101,6 +103,7 @@ export function useGate(canTrace = true) {
         isSandboxed: sandboxed,
         wrappers: sandboxed ? 1 : 0,
         trusted: ["/usr/bin", "/bin"],
+        questions: run.questions,
         onReports(all, more) {
           reports = all;
           omitted = more;
