@@ -1,7 +1,7 @@
 import { createLocalOrchestrator } from "@codex/local";
 import { createMcpServers, type McpServerOptions } from "@codex/mcp";
 import type { Orchestrator } from "@codex/orchestrator";
-import type { ApprovalPolicy } from "@codex/policy";
+import { type ApprovalPolicy, parseRulePolicy } from "@codex/policy";
 import { Client } from "@modelcontextprotocol/client";
 import { InMemoryTransport } from "@modelcontextprotocol/server";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
@@ -22,10 +22,15 @@ export type Decide = (
 /** Servers of an orchestrator with an in-process executor; commands run without a sandbox. */
 export async function open({
   approvalPolicy = "never",
+  rules = "",
   ...options
-}: McpServerOptions & { approvalPolicy?: ApprovalPolicy } = {}) {
+}: McpServerOptions & { approvalPolicy?: ApprovalPolicy; rules?: string } = {}) {
   const orchestrator = await createLocalOrchestrator({
-    policy: { approvalPolicy, sandbox: "danger-full-access" },
+    policy: {
+      approvalPolicy,
+      sandbox: "danger-full-access",
+      rules: parseRulePolicy([{ file: "default.rules", text: rules }]),
+    },
     defaults: { login: false, shell: "sh" },
   });
   onTestFinished(() => orchestrator.close());

@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createMcpServers, serveMcpStdio } from "@codex/mcp";
@@ -32,6 +32,8 @@ async function cancelCall(client: Client): Promise<void> {
   const call = client.callTool(params, { signal: abort.signal, onprogress: () => abort.abort() });
   await expect(call).rejects.toThrow();
 }
+
+const ACCEPTED = { action: "accept", content: { decision: "accept" } } as const;
 
 describe.each(ERAS)("tools over MCP, %s", (era) => {
   it("are listed with schemas and annotations", async () => {
@@ -106,6 +108,27 @@ describe.each(ERAS)("tools over MCP, %s", (era) => {
     const result = await exec(await connect(era, () => ({ ...answer })), "touch /dev/null");
     expect(result.isError).toBe(true);
     expect(textOf(result)).toMatch(/not approved: the client declined it.*Nothing was run\.$/s);
+  });
+
+  it.runIf(process.platform === "linux")("ask about programs that they start, one after the other", async () => {
+    const directory = temporary();
+    const { connect } = await open({
+      approvalPolicy: "on-request",
+      rules: 'prefix_rule(["touch"], decision="prompt")',
+    });
+    const shown: string[] = [];
+    const client = await connect(era, (message) => {
+      shown.push(message);
+      return message.includes(`touch ${directory}/one`) ? { action: "decline" } : ACCEPTED;
+    });
+    writeFileSync(join(directory, "name"), "touch");
+    const script = `t=$(cat ${directory}/name)`;
+    const text = textOf(await exec(client, `${script}; $t ${directory}/one & $t ${directory}/two & wait; echo done`));
+    expect(text).toContain(`Refused: touch ${directory}/one`);
+    expect(text).toMatch(/done\n$/);
+    expect([existsSync(join(directory, "one")), existsSync(join(directory, "two"))]).toEqual([false, true]);
+    const programs = shown.filter((message) => message.includes("asks before the program"));
+    expect(programs).toHaveLength(2);
   });
 
   it("run nothing when the server was closed while the question was open", async () => {

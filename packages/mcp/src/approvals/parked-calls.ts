@@ -24,8 +24,9 @@ export class ParkedCall implements Approver {
   readonly #openQuestion: () => (() => void) | undefined;
   readonly #abort = new AbortController();
   readonly #result: Promise<ToolCallResult>;
-  /** The open question. */
-  #question: { request: ApprovalRequest; answer: (answer: ApprovalAnswer) => void } | undefined;
+  /** Open questions; the first one is asked, and the others after it: programs that the call starts may ask several at once. */
+  readonly #questions: { request: ApprovalRequest; answer: (answer: ApprovalAnswer) => void }[] = [];
+  #isOver = false;
   #wake: (() => void) | undefined;
   /** Receives the live output, if the call was started with it. */
   onOutput: (output: LiveOutput) => void = () => {};
@@ -42,10 +43,14 @@ export class ParkedCall implements Approver {
     this.#clock = clock;
     this.#openQuestion = openQuestion;
     this.#result = start(this, this.#abort.signal, (output) => this.onOutput(output));
+    const end = () => {
+      this.#isOver = true;
+    };
+    this.#result.then(end, end);
   }
 
   get question(): ApprovalRequest | undefined {
-    return this.#question?.request;
+    return this.#questions[0]?.request;
   }
 
   /** Resolves when the call is over; errors of the model or an executor are results, not rejections. */
@@ -54,25 +59,28 @@ export class ParkedCall implements Approver {
   }
 
   requestApproval(request: ApprovalRequest, { signal }: { signal: AbortSignal }): Promise<ApprovalAnswer> {
+    // There is no request of the client in whose response it could be asked.
+    if (this.#isOver) return Promise.reject(new OrchestratorError("no_approver", CALL_OVER));
     const close = this.#openQuestion();
     if (close === undefined) return Promise.reject(new OrchestratorError("no_approver", TOO_MANY_QUESTIONS));
     return new Promise((resolve) => {
       const settle = (answer: ApprovalAnswer) => {
         stopClock();
         close();
-        if (this.#question?.request === request) this.#question = undefined;
+        const index = this.#questions.findIndex((question) => question.request === request);
+        if (index >= 0) this.#questions.splice(index, 1);
         resolve(answer);
       };
       const stopClock = this.#clock.after(DECISION_MS, () => settle({ decision: "decline", by: "client" }));
       signal.addEventListener("abort", () => settle("decline"), { once: true });
-      this.#question = { request, answer: settle };
+      this.#questions.push({ request, answer: settle });
       this.#wake?.();
     });
   }
 
   /** Answers the open question, if there still is one. */
   answer(answer: ApprovalAnswer): void {
-    this.#question?.answer(answer);
+    this.#questions[0]?.answer(answer);
   }
 
   /** Waits for the result or a question, for at most `holdMs`. `signal` cancels the call while this waits. */
@@ -83,14 +91,14 @@ export class ParkedCall implements Approver {
     try {
       const asked = new Promise<undefined>((resolve) => {
         this.#wake = () => resolve(undefined);
-        if (this.#question !== undefined) resolve(undefined);
+        if (this.#questions.length > 0) resolve(undefined);
       });
       const first = Promise.race([this.#result, asked.then(() => "asked" as const)]);
       const result = await (holdMs === undefined ? first : waitAtMost(this.#clock, holdMs, first));
       if (result === undefined) return { kind: "held" };
       if (result !== "asked") return { kind: "result", result };
       const request = this.question;
-      return request === undefined ? { kind: "result", result: await this.#result } : { kind: "question", request };
+      return request === undefined ? await this.wait(signal, holdMs) : { kind: "question", request };
     } finally {
       this.#wake = undefined;
       signal.removeEventListener("abort", cancel);
@@ -103,6 +111,7 @@ export class ParkedCall implements Approver {
   }
 }
 
+const CALL_OVER = "the call that started it has ended, and its client is asked during its calls only";
 const TOO_MANY_QUESTIONS = `too many calls of this client wait for approval (limit ${MAX_PARKED_CALLS} calls)`;
 
 /** The calls of one client that wait for answers, by approval id. */

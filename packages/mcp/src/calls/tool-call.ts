@@ -104,11 +104,12 @@ function takeParked(state: ClientState, { mcpReq }: ServerContext): ParkedCall |
   const answered = mcpReq.requestState<CallState>();
   if (answered === undefined) return undefined;
   const call = state.parked.take(answered.id);
-  const request = call?.question;
-  if (call === undefined || request?.id !== answered.id) {
+  if (call === undefined) {
     throw new ProtocolError(ProtocolErrorCode.InvalidParams, "the call does not wait for this answer any more");
   }
-  call.answer(readDecision(mcpReq.inputResponses, DECISION, request));
+  // A question that was withdrawn meanwhile needs no answer, and its call goes on.
+  const { question } = call;
+  if (question?.id === answered.id) call.answer(readDecision(mcpReq.inputResponses, DECISION, question));
   return call;
 }
 

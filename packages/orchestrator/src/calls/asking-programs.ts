@@ -41,6 +41,12 @@ export class AskingPrograms {
     evictOldest(this.#commands, this.#ports.limit);
   }
 
+  /** A later call waits for the command: who made it is asked. */
+  redirect(key: string, approver: Approver | undefined): void {
+    const command = this.#commands.get(key);
+    if (command !== undefined) this.#commands.set(key, { ...command, approver });
+  }
+
   /** The command has ended. */
   remove(key: string): void {
     this.#commands.delete(key);
