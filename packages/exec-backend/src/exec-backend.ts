@@ -21,6 +21,8 @@ export interface ExecBackend {
   readonly appliesEnvPolicy?: true;
   /** Takes `ProcessSpec.gate`. Whether this host can hold it shows with the first such start: see `ExecProcess.gate`. */
   readonly takesGate?: true;
+  /** With `takesGate`: opens the gate. Resolves with why programs cannot be judged and compared here; undefined where they can. */
+  openGate?(): Promise<string | undefined>;
   /** Whether `ProcessSpec.sandbox` can be applied here. Absent: it cannot, and such a start is an error. Never rejects. */
   getSandboxSupport?(): Promise<HostSandbox>;
   /**

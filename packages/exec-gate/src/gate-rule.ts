@@ -14,11 +14,19 @@ export interface GateRule {
   whole?: boolean | undefined;
   /** Words are compared without regard to case and Unicode composition. */
   canonical?: boolean | undefined;
+  /** Applies only to a program that has this option. */
+  option?: OptionName | undefined;
   decision: "allow" | "ask" | "refuse";
   /** Where the program runs once it is allowed, or an answer has allowed it. */
   place: Place;
   /** Names of variables that the program gets from its caller where it runs outside; `*` at the end stands for the rest. */
   env?: readonly string[] | undefined;
+}
+
+/** An option by its letter, alone or in a cluster, and by its name, which may be abbreviated. */
+export interface OptionName {
+  letter: string;
+  name: string;
 }
 
 /** The paths at which a program of this name may be allowed; it is refused, or asked about, at any path. */

@@ -6,8 +6,10 @@ export {
   GateRuleError,
   type GateRules,
   type HostExecutable,
+  type OptionName,
   type Place,
 } from "./gate-rule.js";
+export { hasOption } from "./has-option.js";
 export { judgeProgram, type Program, type ProgramDecision } from "./judge-program.js";
 export {
   MAX_APPROVED_CHARACTERS,

@@ -1,5 +1,6 @@
 import { foldCase } from "./fold-case.js";
 import type { CompiledGate, GateRule } from "./gate-rule.js";
+import { hasOption } from "./has-option.js";
 import { MAX_JUDGED_WORDS } from "./limits.js";
 
 /** A program that is about to start, as the gate has read it from its caller. */
@@ -125,7 +126,8 @@ function findMatches(gate: CompiledGate, reading: Reading, file: string | undefi
   });
 }
 
-function matchesWords({ pattern, whole, canonical }: GateRule, { words, at }: Reading): boolean {
+function matchesWords({ pattern, whole, canonical, option }: GateRule, { words, at }: Reading): boolean {
+  if (option !== undefined && !hasOption(words.slice(at), option)) return false;
   const further = pattern.length - 1;
   const left = Math.max(0, words.length - at); // a program may have no words at all
   if (left < further || (whole === true && left > further)) return false;

@@ -13,6 +13,8 @@ const gateRuleSchema = z.object({
   whole: z.optional(z.boolean()),
   /** Words are compared without regard to case and Unicode composition. */
   canonical: z.optional(z.boolean()),
+  /** Applies only to a program that has this option: its letter, alone or in a cluster, or its name, which may be abbreviated. */
+  option: z.optional(z.object({ letter: z.string(), name: z.string() })),
   decision: z.enum(["allow", "ask", "refuse"]),
   /** Where an allowed program runs. */
   place: z.union([
@@ -28,6 +30,8 @@ export const execGateSchema = z.object({
   hostExecutables: z.readonly(z.array(z.object({ name: z.string(), paths: words }))),
   /** Programs that were approved with the command, by all of their words. */
   approved: z.readonly(z.array(words)),
+  /** Where its programs cannot be judged, the command is refused. Default false: it runs, and `notices` says so. */
+  required: z.optional(z.boolean()),
   /**
    * Programs that a rule asks about wait for `program_answer`. Absent: they are refused. Capability `program_questions`.
    * `key` is repeated in each question: it names the command to the orchestrator. `most`: programs that would raise more questions are refused.

@@ -22,6 +22,8 @@ export {
   type OrchestratorMessage,
   type OutputPosition,
   type OutputStream,
+  openExecGateRequestSchema,
+  openExecGateResponseSchema,
   orchestratorMessageSchema,
   outputPositionSchema,
   outputStreamSchema,

@@ -93,6 +93,8 @@ export const ackSchema = z.object({
   output: z.optional(z.array(outputPositionSchema)),
 });
 
+/** Opens the exec gate of the host, which the first command with `execGate` does otherwise; answered by `open_exec_gate_response`. */
+export const openExecGateRequestSchema = z.object({ type: z.literal("open_exec_gate"), requestId: requestIdSchema });
 /** Has no response. Answers a `program_question`; one that is withdrawn, or unknown, is ignored. */
 export const programAnswerSchema = z.object({
   type: z.literal("program_answer"),
@@ -114,6 +116,7 @@ export const orchestratorMessageSchema = z.discriminatedUnion("type", [
   initializeRequestSchema,
   cancelToolRequestSchema,
   ackSchema,
+  openExecGateRequestSchema,
   programAnswerSchema,
   openExecServerRequestSchema,
   execServerPieceSchema,
@@ -138,6 +141,13 @@ export const callToolResponseSchema = z.object({
 });
 /** Answers `shutdown`; the channel closes once every session has ended. */
 export const shutdownResponseSchema = z.object({ type: z.literal("shutdown_response"), requestId: requestIdSchema });
+/** Whether the programs of commands can be judged and compared with what was judged; `reason` if they cannot. */
+export const openExecGateResponseSchema = z.object({
+  type: z.literal("open_exec_gate_response"),
+  requestId: requestIdSchema,
+  holds: z.boolean(),
+  reason: z.optional(z.string()),
+});
 /** The response to an invalid request; the channel stays open. */
 export const errorMessageSchema = z.object({
   type: z.literal("error"),
@@ -268,6 +278,7 @@ export const executorMessageSchema = z.discriminatedUnion("type", [
   listToolsResponseSchema,
   callToolResponseSchema,
   shutdownResponseSchema,
+  openExecGateResponseSchema,
   errorMessageSchema,
   initializeResponseSchema,
   toolsChangedSchema,

@@ -28,6 +28,8 @@ const schemas: Readonly<Record<string, z.ZodMiniType & { shape: object }>> = {
   toolsChanged: protocol.toolsChangedSchema,
   toolOutput: protocol.toolOutputSchema,
   sessionExited: protocol.sessionExitedSchema,
+  openExecGateRequest: protocol.openExecGateRequestSchema,
+  openExecGateResponse: protocol.openExecGateResponseSchema,
   programQuestion: protocol.programQuestionSchema,
   programQuestionWithdrawn: protocol.programQuestionWithdrawnSchema,
   programAnswer: protocol.programAnswerSchema,

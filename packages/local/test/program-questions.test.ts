@@ -1,12 +1,14 @@
 // Programs that a rule asks about wait where they start, whatever the text of the command shows.
 import { createHash } from "node:crypto";
-import { existsSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { createAuditLog, createFileSink } from "@codex/audit";
+import { createNative } from "@codex/native";
 import { type ApprovalDecision, type ApprovalRequest, OrchestratorError } from "@codex/orchestrator";
 import { parseRulePolicy } from "@codex/policy";
+import { createLocalBackend } from "@codex/process-host";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { createLocalOrchestrator, type LocalOrchestratorOptions } from "../src/index.js";
 
@@ -29,7 +31,7 @@ interface OpenOptions extends Partial<LocalOrchestratorOptions> {
 }
 
 async function open(answer: Answer, options: OpenOptions = {}) {
-  const { rules = 'prefix_rule(["touch"], decision="prompt")\n', mode = "danger-full-access", ...more } = options;
+  const { rules = 'prefix_rule(["touch"], decision="prompt")\n', mode = "workspace-write", ...more } = options;
   const cwd = makeDirectory();
   writeFileSync(join(cwd, "name"), "touch");
   const policy = {
@@ -37,9 +39,11 @@ async function open(answer: Answer, options: OpenOptions = {}) {
     sandbox: mode,
     rules: parseRulePolicy([{ file: "default.rules", text: rules }]),
   };
+  const questions: ApprovalRequest[] = [];
   const asked: ApprovalRequest[] = [];
   const approver = {
     requestApproval: (request: ApprovalRequest, { signal }: { signal: AbortSignal }) => {
+      questions.push(request);
       if (!isProgram(request)) return Promise.resolve("accept" as const);
       asked.push(request);
       return answer(request, signal);
@@ -59,7 +63,7 @@ async function open(answer: Answer, options: OpenOptions = {}) {
   };
   const listAsked = () => asked.map(({ command }) => command.join(" "));
   const hasMade = () => existsSync(join(cwd, "made"));
-  return { orchestrator, cwd, run, asked, listAsked, hasMade };
+  return { orchestrator, cwd, run, questions, asked, listAsked, hasMade };
 }
 
 /** The script may be asked about as well, before it starts. */
@@ -68,7 +72,9 @@ const isProgram = ({ reason }: ApprovalRequest): boolean => /asks before the pro
 describe.runIf(isLinux)("a program that a rule asks about", () => {
   it.each(["danger-full-access", "workspace-write"] as const)("starts once it is accepted, in %s", async (mode) => {
     for (const tty of [false, true]) {
-      const { run, asked, listAsked, hasMade, cwd } = await open(async () => "accept", { mode });
+      // Outside of a sandbox a gate is used only where a rule forbids.
+      const rules = 'prefix_rule(["touch"], decision="prompt")\nprefix_rule(["curl"], decision="forbidden")\n';
+      const { run, asked, listAsked, hasMade, cwd } = await open(async () => "accept", { mode, rules });
       const { text, structured } = await run({ cmd: HIDDEN, tty });
       expect(text).toContain("exit 0");
       expect(structured?.programs).toBeUndefined();
@@ -184,5 +190,50 @@ describe.runIf(isLinux)("a program that a rule asks about", () => {
         .update(JSON.stringify(["touch", "made"]))
         .digest("hex"),
     );
+  });
+});
+
+describe.runIf(isLinux)("a script whose programs only show when it runs", () => {
+  const every = async () => "accept" as const;
+
+  it("is not asked about where no rule and no dangerous command matches a program of it", async () => {
+    const { run, cwd, questions } = await open(every);
+    writeFileSync(join(cwd, "name"), "ls");
+    await run({ cmd: '"$(cat name)" --version >/dev/null; x=$(cat name); $x --help >/dev/null' });
+    expect(questions).toEqual([]);
+  });
+
+  it("is asked about where it starts a dangerous command, and then only about that", async () => {
+    const { run, cwd, questions, listAsked } = await open(async () => "decline", { rules: "" });
+    mkdirSync(join(cwd, "sub"));
+    writeFileSync(join(cwd, "name"), "rm");
+    const { text } = await run({ cmd: '"$(cat name)" -rf sub; "$(cat name)" name' });
+    expect(listAsked()).toEqual(["rm -rf sub"]);
+    expect(questions).toHaveLength(1);
+    expect(text).toContain("Refused: rm -rf sub (rule rm-force of the dangerous commands");
+    expect([existsSync(join(cwd, "sub")), existsSync(join(cwd, "name"))]).toEqual([true, false]);
+  });
+
+  it("is asked about as a whole outside of a sandbox", async () => {
+    const { run, questions } = await open(every, { mode: "danger-full-access", rules: "" });
+    await run({ cmd: '"$(cat name)" other' });
+    expect(questions.map(({ cause }) => cause.kind)).toEqual(["too_complex"]);
+  });
+
+  it("does not run where its programs cannot be judged any more", async () => {
+    const native = new Proxy(createNative(), {
+      get(target, name) {
+        if (name !== "openGate") return Reflect.get(target, name);
+        return () => Promise.reject(new Error("there is no gate"));
+      },
+    });
+    const gate = { rules: [], hostExecutables: [], approved: [], required: true };
+    const backend = createLocalBackend({ native });
+    onTestFinished(() => backend.close());
+    const spec = { argv: ["/bin/true"], cwd: "/", env: {}, stdio: { kind: "pipe", stdin: "null" }, gate } as const;
+    await expect(backend.start(spec)).rejects.toThrow(
+      /nothing was started: the programs .* cannot be judged: there is no gate/,
+    );
+    expect(await backend.openGate?.()).toBe("there is no gate");
   });
 });

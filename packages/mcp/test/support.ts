@@ -1,3 +1,4 @@
+import type { SandboxMode } from "@codex/executor-protocol";
 import { createLocalOrchestrator } from "@codex/local";
 import { createMcpServers, type McpServerOptions } from "@codex/mcp";
 import type { Orchestrator } from "@codex/orchestrator";
@@ -23,12 +24,13 @@ export type Decide = (
 export async function open({
   approvalPolicy = "never",
   rules = "",
+  sandbox = "danger-full-access",
   ...options
-}: McpServerOptions & { approvalPolicy?: ApprovalPolicy; rules?: string } = {}) {
+}: McpServerOptions & { approvalPolicy?: ApprovalPolicy; rules?: string; sandbox?: SandboxMode } = {}) {
   const orchestrator = await createLocalOrchestrator({
     policy: {
       approvalPolicy,
-      sandbox: "danger-full-access",
+      sandbox,
       rules: parseRulePolicy([{ file: "default.rules", text: rules }]),
     },
     defaults: { login: false, shell: "sh" },

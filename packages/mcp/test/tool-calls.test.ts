@@ -114,6 +114,7 @@ describe.each(ERAS)("tools over MCP, %s", (era) => {
     const directory = temporary();
     const { connect } = await open({
       approvalPolicy: "on-request",
+      sandbox: "workspace-write",
       rules: 'prefix_rule(["touch"], decision="prompt")',
     });
     const shown: string[] = [];

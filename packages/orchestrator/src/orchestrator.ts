@@ -128,7 +128,8 @@ export class OrchestratorCore implements Orchestrator {
       sessions: this.#sessions,
       environments: this.#environments,
       closing: this.#close.signal,
-      getPrograms: () => this.#handler.programs,
+      answerProgram: (question, signal) => this.#handler.programs.answer(question, signal),
+      forgetPrograms: (key) => this.#handler.programs.remove(key),
     });
     this.#handler = createHandler({
       config: this.#config,

@@ -8,6 +8,7 @@ import {
 } from "@codex/exec-gate";
 import { quoteString } from "@codex/starlark";
 import { type ApprovalPolicy, refusingPolicy } from "./approval-policy.js";
+import { DANGEROUS_COMMANDS } from "./dangerous.js";
 import type { BrokenRuleFile, RulePolicy } from "./rules/policy.js";
 import type { Decision, PrefixRule, RuleOrigin } from "./rules/rule.js";
 
@@ -51,6 +52,18 @@ export function compileForGate(policy: RulePolicy, approvalPolicy: ApprovalPolic
     sources: new Map(numbered.map(({ id, source }) => [id, source])),
     unheld: left.filter(({ decision }) => decision !== "allow").map(({ source }) => source),
   };
+}
+
+/** The dangerous commands as rules. */
+export function compileDangerous(approvalPolicy: ApprovalPolicy): GateRule[] {
+  const decision = refusingPolicy(approvalPolicy, "sandboxApproval") === undefined ? "ask" : "refuse";
+  return DANGEROUS_COMMANDS.map(({ name, program, option, what }) => ({
+    id: `${name} of the dangerous commands: ${what}`,
+    pattern: [[program]],
+    option,
+    decision,
+    place: { kind: "inside" },
+  }));
 }
 
 /** As many approved programs as a gate takes; others are asked about where they start. */

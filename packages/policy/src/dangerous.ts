@@ -1,3 +1,4 @@
+import { hasOption, type OptionName } from "@codex/exec-gate";
 import { programName } from "./programs.js";
 
 /** A kind of command that needs approval even where others are allowed. */
@@ -5,13 +6,18 @@ export interface DangerousEntry {
   /** Its name in refusals. */
   name: string;
   program: string;
-  when: (args: readonly string[]) => boolean;
+  option: OptionName;
   what: string;
 }
 
 /** The commands that always need approval, unless a rule decides about them. */
 export const DANGEROUS_COMMANDS: readonly DangerousEntry[] = [
-  { name: "rm-force", program: "rm", when: hasForceFlag, what: "`rm` with a force flag deletes without asking" },
+  {
+    name: "rm-force",
+    program: "rm",
+    option: { letter: "f", name: "force" },
+    what: "`rm` with a force flag deletes without asking",
+  },
 ];
 
 /** How to override a refusal by this table; part of every such message. */
@@ -23,12 +29,5 @@ export function findDangerousEntry(command: readonly string[]): DangerousEntry |
   const [program, ...args] = command;
   if (program === undefined) return undefined;
   const name = programName(program);
-  return DANGEROUS_COMMANDS.find((entry) => entry.program === name && entry.when(args));
-}
-
-/** `-f`, alone or in a cluster, or an abbreviation of `--force`; what follows `--` is a file. */
-function hasForceFlag(args: readonly string[]): boolean {
-  const end = args.indexOf("--");
-  const options = end === -1 ? args : args.slice(0, end);
-  return options.some((arg) => /^-[^-]*f/.test(arg) || (arg.length > 2 && "--force".startsWith(arg)));
+  return DANGEROUS_COMMANDS.find((entry) => entry.program === name && hasOption(args, entry.option));
 }

@@ -16,6 +16,11 @@ export interface RequirementContext {
   /** Set if a sandbox is required and the executor has none. */
   missingSandbox?: MissingSandbox | undefined;
   rules?: RulesPort | undefined;
+  /**
+   * What rules and the dangerous commands say is held where each program starts. Then the text is asked about only for what it spells out, and not
+   * for what it might hide.
+   */
+  isHeld?: boolean | undefined;
   /** `os` of the executor's host; undefined when it does not report it. */
   os?: string | undefined;
 }
@@ -187,6 +192,7 @@ function findRestrictions(
     const verdict = evaluateRules(words, context.rules) ?? evaluateDanger(words);
     if (verdict !== undefined && verdict.decision !== "allow") found.push({ words, verdict });
   }
+  if (context.isHeld === true) return found;
   for (const words of literals.guesses ?? []) {
     const verdict = evaluateRules(words, context.rules) ?? evaluateDanger(words);
     if (verdict !== undefined && verdict.decision !== "allow") found.push({ words, verdict: toQuestion(verdict) });

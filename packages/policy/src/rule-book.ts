@@ -3,7 +3,7 @@ import type { GateRule, GateRules } from "@codex/exec-gate";
 import { messageOf } from "@codex/values";
 import type { AnalyzedCommand } from "./analyzed-command.js";
 import type { ApprovalPolicy } from "./approval-policy.js";
-import { compileForGate, type RuleSource } from "./compile-for-gate.js";
+import { compileDangerous, compileForGate, type RuleSource } from "./compile-for-gate.js";
 import { findDangerousEntry } from "./dangerous.js";
 import { MAX_PROPOSED_RULE_BYTES } from "./limits.js";
 import { isStandardProgram } from "./programs.js";
@@ -19,6 +19,14 @@ import type { RuleMatch, RulesPort } from "./rules-port.js";
  * when it is not saved.
  */
 export type SaveRule = (prefix: readonly string[]) => Promise<RuleOrigin>;
+
+/** What a gate holds besides the rules that forbid. */
+export interface HeldRules {
+  /** The rules that ask, for a host that can ask about a program. */
+  asks: boolean;
+  /** The dangerous commands, unless they were approved with the command. */
+  danger: boolean;
+}
 
 /** The rules in force: those that were passed in, and those that were saved since. */
 export class RuleBook {
@@ -44,18 +52,18 @@ export class RuleBook {
   /**
    * What every program that a command starts is held to: the rules that forbid, and those that ask, which forbid where the policy does not let
    * anybody be asked. Undefined where there are none. Ids are the rules as a person reads them.
-   * @param asks false: only those that forbid, for a host that cannot ask about a program
    */
-  gateFor(approvalPolicy: ApprovalPolicy, asks: boolean): GateRules | undefined {
-    const key = JSON.stringify([approvalPolicy, asks]);
-    if (!this.#gates.has(key)) this.#gates.set(key, this.#compileGate(approvalPolicy, asks));
+  gateFor(approvalPolicy: ApprovalPolicy, holds: HeldRules): GateRules | undefined {
+    const key = JSON.stringify([approvalPolicy, holds]);
+    if (!this.#gates.has(key)) this.#gates.set(key, this.#compileGate(approvalPolicy, holds));
     return this.#gates.get(key);
   }
 
-  #compileGate(approvalPolicy: ApprovalPolicy, asks: boolean): GateRules | undefined {
+  #compileGate(approvalPolicy: ApprovalPolicy, { asks, danger }: HeldRules): GateRules | undefined {
     const { rules, sources, hostExecutables } = compileForGate(this.#policy, approvalPolicy);
     const held = rules.filter(({ decision }) => decision === "refuse" || (asks && decision === "ask"));
-    if (held.length === 0) return undefined;
+    const dangerous = danger ? compileDangerous(approvalPolicy) : [];
+    if (held.length + dangerous.length === 0) return undefined;
     const seen = new Map<string, number>();
     const named = held.map((rule): GateRule => {
       const text = describeSource(sources.get(rule.id));
@@ -63,7 +71,7 @@ export class RuleBook {
       seen.set(text, count);
       return { ...rule, id: count === 1 ? text : `${text} #${count}` };
     });
-    return { rules: named, hostExecutables, approved: [] };
+    return { rules: [...dangerous, ...named], hostExecutables, approved: [] };
   }
 
   /**

@@ -11,8 +11,10 @@ prefix_rule(["ls"])
 const createBook = (text = TEXT) =>
   new RuleBook(parseRulePolicy([{ file: "default.rules", text }]), async () => ({ file: "saved.rules", line: 1 }));
 
+const HELD = { asks: true, danger: true };
+
 const list = (book: RuleBook, policy: "never" | "on-request", asks = false) =>
-  book.gateFor(policy, asks)?.rules.map(({ pattern }) => pattern[0]?.[0]);
+  book.gateFor(policy, { asks, danger: false })?.rules.map(({ pattern }) => pattern[0]?.[0]);
 
 describe("what is held for each program", () => {
   it("is what is forbidden, and what asks where nobody is asked", () => {
@@ -25,10 +27,10 @@ describe("what is held for each program", () => {
 
   it("is compiled once, until a rule is saved", async () => {
     const book = createBook();
-    const before = book.gateFor("on-request", true);
-    expect(book.gateFor("on-request", true)).toBe(before);
+    const before = book.gateFor("on-request", HELD);
+    expect(book.gateFor("on-request", HELD)).toBe(before);
     expect(await book.save(["make", "test"])).toBeUndefined();
-    expect(book.gateFor("on-request", true)).not.toBe(before);
-    expect(book.gateFor("on-request", true)).toEqual(before);
+    expect(book.gateFor("on-request", HELD)).not.toBe(before);
+    expect(book.gateFor("on-request", HELD)).toEqual(before);
   });
 });

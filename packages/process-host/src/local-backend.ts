@@ -155,6 +155,11 @@ export function createLocalBackend(options: LocalBackendOptions = {}): ExecBacke
   };
   return {
     takesGate: true,
+    async openGate() {
+      const opened = await openGate();
+      if ("missing" in opened) return opened.missing;
+      return opened.verifies ? undefined : "a program that starts cannot be compared with what was judged";
+    },
     getSandboxSupport: sandbox.getSupport,
     start(spec, signal) {
       const loaded = () => mounts.reach(listLoaded(spec));

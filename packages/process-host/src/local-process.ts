@@ -13,6 +13,7 @@ import {
   type SandboxDenial,
   type SandboxType,
   type SentSignal,
+  StartError,
   type TerminateOptions,
   type TerminationReceipt,
   WriteError,
@@ -195,6 +196,10 @@ class LocalChild implements LocalProcess, LaunchEvents, LogHost {
     if (rules === undefined) return undefined;
     const gate = await this.#context.openGate();
     if ("missing" in gate) {
+      if (rules.required === true) {
+        const reason = `the programs that it starts cannot be judged: ${gate.missing}`;
+        throw new StartError("os_error", `nothing was started: ${reason}`);
+      }
       this.#gate = { kind: "missing", reason: gate.missing };
       return undefined;
     }

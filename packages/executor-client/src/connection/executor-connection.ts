@@ -116,6 +116,8 @@ export class ExecutorConnection {
   #listAgain = false;
   /** How long the executor keeps its state without a channel, milliseconds; undefined if it does not. */
   #graceMs: number | undefined;
+  /** What is known of the exec gate of its host. */
+  #gate: { owner: SessionOwner; holds: Promise<boolean> } | undefined;
   #introductions = 0;
   /** Number of the last resume attempt; the executor rejects attempts that arrive out of order. */
   #attempt = 0;
@@ -206,6 +208,23 @@ export class ExecutorConnection {
       "unsupported",
       `executor \`${this.name}\` supports only the base messages: it offers tools only`,
     );
+  }
+
+  /** Whether the programs of commands can be judged on its host. Asked once for each instance of the executor. Never rejects. */
+  async holdsPrograms(): Promise<boolean> {
+    if (!this.can("exec_gate") || !this.can("program_questions")) return false;
+    const { owner } = this;
+    if (this.#gate?.owner !== owner) this.#gate = { owner, holds: this.#openGate() };
+    return this.#gate.holds;
+  }
+
+  async #openGate(): Promise<boolean> {
+    const deadlineMs = this.#options.timings.initializeMs;
+    const options = { responseType: "open_exec_gate_response", deadlineMs } as const;
+    const reply = await this.#wire.request({ type: "open_exec_gate" }, options).reply;
+    if (reply.kind === "answer") return reply.message.holds;
+    this.#gate = undefined; // the next command asks again
+    return false;
   }
 
   cancel(requestId: string): void {

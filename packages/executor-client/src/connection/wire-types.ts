@@ -34,6 +34,7 @@ export type ResponseType =
   | "call_tool_response"
   | "shutdown_response"
   | "initialize_response"
+  | "open_exec_gate_response"
   | "open_exec_server_response";
 export type ResponseMessage<T extends ResponseType> = Extract<ExecutorMessage, { type: T }>;
 export type RequestMessage = Exclude<

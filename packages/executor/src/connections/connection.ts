@@ -3,7 +3,7 @@ import { type Clock, waitAtMost } from "@codex/clock";
 import type { ExecBackend } from "@codex/exec-backend";
 import type { HostInfo, OrchestratorMessage, OutputPosition, ProcessOutcome } from "@codex/executor-protocol";
 import { EXECUTOR_PROTOCOL_VERSION } from "@codex/executor-protocol";
-import { evictOldest } from "@codex/values";
+import { defined, evictOldest } from "@codex/values";
 import { type Admission, createAdmission } from "../admission/admission.js";
 import { ApprovalLedger } from "../admission/approval-ledger.js";
 import type { CeilingGuard } from "../admission/ceiling.js";
@@ -184,6 +184,14 @@ export class Connection {
   detach(channel: Channel): void {
     this.tunnels.drop("the channel to the orchestrator was lost");
     this.outbox.detach(channel);
+  }
+
+  /** Whether the programs of commands can be judged on its host. Never rejects. */
+  async openGate(requestId: string): Promise<void> {
+    const reason =
+      this.#backend.openGate === undefined ? "this host does not hold rules" : await this.#backend.openGate();
+    const answer = { type: "open_exec_gate_response", requestId, holds: reason === undefined } as const;
+    await this.outbox.send({ ...answer, ...defined({ reason }) });
   }
 
   answerQuestion({ questionId, decision }: Extract<OrchestratorMessage, { type: "program_answer" }>): void {

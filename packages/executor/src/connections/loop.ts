@@ -102,6 +102,10 @@ async function handleMessage(
       if (outbox.isLive()) return refuse(attachment, requestId, "`initialize` was already sent on this channel");
       await connection.initialize(message);
       return "continue";
+    case "open_exec_gate":
+      // Not awaited: other requests go on meanwhile.
+      void connection.openGate(requestId);
+      return "continue";
     case "open_exec_server": {
       const answer = outbox.isLive() ? connection.tunnels.open(message) : "`initialize` must be sent first";
       if (typeof answer === "string") return refuse(attachment, requestId, answer);

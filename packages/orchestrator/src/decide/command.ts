@@ -6,6 +6,7 @@ import {
   findMissingSandbox,
   type Policy,
   type Requirement,
+  type RequirementContext,
   type RuleBook,
   refusingPolicy,
   selectApproved,
@@ -54,14 +55,18 @@ export async function evaluateCommand(
   const command = await analyzeCommand(request.command, host, ports.shellParser);
   const rules = book.rulesIn(request.cwd);
   const missingSandbox = findMissingSandbox(executor, request.cwd, command, policy.sandbox);
-  const requirement = evaluateRequirement(command, {
+  const context = {
     approvalPolicy: policy.approvalPolicy,
     sandboxPermissions: request.sandboxPermissions,
     unrestricted: policy.sandbox.unrestricted,
     missingSandbox,
     rules,
     os: host?.os,
-  });
+  };
+  const isSandboxed = !policy.sandbox.unrestricted && missingSandbox === undefined;
+  const mayHide = !command.literals.complete || (command.literals.guesses ?? []).length > 0;
+  const held = isSandboxed && mayHide && (await executor.holdsPrograms()) ? evaluateHeld(command, context) : undefined;
+  const requirement = held ?? evaluateRequirement(command, context);
   const matches = () => command.commands.flatMap((words) => rules.match(words));
   const evaluated = { requirement, matches };
   if (requirement.kind === "forbidden") return { ...evaluated, outcome: forbidden(requirement.reason) };
@@ -71,7 +76,14 @@ export async function evaluateCommand(
   const chosen = chooseSandbox(executor, resolved, bypassSandbox, policy);
   if (chosen.kind === "refused") return { ...evaluated, outcome: unavailable(chosen.reason) };
   const sandbox = "sandbox" in chosen ? { sandbox: chosen.sandbox } : {};
-  const gate = chooseGate(executor, book, policy, command, ports.newId);
+  const isHeld = held !== undefined;
+  const gate = chooseGate(
+    { executor, isHeld, isSandboxed: isSandboxed && !bypassSandbox },
+    book,
+    policy,
+    command,
+    ports,
+  );
   const asIs = { bypassSandbox, ...sandbox, ...gate, command, proposedAmendment: null };
   if (requirement.kind === "skip") return { ...evaluated, outcome: { kind: "allowed", terms: asIs } };
   const terms = { ...asIs, proposedAmendment: book.propose(command, requirement.asking, resolved.prefixRule) };
@@ -79,22 +91,42 @@ export async function evaluateCommand(
   return { ...evaluated, outcome: { kind: "ask", terms, reason: requirement.reason, question } };
 }
 
-/** What was decided about with the command is not asked about again where it starts. */
+/** The requirement where programs are judged when they start; undefined for a command that leaves the sandbox, whose text decides. */
+function evaluateHeld(command: AnalyzedCommand, context: RequirementContext): Requirement | undefined {
+  if (context.sandboxPermissions === "require_escalated") return undefined;
+  const requirement = evaluateRequirement(command, { ...context, isHeld: true });
+  return requirement.kind === "skip" && requirement.bypassSandbox ? undefined : requirement;
+}
+
+/** Where a command would run. `isHeld`: its text was decided about as one whose programs are judged when they start. */
+interface GatePlace {
+  readonly executor: Selected["executor"];
+  readonly isSandboxed: boolean;
+  readonly isHeld: boolean;
+}
+
+/**
+ * What was decided about with the command is not asked about again where it starts. Outside of a sandbox a gate takes the means of `sudo`: it is used
+ * there only where a rule forbids.
+ */
 function chooseGate(
-  executor: Selected["executor"],
+  { executor, isSandboxed, isHeld }: GatePlace,
   rules: RuleBook,
   { approvalPolicy }: Policy,
   { commands, literals }: AnalyzedCommand,
-  newId: () => string,
+  { newId }: Pick<DecidePorts, "newId">,
 ): { execGate?: ExecGate } {
   if (!executor.can("exec_gate")) return {};
   const asks = executor.can("program_questions");
-  const gate = rules.gateFor(approvalPolicy, asks);
+  const gate = rules.gateFor(approvalPolicy, { asks, danger: isHeld });
   if (gate === undefined) return {};
-  if (!asks || !gate.rules.some(({ decision }) => decision === "ask")) return { execGate: gate };
+  const forbids = gate.rules.some(({ decision }) => decision === "refuse");
+  if (!isSandboxed && !forbids) return {};
+  const required = isHeld ? { required: true } : {};
+  if (!gate.rules.some(({ decision }) => decision === "ask")) return { execGate: { ...gate, ...required } };
   const approved = selectApproved([...commands, ...literals.commands]);
   const limits = { most: MAX_PROGRAM_QUESTIONS, timeoutMs: PROGRAM_QUESTION_MS };
-  return { execGate: { ...gate, approved, questions: { key: newId(), ...limits } } };
+  return { execGate: { ...gate, ...required, approved, questions: { key: newId(), ...limits } } };
 }
 
 /** It has run in part. It is asked about whatever the rules say, where the policy asks in this case. */
@@ -122,7 +154,9 @@ function evaluateSecondRun(
   const terms = {
     bypassSandbox: true,
     ...("sandbox" in chosen ? { sandbox: chosen.sandbox } : {}),
-    ...chooseGate(selected.executor, rules, policy, command, newId),
+    ...chooseGate({ executor: selected.executor, isHeld: false, isSandboxed: false }, rules, policy, command, {
+      newId,
+    }),
     command,
     proposedAmendment: rules.propose(command, asking, resolved.prefixRule),
   };

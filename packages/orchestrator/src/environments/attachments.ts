@@ -1,8 +1,7 @@
 import type { Channel } from "@codex/channel";
 import { type Clock, waitAtMost, waitUnlessAborted } from "@codex/clock";
-import { ExecutorConnection, ProblemLog, type SessionOwner } from "@codex/executor-client";
+import { type AnswerProgram, ExecutorConnection, ProblemLog, type SessionOwner } from "@codex/executor-client";
 import type { ProcessOutcome } from "@codex/executor-protocol";
-import type { AskingPrograms } from "../calls/asking-programs.js";
 import type { Catalog } from "../catalog/catalog.js";
 import type { Config } from "../config.js";
 import { asOrchestratorErrors, closedError, connectFailure, OrchestratorError } from "../errors.js";
@@ -28,7 +27,9 @@ interface Context {
   sessions: SessionTable;
   environments: EnvironmentTable;
   closing: AbortSignal;
-  getPrograms: () => Pick<AskingPrograms, "answer" | "remove">;
+  answerProgram: AnswerProgram;
+  /** The command with these questions about its programs has ended. */
+  forgetPrograms: (key: string) => void;
 }
 
 /** An attempt to attach: it has an effect only while it is the current one of its name. */
@@ -178,7 +179,7 @@ export class Attachments {
         owner,
         signal,
         reconnect: connect === undefined ? undefined : { connect, random: jitter },
-        answerProgram: (question, signal) => this.#context.getPrograms().answer(question, signal),
+        answerProgram: this.#context.answerProgram,
         onToolsChanged: () => problems.guard("onToolsChanged", () => onToolsChanged?.(name)),
         onSessionExited: (owner, processId, outcome) => this.#endSession({ owner, problems }, processId, outcome),
         onInterrupted: (reason) => problems.guard("onOffline", () => onOffline?.(name, reason, true)),
@@ -211,7 +212,7 @@ export class Attachments {
     if (session === undefined || session.isExitReported) return;
     session.isExitReported = true;
     session.state = { kind: "ended", outcome };
-    if (session.programsKey !== undefined) this.#context.getPrograms().remove(session.programsKey);
+    if (session.programsKey !== undefined) this.#context.forgetPrograms(session.programsKey);
     const exited = { executor: from.owner.name, sessionId: session.id, outcome };
     from.problems.guard("onSessionExited", () => events.onSessionExited?.(exited));
   }
