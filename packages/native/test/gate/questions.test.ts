@@ -3,7 +3,9 @@ import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { ProgramQuestion, ProgramVerdict } from "@codex/exec-gate";
 import { describe, expect, it } from "vitest";
+import type { Command } from "../../src/gate/command-table.js";
 import type { GateQuestions } from "../../src/gate/gate.js";
+import { Questions, type WaitingCaller } from "../../src/gate/questions.js";
 import { BWRAP, isGateLikely, useGate } from "./support.js";
 
 /** Answers as it is told, and remembers what it was asked. */
@@ -45,20 +47,6 @@ describe.runIf(isGateLikely)("a program that waits for an answer", () => {
     expect(other.output).toBe("1\n2\n3\n");
     decide("declined");
     expect((await waiting).reports).toMatchObject([{ decision: "refused", reason: "declined", rule: "r0" }]);
-  });
-
-  it("shares the question of others that are the same, and of no others", async () => {
-    let decide = () => {};
-    const all = new Promise<void>((resolve) => (decide = resolve));
-    const { asked, questions } = createAsking(async () => {
-      if (asked.length === 2) decide();
-      await all;
-      return "run";
-    });
-    const script = "touch one & touch one & touch one & touch two & wait; ls";
-    const { output } = await gate.run({ script, rules, questions });
-    expect(output).toBe("one\ntwo\n");
-    expect(asked.map(({ argv }) => argv[1]).sort()).toEqual(["one", "two"]);
   });
 
   it("is refused where there is no answer in time, and the question is withdrawn", async () => {
@@ -105,6 +93,60 @@ describe.runIf(isGateLikely)("a program that waits for an answer", () => {
     const { output } = await gate.run({ script, rules: both, questions });
     expect(output).toBe("ran\n");
     expect(asked).toHaveLength(1);
+  });
+});
+
+describe("open questions", () => {
+  const command = { mark: 1n, questions: { most: 2, timeoutMs: 100 } } as Command;
+  const createCaller = (tid: number, word: string): WaitingCaller => ({
+    notification: { id: BigInt(tid), tid } as WaitingCaller["notification"],
+    command,
+    call: {
+      path: Buffer.from("/bin/touch"),
+      argv: [Buffer.from("touch"), Buffer.from(word)],
+      program: { file: "/bin/touch", argv: ["touch", word], isTrusted: false },
+      file: undefined,
+    },
+    rule: "r",
+  });
+
+  it("are shared by callers of the same program in the same directory, and by no others", () => {
+    const sent: string[] = [];
+    const open = new Questions(
+      ({ type, id }) => sent.push(`${type} ${id}`),
+      () => 0,
+    );
+    const [one, same, elsewhere, other] = [1, 2, 3, 4].map((tid) => createCaller(tid, "one"));
+    expect([open.add(one!, "/a"), open.add(same!, "/a"), open.add(elsewhere!, "/b")]).toEqual([
+      "waits",
+      "waits",
+      "waits",
+    ]);
+    expect(sent).toEqual(["question 0", "question 1"]);
+    expect(open.add(createCaller(5, "two"), "/a")).toBe("unasked"); // the command has asked twice
+    expect(open.take(0)).toEqual([one, same]);
+    open.noteRefused(one!, "declined");
+    expect(open.add(createCaller(1, "one"), "/a")).toBe("declined");
+    expect(open.add(other!, "/b")).toBe("waits");
+    expect(open.takeGone((caller) => caller === elsewhere)).toEqual([elsewhere]);
+    expect(open.takeAll(1n)).toEqual([other]);
+    expect(sent).toEqual(["question 0", "question 1", "withdrawn 1"]);
+    expect(open.isOpen).toBe(false);
+  });
+
+  it("are withdrawn when their time is over, and not before", () => {
+    let now = 0;
+    const open = new Questions(
+      () => {},
+      () => now,
+    );
+    const caller = createCaller(1, "one");
+    open.add(caller, "/");
+    now = 99;
+    expect(open.takeOverdue()).toEqual([]);
+    now = 100;
+    expect(open.takeOverdue()).toEqual([caller]);
+    expect(open.take(0)).toEqual([]);
   });
 });
 
