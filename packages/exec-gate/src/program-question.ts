@@ -4,6 +4,8 @@ export interface ProgramQuestion {
   program: string;
   /** Its words; cut, where they are long. */
   argv: readonly string[];
+  /** Set where `argv` is not all of its words. */
+  isCut?: boolean | undefined;
   /** The directory in which it would run, as its caller sees it; absent if it could not be read. */
   cwd?: string | undefined;
   /** The id of the rule that asks. */

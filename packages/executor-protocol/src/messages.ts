@@ -260,13 +260,18 @@ export const programQuestionSchema = z.object({
   program: z.string(),
   /** Its words; cut, where they are long. */
   argv: z.readonly(z.array(z.string())),
+  /** Set where `argv` is not all of its words: an answer to this question covers no other one. */
+  isCut: z.optional(z.boolean()),
   /** Where it would run, as its caller sees it. */
   cwd: z.optional(z.string()),
   /** The id of the rule that asks. */
   rule: z.string(),
 });
 /** A program that waits to be started until somebody has decided about it. */
-export type ProgramQuestion = Pick<z.infer<typeof programQuestionSchema>, "program" | "argv" | "cwd" | "rule">;
+export type ProgramQuestion = Pick<
+  z.infer<typeof programQuestionSchema>,
+  "program" | "argv" | "isCut" | "cwd" | "rule"
+>;
 /** Notification: the answer to a question is not needed any more. */
 export const programQuestionWithdrawnSchema = z.object({
   type: z.literal("program_question_withdrawn"),

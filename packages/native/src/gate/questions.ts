@@ -1,6 +1,6 @@
-import type { ProgramQuestion, ProgramVerdict } from "@codex/exec-gate";
+import { MAX_JUDGED_WORDS, type ProgramQuestion, type ProgramVerdict } from "@codex/exec-gate";
 import { evictOldest } from "@codex/values";
-import { MAX_REFUSED_CALLERS } from "../limits.js";
+import { MAX_REFUSED_CALLERS, MAX_REPORTED_CHARACTERS } from "../limits.js";
 import type { Command } from "./command-table.js";
 import type { ReadCall } from "./judge-call.js";
 import type { Notification } from "./listener.js";
@@ -69,7 +69,8 @@ export class Questions {
     this.#asked.set(mark, asked);
     const before = asked.refused.get(notification.tid);
     if (before?.words === wordsOf(caller)) return before.why;
-    const same = [...this.#open.values()].find((each) => each.mark === mark && each.key === key);
+    const isCut = call.argv.length > MAX_JUDGED_WORDS || lengthOf(program.argv) > MAX_REPORTED_CHARACTERS;
+    const same = isCut ? undefined : [...this.#open.values()].find((each) => each.mark === mark && each.key === key);
     if (same !== undefined) {
       same.callers.push(caller);
       return "waits";
@@ -78,7 +79,13 @@ export class Questions {
     asked.count += 1;
     const id = this.#nextId++;
     this.#open.set(id, { id, mark, key, deadline: this.#now() + questions.timeoutMs, callers: [caller] });
-    const question: ProgramQuestion = { program: name, argv: cutWords(program.argv), cwd, rule };
+    const question: ProgramQuestion = {
+      program: name,
+      argv: cutWords(program.argv),
+      cwd,
+      rule,
+      ...(isCut ? { isCut } : {}),
+    };
     this.#send({ type: "question", mark, id, question });
     return "waits";
   }
@@ -132,5 +139,7 @@ export class Questions {
     return meant.flatMap(({ callers }) => callers);
   }
 }
+
+const lengthOf = (words: readonly string[]): number => words.reduce((sum, word) => sum + word.length + 1, 0);
 
 const wordsOf = ({ call }: WaitingCaller): string => JSON.stringify(call.argv.map((word) => word.toString("latin1")));

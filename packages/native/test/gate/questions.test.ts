@@ -134,6 +134,16 @@ describe("open questions", () => {
     expect(open.isOpen).toBe(false);
   });
 
+  it("about words that cannot be shown whole are shared by none, and say so", () => {
+    const sent: boolean[] = [];
+    const open = new Questions(
+      (message) => sent.push(message.type === "question" && message.question.isCut === true),
+      () => 0,
+    );
+    for (const tid of [1, 2]) open.add(createCaller(tid, "x".repeat(5000)), "/");
+    expect(sent).toEqual([true, true]);
+  });
+
   it("are withdrawn when their time is over, and not before", () => {
     let now = 0;
     const open = new Questions(

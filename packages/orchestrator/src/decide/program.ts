@@ -10,6 +10,8 @@ export interface ProgramDeed {
   /** Its file, or the path by which it was called. */
   readonly program: string;
   readonly argv: readonly string[];
+  /** Set where `argv` is not all of its words. */
+  readonly isCut?: boolean | undefined;
   /** The directory in which it would run. */
   readonly cwd: string;
   /** The rule that asks, as a person reads it. */
@@ -20,10 +22,11 @@ export interface ProgramDeed {
 
 /** The rule asks whatever else the policy says; a decision for the session covers this file with these words in this directory. */
 export function evaluateProgram(
-  { environment, program, argv, cwd, rule, command }: ProgramDeed,
+  { environment, program, argv, isCut = false, cwd, rule, command }: ProgramDeed,
   { newId }: Pick<DecidePorts, "newId">,
 ): Evaluation<undefined> {
-  const reason = `rule ${rule} asks before the program ${program}, which the running command starts: ${command.join(" ")}`;
+  const cut = isCut ? "; only the beginning of its arguments is shown, and an answer is for this once" : "";
+  const reason = `rule ${rule} asks before the program ${program}, which the running command starts: ${command.join(" ")}${cut}`;
   const words = argv.length === 0 ? [program] : argv;
   const request = createOwnRequest({
     id: newId(),
@@ -44,7 +47,8 @@ export function evaluateProgram(
       reason,
       question: {
         request,
-        keys: [JSON.stringify(["program", environment, program, argv, cwd])],
+        // What is not shown must not be remembered either.
+        keys: isCut ? [] : [JSON.stringify(["program", environment, program, argv, cwd])],
         digest: digestQuestion(request),
       },
     },
