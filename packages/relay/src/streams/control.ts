@@ -39,6 +39,9 @@ export type ControlMessage = z.infer<typeof controlSchema>;
 /** Progress of the sender. */
 export type StreamState = Extract<ControlMessage, { type: "state" }>;
 
+/** A harness's request to continue a stream over another link. */
+export type ResumeRequest = Extract<ControlMessage, { type: "resume" }>;
+
 export const encodeControl = (message: ControlMessage): Buffer => Buffer.from(JSON.stringify(message));
 
 /** Decodes a control message; undefined for one of a later version. */

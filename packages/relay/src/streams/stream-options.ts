@@ -3,7 +3,7 @@ import type { Clock } from "@codex/clock";
 
 /** Options of a stream. */
 export interface StreamOptions {
-  /** Role of this end: a harness offers acknowledgements, an executor accepts them. */
+  /** Role of this end: a harness offers acknowledgements, an executor with `createSessionId` accepts them. */
   role: "harness" | "executor";
   clock: Clock;
   limits?: Partial<ChannelLimits> | undefined;
