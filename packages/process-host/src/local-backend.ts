@@ -102,8 +102,7 @@ export function createLocalBackend(options: LocalBackendOptions = {}): ExecBacke
   };
   const context: LocalContext = {
     native,
-    openGate,
-    dropGate,
+    gate: { open: openGate, drop: dropGate },
     guard,
     marks,
     pids,

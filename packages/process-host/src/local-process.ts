@@ -1,26 +1,23 @@
 import {
-  DEFAULT_LOG_LIMITS,
   type ExecProcess,
   type GateState,
   type InputWait,
-  type LogHost,
   MAX_WRITE_BYTES,
+  type OutputLog,
   ProcessError,
   type ProcessSignal,
   type ProcessSpec,
   type ProcessStdio,
-  RetainedLog,
   type SandboxDenial,
   type SandboxType,
   type SentSignal,
-  StartError,
   type TerminateOptions,
   type TerminationReceipt,
   WriteError,
 } from "@codex/exec-backend";
-import type { EndedBy, OutputStream, ProcessOutcome, TerminalSize } from "@codex/executor-protocol";
-import type { ChildStart, ExitStatus, Gate, GatedStart, Marks, Native } from "@codex/native";
-import { GateError, getSignalName } from "@codex/native";
+import type { EndedBy, ProcessOutcome, TerminalSize } from "@codex/executor-protocol";
+import type { ExitStatus, Marks, Native } from "@codex/native";
+import { getSignalName } from "@codex/native";
 import type { CommandSandbox, WrappedCommand } from "@codex/sandbox";
 import type { Counter } from "@codex/telemetry";
 import { defined } from "@codex/values";
@@ -32,9 +29,11 @@ import { guardGroup, guardPlaceholders } from "./guard/guard-process.js";
 import { getInputDirectory, getInputWait } from "./proc/input-wait.js";
 import type { FirstProcess, PidSequence } from "./proc/pid-sequence.js";
 import { type SandboxedExit, settleSandboxedExit } from "./sandboxed-exit.js";
-import type { LaunchEvents, Launched } from "./start/attach.js";
-import { launch, type SpawnGated } from "./start/launch.js";
-import { closedStdin, type StdinWriter } from "./stdin-writer.js";
+import type { Launched } from "./start/attach.js";
+import { launch } from "./start/launch.js";
+import { type HostGate, openProcessGate, type ProcessGate } from "./start/process-gate.js";
+import { ProcessRecord } from "./start/process-record.js";
+import type { StdinWriter } from "./stdin-writer.js";
 
 /** A process of this host, with what its backend needs to manage it. */
 export interface LocalProcess extends ExecProcess {
@@ -49,10 +48,7 @@ export interface LocalContext {
   marks: Marks;
   pids: PidSequence;
   sandbox: CommandSandbox;
-  /** The gate of this host, opened with the first use; or why there is none. */
-  openGate(): Promise<Gate | { missing: string }>;
-  /** The gate has failed: the next use opens another. */
-  dropGate(failed: Gate): Promise<unknown>;
+  gate: HostGate;
   outputBytes: Counter;
   onExit(): void;
   /** Called when a process is disposed of. `heldBytes`: its output in memory. */
@@ -89,94 +85,111 @@ async function startWrapped(
   wrapped: WrappedCommand | undefined,
   context: LocalContext,
 ): Promise<LocalProcess> {
-  const child = new LocalChild(spec, wrapped, context);
-  const spawnGated = await child.openGate(spec);
+  const { native, marks, pids, guard } = context;
+  const mark = marks.next();
+  const start: Start = { mark, startedBefore: pids.started, startedAt: performance.now() };
+  const record = new ProcessRecord(spec.log, context);
+  const gate = await openProcessGate(spec, mark, wrapped, context.gate);
+  const markStart = <T>(spawn: () => T) => (native.marks === undefined ? spawn() : native.marks.give(mark, spawn));
   try {
-    child.adopt(await launch(spec, file, context.native, child, { wrapped, spawnGated }));
-    return child;
+    const launched = await launch(spec, file, { native, record, markStart, wrapped, spawnGated: gate?.spawn });
+    guardGroup(launched.pid, guard);
+    return new LocalChild(spec.stdio, { start, wrapped, gate, record, launched }, context);
   } catch (error) {
-    child.endGate();
+    gate?.end();
     throw error;
   }
+}
+
+/** What was known before a process was started. */
+interface Start {
+  mark: bigint;
+  /** Processes that the host had started before this one. */
+  startedBefore: number | undefined;
+  /** By the monotonic clock, ms. */
+  startedAt: number;
+}
+
+/** A process that has just been started. */
+interface Started {
+  start: Start;
+  wrapped: WrappedCommand | undefined;
+  gate: ProcessGate | undefined;
+  record: ProcessRecord;
+  launched: Launched;
 }
 
 /**
  * There may be thousands, most of them ended and retained for their output: it is a class, retains only the parts of its spec
  * that it needs, and drops what is not needed after its end.
  */
-class LocalChild implements LocalProcess, LaunchEvents, LogHost {
+class LocalChild implements LocalProcess {
   readonly #context: LocalContext;
   readonly #stdio: ProcessStdio;
-  readonly #mark: bigint;
-  /** Processes that the host had started before this one. */
-  readonly #startedBefore: number | undefined;
+  readonly #start: Start;
   readonly sandboxType: SandboxType | undefined;
-  readonly log: RetainedLog;
-  readonly startedAt = performance.now();
+  readonly pid: number;
   readonly exited: Promise<ProcessOutcome>;
   readonly closed: Promise<void>;
+  readonly #record: ProcessRecord;
+  readonly #target: SignalTarget;
+  readonly #gate: ProcessGate | undefined;
   #resolveExited: ((outcome: ProcessOutcome) => void) | undefined;
-  #resolveClosed: (() => void) | undefined;
   /** Undefined once it has ended. */
   #wrapped: WrappedCommand | undefined;
-  #stdin: StdinWriter = closedStdin;
-  /** Undefined once the output is complete. */
-  #launched: Launched | undefined;
-  #target!: SignalTarget;
-  #pid = 0;
+  #stdin: StdinWriter;
+  /** Undefined on pipes, and once the output is complete. */
+  #resize: Launched["resize"];
   /** Pid of the first process of its sandbox, once the guard has it. */
   #init: number | undefined;
   #outcome: ProcessOutcome = { kind: "running" };
   #denial: SandboxDenial | undefined;
-  #gate: GateState | undefined;
-  #endGate = () => {};
   /** The first cause of its termination; a death by signal is attributed to it. */
   #cause: EndedBy | undefined;
   /** Signals that were sent before the end. */
   #sent: Set<string> | undefined;
-  #openStreams: number;
-  #onStreamsEnded: (() => void) | undefined;
   #groupGone = false;
   #disposed = false;
 
-  constructor(spec: ProcessSpec, wrapped: WrappedCommand | undefined, context: LocalContext) {
+  constructor(stdio: ProcessStdio, { start, wrapped, gate, record, launched }: Started, context: LocalContext) {
+    const { pid } = launched;
     this.#context = context;
-    this.#stdio = spec.stdio;
-    this.#mark = context.marks.next();
-    this.#startedBefore = context.pids.started;
+    this.#stdio = stdio;
+    this.#start = start;
     this.#wrapped = wrapped;
+    this.#gate = gate;
+    this.#record = record;
+    this.#stdin = launched.stdin;
+    this.#resize = launched.resize;
+    this.pid = pid;
     this.sandboxType = wrapped?.type;
-    this.log = new RetainedLog({ ...DEFAULT_LOG_LIMITS, ...spec.log }, this);
-    this.#openStreams = spec.stdio.kind === "pty" ? 1 : 2;
+    const status = wrapped?.status;
+    this.#target = status === undefined ? new GroupTarget(pid) : createSandboxTarget(pid, status, this.#isTerminal);
     this.exited = new Promise((resolve) => {
       this.#resolveExited = resolve;
     });
-    this.closed = new Promise((resolve) => {
-      this.#resolveClosed = resolve;
+    void record.exit.then((exit) => this.#onExit(exit));
+    const streamsEnded = record.streamsEnded.then(() => {
+      if (this.#isTerminal) this.#closeStdin(); // the terminal is its only stream
     });
-  }
-
-  /** Called once it was started. @throws StartError when it had to be killed again, because the guard could not record it */
-  adopt(launched: Launched): void {
-    const { pid } = launched;
-    this.#launched = launched;
-    this.#stdin = launched.stdin;
-    this.#pid = pid;
-    const status = this.#wrapped?.status;
-    this.#target = status === undefined ? new GroupTarget(pid) : createSandboxTarget(pid, status, this.#isTerminal);
-    guardGroup(pid, this.#context.guard);
-    this.#wrapped?.onBroken?.(() => this.#send("SIGKILL"));
+    this.closed = Promise.all([this.exited, streamsEnded]).then(() => this.#complete());
+    wrapped?.onBroken?.(() => this.#send("SIGKILL"));
+    void gate?.broken.then(() => this.#send("SIGKILL"));
     void status?.started.then((init) => {
       if (init !== undefined && !this.#groupGone) this.#guardInit(init);
     });
   }
 
-  get pid(): number {
-    return this.#pid;
+  get log(): OutputLog {
+    return this.#record.log;
+  }
+
+  get startedAt(): number {
+    return this.#start.startedAt;
   }
 
   get first(): FirstProcess {
-    return { pid: this.#pid, started: this.#startedBefore };
+    return { pid: this.pid, started: this.#start.startedBefore };
   }
 
   get outcome(): ProcessOutcome {
@@ -188,48 +201,7 @@ class LocalChild implements LocalProcess, LaunchEvents, LogHost {
   }
 
   get gate(): GateState | undefined {
-    return this.#gate;
-  }
-
-  /** How it is started with these rules; undefined without any, or where they cannot be held. */
-  async openGate({ gate: rules, programQuestions: questions }: ProcessSpec): Promise<SpawnGated | undefined> {
-    if (rules === undefined) return undefined;
-    const gate = await this.#context.openGate();
-    if ("missing" in gate) {
-      if (rules.required === true) {
-        const reason = `the programs that it starts cannot be judged: ${gate.missing}`;
-        throw new StartError("os_error", `nothing was started: ${reason}`);
-      }
-      this.#gate = { kind: "missing", reason: gate.missing };
-      return undefined;
-    }
-    const mark = this.#mark;
-    this.#gate = { kind: "held", reports: [], omitted: 0 };
-    this.#endGate = () => gate.end(mark);
-    const held: Omit<GatedStart, keyof ChildStart> = {
-      mark,
-      rules,
-      isSandboxed: this.#wrapped !== undefined,
-      wrappers: this.#wrapped?.wrappers ?? 0,
-      trusted: [],
-      questions,
-      onReports: (reports, omitted) => {
-        this.#gate = { kind: "held", reports, omitted };
-      },
-      // Nothing judges its programs any more.
-      onBroken: () => this.#send("SIGKILL"),
-    };
-    return (child) =>
-      gate.spawn({ ...child, ...held }).catch((error: unknown) => {
-        if (error instanceof GateError) void this.#context.dropGate(gate).catch(() => {}); // it has ended
-        throw error;
-      });
-  }
-
-  /** None of its processes is left, or it was not started. */
-  endGate(): void {
-    this.#endGate();
-    this.#endGate = () => {};
+    return this.#gate?.state;
   }
 
   async write(bytes: Uint8Array): Promise<void> {
@@ -260,9 +232,9 @@ class LocalChild implements LocalProcess, LaunchEvents, LogHost {
   async resize(size: TerminalSize): Promise<void> {
     checkSize(size);
     if (!this.#isTerminal) throw new ProcessError("no_terminal", "the process has no terminal to resize");
-    if (this.#launched === undefined) throw new ProcessError("exited", "the terminal is gone");
+    if (this.#resize === undefined) throw new ProcessError("exited", "the terminal is gone");
     try {
-      this.#launched.resize?.(size);
+      this.#resize(size);
     } catch (error) {
       throw new ProcessError("exited", "the terminal is gone", { cause: error });
     }
@@ -282,7 +254,7 @@ class LocalChild implements LocalProcess, LaunchEvents, LogHost {
         {
           getGroup: () => (this.checkGroup() ? undefined : target.getGroup()),
           marks,
-          mark: this.#mark,
+          mark: this.#start.mark,
           first: this.first,
           pids,
         },
@@ -297,56 +269,15 @@ class LocalChild implements LocalProcess, LaunchEvents, LogHost {
   }
 
   dispose(): void {
-    if (!this.#disposed) this.#context.onDispose(this.log.heldBytes);
+    if (!this.#disposed) this.#context.onDispose(this.#record.log.heldBytes);
     this.#disposed = true;
     this.#closeStdin();
-    for (const source of this.#launched?.sources ?? []) source.close();
-    this.log.close();
+    this.#record.close();
   }
 
   checkGroup(): boolean {
     if (!this.#groupGone && !this.#isRunning && !this.#target.exists()) this.#forgetGroup();
     return this.#groupGone;
-  }
-
-  mark<T>(start: () => T): T {
-    const { marks } = this.#context.native;
-    return marks === undefined ? start() : marks.give(this.#mark, start);
-  }
-
-  onOutput(stream: OutputStream, bytes: Buffer): void {
-    this.#context.outputBytes.value += bytes.length;
-    this.log.append(stream, bytes);
-  }
-
-  onStreamEnd(): void {
-    this.#openStreams -= 1;
-    if (this.#isTerminal) this.#closeStdin(); // the terminal is its only stream
-    if (this.#openStreams === 0) this.#onStreamsEnded?.();
-    this.#closeIfDone();
-  }
-
-  onExit(status: ExitStatus): void {
-    const wrapped = this.#wrapped;
-    if (wrapped === undefined) return this.#finishPlain(status);
-    const streamsEnded = new Promise<void>((resolve) => {
-      if (this.#openStreams === 0) resolve();
-      else this.#onStreamsEnded = resolve;
-    });
-    const settled = settleSandboxedExit(wrapped, status, { log: this.log, streamsEnded });
-    this.#context.onRelease(settled.then((exit) => this.#finishSandboxed(exit)));
-  }
-
-  onPressure(pause: boolean): void {
-    for (const source of this.#launched?.sources ?? []) pause ? source.pause() : source.resume();
-  }
-
-  now(): number {
-    return performance.now();
-  }
-
-  onDropped(bytes: Buffer): void {
-    this.#context.native.readMemory.pipeChunks.release(bytes);
   }
 
   get #isRunning(): boolean {
@@ -369,14 +300,14 @@ class LocalChild implements LocalProcess, LaunchEvents, LogHost {
     }
     if (this.#target.send(signal)) return true;
     // Between fork and setsid the group does not exist yet, but the process does.
-    return this.#isRunning && signalProcess(this.#pid, signal);
+    return this.#isRunning && signalProcess(this.pid, signal);
   }
 
   #forgetGroup(): void {
     if (this.#groupGone) return;
     this.#groupGone = true;
-    this.endGate();
-    this.#context.guard.remove(this.#pid);
+    this.#gate?.end();
+    this.#context.guard.remove(this.pid);
     if (this.#init !== undefined) this.#context.guard.removeProcess(this.#init);
   }
 
@@ -388,6 +319,13 @@ class LocalChild implements LocalProcess, LaunchEvents, LogHost {
     } catch {
       signalProcess(init, "SIGKILL"); // without the guard it could outlive this process
     }
+  }
+
+  #onExit(status: ExitStatus): void {
+    const wrapped = this.#wrapped;
+    if (wrapped === undefined) return this.#finishPlain(status);
+    const settled = settleSandboxedExit(wrapped, status, this.#record);
+    this.#context.onRelease(settled.then((exit) => this.#finishSandboxed(exit)));
   }
 
   #finishPlain(status: ExitStatus): void {
@@ -425,21 +363,17 @@ class LocalChild implements LocalProcess, LaunchEvents, LogHost {
     this.#outcome = outcome;
     this.#wrapped = undefined;
     this.#sent = undefined;
-    this.#onStreamsEnded = undefined;
     this.checkGroup();
     this.#resolveExited?.(outcome);
     this.#resolveExited = undefined;
-    this.#closeIfDone();
     this.#context.onExit();
   }
 
-  #closeIfDone(): void {
-    if (this.#openStreams > 0 || this.#isRunning) return;
-    this.log.finish();
+  /** It has exited and its streams have ended. */
+  #complete(): void {
+    this.#record.log.finish();
     this.#closeStdin(); // no process reads it any more
-    this.#launched = undefined;
-    this.#resolveClosed?.();
-    this.#resolveClosed = undefined;
+    this.#resize = undefined;
   }
 }
 

@@ -16,7 +16,7 @@ export interface SandboxedExit {
 export async function settleSandboxedExit(
   wrapped: WrappedCommand,
   spawned: ExitStatus,
-  { log, streamsEnded }: { log: OutputLog; streamsEnded: Promise<void> },
+  { log, streamsEnded }: { readonly log: OutputLog; readonly streamsEnded: Promise<void> },
 ): Promise<SandboxedExit> {
   await wrapped.release();
   const status = getStatus(wrapped, spawned);

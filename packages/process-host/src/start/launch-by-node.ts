@@ -1,12 +1,13 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { StartError } from "@codex/exec-backend";
 import type { TerminalSize } from "@codex/executor-protocol";
-import type { Native } from "@codex/native";
 import { getSignalName, readStream } from "@codex/native";
 import { messageOf } from "@codex/values";
 import { closedStdin, createPipeWriter } from "../stdin-writer.js";
 import type { Launched } from "./attach.js";
-import { attachTerminal, type LaunchEvents, StreamSink } from "./attach.js";
+import { attachTerminal } from "./attach.js";
+import type { Launcher } from "./launcher.js";
+import type { ProcessRecord } from "./process-record.js";
 import type { Program } from "./program.js";
 import { startError } from "./start-error.js";
 
@@ -14,12 +15,11 @@ import { startError } from "./start-error.js";
 export async function spawnOnPipes(
   { file, argv, cwd, env, descriptors }: Program,
   openStdin: boolean,
-  { readTurns }: Native,
-  events: LaunchEvents,
+  { native: { readTurns }, record, markStart }: Launcher,
 ): Promise<Launched> {
   const child = await spawnChild(
     () =>
-      events.mark(() =>
+      markStart(() =>
         spawn(file, argv.slice(1), {
           argv0: argv[0]!,
           cwd,
@@ -28,15 +28,13 @@ export async function spawnOnPipes(
           stdio: [openStdin ? "pipe" : "ignore", "pipe", "pipe", ...descriptors],
         }),
       ),
-    events,
+    record,
   );
+  record.read("stdout", (sink) => readStream(child.stdout!, readTurns, sink));
+  record.read("stderr", (sink) => readStream(child.stderr!, readTurns, sink));
   return {
     pid: child.pid!,
     stdin: child.stdin === null ? closedStdin : createPipeWriter(child.stdin),
-    sources: [
-      readStream(child.stdout!, readTurns, new StreamSink("stdout", events)),
-      readStream(child.stderr!, readTurns, new StreamSink("stderr", events)),
-    ],
     resize: undefined,
   };
 }
@@ -45,24 +43,24 @@ export async function spawnOnPipes(
 export async function forkOnTerminal(
   { file, argv, cwd, env: variables, descriptors }: Program,
   size: TerminalSize,
-  native: Native,
-  events: LaunchEvents,
+  launcher: Launcher,
 ): Promise<Launched> {
+  const { native, record, markStart } = launcher;
   const onExit = (code: number, signal: number) =>
-    events.onExit(signal === 0 ? { code } : { signal: getSignalName(signal) });
+    record.onExit(signal === 0 ? { code } : { signal: getSignalName(signal) });
   if (descriptors.length > 0) throw new StartError("no_terminal", "no terminal in a sandbox: the C library is too old");
   const env = Object.entries(variables).map(([name, value]) => `${name}=${value}`);
   try {
     const args = argv.slice(1);
-    const { master, pid } = events.mark(() => native.forkTerminal({ file, args, env, cwd, size, onExit }));
-    return { pid, ...attachTerminal(master, native, events) };
+    const { master, pid } = markStart(() => native.forkTerminal({ file, args, env, cwd, size, onExit }));
+    return { pid, ...attachTerminal(master, launcher) };
   } catch (cause) {
     throw new StartError("no_terminal", `no terminal could be opened: ${messageOf(cause)}`, { cause });
   }
 }
 
 /** Resolves once the process exists. A failure of the system call itself becomes a StartError. */
-function spawnChild(start: () => ChildProcess, events: LaunchEvents): Promise<ChildProcess> {
+function spawnChild(start: () => ChildProcess, record: ProcessRecord): Promise<ChildProcess> {
   return new Promise((resolve, reject) => {
     let child: ChildProcess;
     try {
@@ -72,7 +70,7 @@ function spawnChild(start: () => ChildProcess, events: LaunchEvents): Promise<Ch
       return;
     }
     child.on("error", (error) => reject(startError(error)));
-    child.once("exit", (code, signal) => events.onExit(signal === null ? { code: code ?? 0 } : { signal }));
+    child.once("exit", (code, signal) => record.onExit(signal === null ? { code: code ?? 0 } : { signal }));
     if (child.pid !== undefined) resolve(child);
   });
 }
