@@ -2,7 +2,6 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import type { HostInfo } from "@codex/executor-protocol";
 import {
   findLiteralCommands,
-  findLiteralCommandsInTurns,
   findNestedCommands,
   type LiteralCommands,
   type ShellParser,
@@ -29,7 +28,11 @@ export async function analyzeCommand(
   const plain = hasScript ? undefined : readPlainly(argv, host);
   if (plain !== undefined) return plain;
   try {
-    return await readInTurns(argv, host, await getParser());
+    const parser = cacheTrees(await getParser());
+    const commands = splitTrusted(parser, argv, host);
+    // A script may be long: other work has its turn between the two readings.
+    await nextTurn();
+    return describe(argv, commands, findLiteralCommands(parser, argv));
   } catch (error) {
     const parseProblem = `the script in the command cannot be parsed: ${messageOf(error)}`;
     return { ...readCommand(argv, host, { parse: () => undefined }), parseProblem };
@@ -40,14 +43,6 @@ function readCommand(argv: readonly string[], host: HostInfo | undefined, fresh:
   const parser = cacheTrees(fresh);
   const commands = splitTrusted(parser, argv, host);
   return describe(argv, commands, findLiteralCommands(parser, argv));
-}
-
-/** A script may be long: other work has its turn after each part. */
-async function readInTurns(argv: readonly string[], host: HostInfo | undefined, fresh: ShellParser) {
-  const parser = cacheTrees(fresh);
-  const commands = splitTrusted(parser, argv, host);
-  await nextTurn();
-  return describe(argv, commands, await findLiteralCommandsInTurns(parser, argv, nextTurn));
 }
 
 function splitTrusted(parser: ShellParser, argv: readonly string[], host: HostInfo | undefined) {

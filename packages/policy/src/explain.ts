@@ -15,6 +15,8 @@ export interface Explanation {
   readonly inside: readonly ExplainedCommand[];
   /** Further commands that it may run, which can only require approval: arguments of unknown programs. */
   readonly guessed: readonly ExplainedCommand[];
+  /** Beginnings of commands, to which a rule may apply that names more words: the next one is known only at run time. */
+  readonly begun: readonly ExplainedCommand[];
   /** False: there may be more inside than was found. */
   readonly isComplete: boolean;
   /** Why there may be more; undefined when a bound is the reason, or nothing is missing. */
@@ -23,6 +25,11 @@ export interface Explanation {
   readonly readsScript: boolean;
   readonly requirement: Requirement;
   readonly why: string;
+  /**
+   * The requirement in a sandbox where programs are judged when they start, which settles what is guessed, begun or incomplete here;
+   * undefined where nothing is.
+   */
+  readonly whereHeld: Requirement | undefined;
   /** The prefix that a person would be offered to save as a rule that allows it. */
   readonly proposedAmendment: readonly string[] | null;
 }
@@ -63,22 +70,29 @@ export function explainCommand(command: AnalyzedCommand, context: ExplainContext
     isSplit: command.isSplit,
     inside: inside.map((words) => explain(words, "inside")),
     guessed: (command.literals.guesses ?? []).map((words) => explain(words, "guessed")).filter(isRestricted),
+    begun: (command.literals.beginnings ?? []).map((words) => explain(words, "begun")).filter(isRestricted),
     isComplete: command.literals.complete,
     unclear: command.parseProblem ?? command.literals.unclear,
     readsScript: command.literals.readsScript === true,
     requirement: found,
     why: explainAll(found, context.approvalPolicy),
+    whereHeld: isSettled(command) ? undefined : evaluateRequirement(command, { ...judging, isHeld: true }),
     proposedAmendment: new RuleBook(context.rules, undefined).propose(command, asking, undefined),
   };
 }
 
 /** Where a command was found. */
-type Place = "plain" | "inside" | "guessed";
+type Place = "plain" | "inside" | "guessed" | "begun";
+
+/** The text says everything that the command runs. */
+const isSettled = ({ literals }: AnalyzedCommand): boolean =>
+  literals.complete && (literals.guesses ?? literals.beginnings) === undefined;
 
 function toAnalyzed(words: readonly string[], place: Place): AnalyzedCommand {
   if (place === "plain") return { commands: [words], isSplit: true, literals: { commands: [], complete: true } };
-  const found = place === "inside" ? { commands: [[...words]] } : { commands: [], guesses: [[...words]] };
-  return { commands: [], isSplit: true, literals: { ...found, complete: true } };
+  const one = [[...words]];
+  const found = { inside: { commands: one }, guessed: { guesses: one }, begun: { beginnings: one } }[place];
+  return { commands: [], isSplit: true, literals: { commands: [], ...found, complete: true } };
 }
 
 const isRestricted = ({ requirement: found }: ExplainedCommand) => found !== "skip";

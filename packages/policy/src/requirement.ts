@@ -197,6 +197,12 @@ function findRestrictions(
     const verdict = evaluateRules(words, context.rules) ?? evaluateDanger(words);
     if (verdict !== undefined && verdict.decision !== "allow") found.push({ words, verdict: toQuestion(verdict) });
   }
+  for (const words of literals.beginnings ?? []) {
+    const [rule] = context.rules?.matchLonger(words) ?? [];
+    if (rule === undefined) continue;
+    const reason = `what follows \`${words.join(" ")}\` is known only at run time, and rule ${rule.rule} may apply to it`;
+    found.push({ words, verdict: { decision: "prompt", reason, cause: { kind: "rule", rule: rule.rule } } });
+  }
   if (literals.complete || isBypassed(context)) return found;
   const reason = parseProblem ?? literals.unclear ?? describeTooComplex(sizeBytes);
   return [...found, { words: undefined, verdict: { decision: "prompt", reason, cause: { kind: "too_complex" } } }];

@@ -131,6 +131,11 @@ export function createEffectiveRules(policy: RulePolicy, cwd: string): RulesPort
   };
   return {
     restricts: asWritten.restricts,
+    matchLonger(words) {
+      const [program = "", ...rest] = words;
+      const named = program.includes("/") ? asWritten.matchLonger([posix.basename(program), ...rest]) : [];
+      return [...byName.matchLonger(words), ...named];
+    },
     match(command) {
       const [program = "", ...rest] = command;
       const matches = findLenient(command, program);

@@ -12,6 +12,8 @@ export interface RuleMatch {
 export interface RulesPort {
   /** Every rule that matches these words. */
   match(command: readonly string[]): readonly RuleMatch[];
+  /** The rules that ask before, or forbid, commands which begin with these words and have more. */
+  matchLonger(words: readonly string[]): readonly RuleMatch[];
   /** Whether some rule asks before a command or forbids one: a command that is not wholly known may then be one of those. */
   readonly restricts: boolean;
 }

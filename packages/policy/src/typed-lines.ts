@@ -168,6 +168,7 @@ function judge(lines: readonly string[], before: readonly string[], parser: Shel
       ...fresh.flatMap(({ commands }) => commands),
       ...together.flatMap(({ commands }) => commands.filter(isNew)),
     ],
+    beginnings: [...fresh, ...together].flatMap(({ beginnings = [] }) => beginnings.filter(isNew)),
     guesses: [...fresh, ...together].flatMap(({ guesses = [] }) => guesses.filter(isNew)),
     complete: fresh.every(({ complete }) => complete),
     ...defined({ unclear }),
@@ -175,5 +176,5 @@ function judge(lines: readonly string[], before: readonly string[], parser: Shel
   return { commands: [], isSplit: true, literals };
 }
 
-const keysOf = ({ commands, guesses = [] }: LiteralCommands): string[] =>
-  [...commands, ...guesses].map((words) => JSON.stringify(words));
+const keysOf = ({ commands, beginnings = [], guesses = [] }: LiteralCommands): string[] =>
+  [...commands, ...beginnings, ...guesses].map((words) => JSON.stringify(words));

@@ -60,6 +60,7 @@ describe("analyzeCommand", () => {
     });
     const rules = {
       restricts: true,
+      matchLonger: () => [],
       match: ([program]: readonly string[]) =>
         program === "make" ? [{ decision: "forbidden" as const, rule: "make" }] : [],
     };
@@ -67,7 +68,7 @@ describe("analyzeCommand", () => {
   });
 });
 
-it("other work has its turn between the parts of a long analysis", async () => {
+it("other work has its turn before the second reading of a script", async () => {
   const line = (at: number) =>
     `x${at}="$(echo ${at} | sed 's/a/b/')"; case "$x${at}" in a*) echo a ;; *) echo b ;; esac`;
   const script = Array.from({ length: 50 }, (_, at) => line(at)).join("\n");
@@ -80,6 +81,6 @@ it("other work has its turn between the parts of a long analysis", async () => {
   let timer = setImmediate(count);
   const found = await analyzeCommand(["/bin/bash", "-c", script], HOST, async () => parser);
   clearImmediate(timer);
-  expect(turns).toBeGreaterThanOrEqual(2);
+  expect(turns).toBeGreaterThanOrEqual(1);
   expect(found.literals).toEqual(findLiteralCommands(parser, ["/bin/bash", "-c", script]));
 });

@@ -23,6 +23,8 @@ const context = {
   unrestricted: false,
   os: "linux",
 } as const;
+const RESTRICTING = `prefix_rule(pattern=["git", "push"], decision="prompt")
+prefix_rule(pattern=["curl"], decision="forbidden")`;
 const explain = async (script: string) =>
   explainCommand(await analyzeCommand(["bash", "-lc", script], undefined, shellParser), context);
 
@@ -47,6 +49,17 @@ describe("explainCommand", () => {
       { words: ["git", "status"], requirement: "skip" },
       { words: ["curl", "x"], requirement: "forbidden" },
     ]);
+  });
+
+  it("says what only the start of a program can settle", async () => {
+    const found = explainCommand(
+      await analyzeCommand(["bash", "-lc", "git $(cat verb) x; python3 -c 'run(\"curl u\")'"], undefined, shellParser),
+      { ...context, approvalPolicy: "on-request", rules: parseRulePolicy([{ file: "b.rules", text: RESTRICTING }]) },
+    );
+    expect(found.begun).toMatchObject([{ words: ["git"], requirement: "needsApproval" }]);
+    expect(found.guessed).toMatchObject([{ words: ["curl", "u"], requirement: "needsApproval" }]);
+    expect([found.requirement.kind, found.whereHeld?.kind]).toEqual(["needsApproval", "skip"]);
+    expect((await explain("git status")).whereHeld).toBeUndefined();
   });
 
   it.each([

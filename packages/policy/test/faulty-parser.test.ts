@@ -39,6 +39,7 @@ describe("a parser that answers nonsense", () => {
     expect(evaluateRequirement(command, { ...context, approvalPolicy: "on-request" }).kind).toBe("needsApproval");
     const rules = {
       restricts: true,
+      matchLonger: () => [],
       match: ([word]: readonly string[]) => (word === "rm" ? [{ decision: "forbidden" as const, rule: "r" }] : []),
     };
     expect(evaluateRequirement(command, { ...context, approvalPolicy: "on-request", rules }).kind).toBe("forbidden");

@@ -67,13 +67,13 @@ describe("is judged", () => {
     },
   );
 
-  it("forbids nearly all, and asks where it can only guess", async () => {
+  it("forbids what is spelled out plainly, and asks about the rest", async () => {
     const kinds = await Promise.all(
       SPELLED.map(async (variant) => judge(await analyze(variant), FORBIDDEN, "on-request")),
     );
-    const asked = SPELLED.filter((_, index) => kinds[index] === "needsApproval");
+    const forbidden = kinds.filter((kind) => kind === "forbidden");
     expect(SPELLED.length).toBeGreaterThan(300);
-    expect(asked.length).toBeLessThan(SPELLED.length / 8);
+    expect(forbidden.length).toBeGreaterThan(SPELLED.length / 3);
   });
 });
 

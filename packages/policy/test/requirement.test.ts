@@ -131,7 +131,7 @@ describe("reasons", () => {
 
 describe("a command that cannot be analyzed, where nothing is asked and nothing is sandboxed", () => {
   const bypass = { sandboxPermissions: "use_default", approvalPolicy: "never", unrestricted: true } as const;
-  const rules = (restricts: boolean) => ({ match: () => [], restricts });
+  const rules = (restricts: boolean) => ({ match: () => [], matchLonger: () => [], restricts });
   const cases: [string, string][] = [
     ["is long", `wc -c <<'EOF'\n${`${"x".repeat(1023)}\n`.repeat(100)}EOF`],
     ["is nested", `${"( ".repeat(300)}echo deep${" )".repeat(300)}`],
@@ -153,6 +153,7 @@ describe("a command that cannot be analyzed, where nothing is asked and nothing 
 describe("requirement with rules", () => {
   const rulesFor = (program: string, ...matches: RuleMatch[]) => ({
     match: (words: readonly string[]) => (words[0] === program ? matches : []),
+    matchLonger: () => [],
     restricts: matches.some(({ decision }) => decision !== "allow"),
   });
   const allow: RuleMatch = { decision: "allow", rule: "r-allow" };
@@ -234,6 +235,7 @@ describe("requirement with rules", () => {
   it("sees a forbidden command inside an opaque one, and lets no rule allow an opaque one by its parts", () => {
     expect(evaluateRequirement(OPAQUE, { ...base, rules: rulesFor("make", forbid) }).kind).toBe("forbidden");
     const allowAll = {
+      matchLonger: () => [],
       restricts: false,
       match: (words: readonly string[]) => (words[0] === "/bin/bash" ? [] : [allow]),
     };
@@ -314,7 +316,7 @@ describe("requirement with one rule, in a restricted sandbox", () => {
       ["dangerous", DANGEROUS],
     ] as const) {
       const match = (words: readonly string[]) => (words[0]?.startsWith("/bin/") ? [] : [RULES[rule]]);
-      const rules = { restricts: RULES[rule].decision !== "allow", match };
+      const rules = { restricts: RULES[rule].decision !== "allow", match, matchLonger: () => [] };
       const found = (["use_default", "require_escalated", "with_additional_permissions"] as const).map(
         (sandboxPermissions) => {
           const context = { approvalPolicy: POLICIES[policy]!, sandboxPermissions, unrestricted: false, rules };

@@ -1,5 +1,3 @@
-import { MAX_LITERAL_OUTPUT } from "./limits.js";
-
 const SIMPLE_ESCAPES: Readonly<Record<string, string>> = {
   a: "\x07",
   b: "\b",
@@ -13,27 +11,15 @@ const SIMPLE_ESCAPES: Readonly<Record<string, string>> = {
 };
 
 /** The escapes of `$'…'`: a null character ends the text. */
-export function decodeQuoted(text: string): string {
-  const decoded = decodeEscapes(
-    text.replace(/(\\[^c])|\\c([\s\S])/g, (match, other?: string, letter = "") =>
-      other === undefined ? String.fromCharCode(letter.charCodeAt(0) & 0x1f) : match,
-    ),
-  );
-  return decoded.split("\0", 1)[0] ?? "";
-}
+export const decodeQuoted = (text: string): string => decodeEscapes(text).split("\0", 1)[0] ?? "";
 
-/** The escapes of `echo -e` and `%b`: `\c` ends the output. */
-export function decodePrinted(text: string): { text: string; isEnd: boolean } {
-  const end = /^(?:[^\\]|\\[^c])*?(?=\\c)/s.exec(text)?.[0];
-  return { text: decodeEscapes(end ?? text), isEnd: end !== undefined };
-}
-
-/** The escapes of a format of `printf`. */
+/** The escapes of `$'…'` and `printf`. */
 export function decodeEscapes(text: string): string {
-  const escapes = /\\(?:x([0-9a-fA-F]{1,2})|u([0-9a-fA-F]{1,4})|U([0-9a-fA-F]{1,8})|0?([0-7]{1,3})|([\s\S]))/g;
+  const escapes = /\\(?:x([0-9a-fA-F]{1,2})|u([0-9a-fA-F]{1,4})|U([0-9a-fA-F]{1,8})|([0-7]{1,3})|c([\s\S])|([\s\S]))/g;
   const decoded = text.replace(
     escapes,
-    (_match, hex?: string, short?: string, long?: string, octal?: string, other = "") => {
+    (_match, hex?: string, short?: string, long?: string, octal?: string, letter?: string, other = "") => {
+      if (letter !== undefined) return String.fromCharCode(letter.charCodeAt(0) & 0x1f);
       if (octal !== undefined) return String.fromCodePoint(Number.parseInt(octal, 8) & 0xff);
       const digits = hex ?? short ?? long;
       if (digits === undefined) return SIMPLE_ESCAPES[other] ?? other;
@@ -41,5 +27,5 @@ export function decodeEscapes(text: string): string {
       return codePoint <= 0x10ffff ? String.fromCodePoint(codePoint) : "";
     },
   );
-  return decoded.slice(0, MAX_LITERAL_OUTPUT);
+  return decoded;
 }

@@ -3,14 +3,14 @@ import { MAX_COMMAND_LENGTH, MAX_COMMAND_WORDS } from "./limits.js";
 /** What a command runs in turn, as far as its arguments show. */
 export type NestedCommand =
   | { readonly kind: "command"; readonly argv: readonly string[] }
-  /** Text a shell runs; `args` are its $0, $1, … */
+  /** Text that a shell runs; `args` are its $0, $1, … */
   | { readonly kind: "script"; readonly script: string; readonly args: readonly string[] }
   /** A shell runs the file of this name. */
   | { readonly kind: "file"; readonly path: string }
   /** A shell runs what it reads. */
   | { readonly kind: "input-script" }
-  /** What is read becomes arguments; `placeholder` is replaced by them, else they come last. */
-  | { readonly kind: "input-arguments"; readonly argv: readonly string[]; readonly placeholder: string | undefined }
+  /** What is read becomes further arguments. */
+  | { readonly kind: "input-arguments"; readonly argv: readonly string[] }
   /** Each of these words may begin a command. */
   | { readonly kind: "suffixes"; readonly words: readonly string[] };
 
@@ -30,6 +30,8 @@ export const isTooLong = (argv: readonly string[]): boolean =>
 
 export const NO_NESTED_COMMANDS: NestedCommands = { inner: [], guesses: [], unclear: undefined };
 
+export const runs = (...inner: readonly NestedCommand[]): NestedCommands => ({ ...NO_NESTED_COMMANDS, inner });
+
 export const toCommand = (argv: readonly string[]): NestedCommand => ({ kind: "command", argv });
 
 export const toScript = (script: string, args: readonly string[] = []): NestedCommand => ({
@@ -38,5 +40,8 @@ export const toScript = (script: string, args: readonly string[] = []): NestedCo
   args,
 });
 
-/** Every suffix of an argument list, as a command. */
-export const toSuffixes = (words: readonly string[]): NestedCommand[] => [{ kind: "suffixes", words }];
+/** Any suffix of the arguments may be a command, and an argument with white space a script. */
+export const guessIn = (args: readonly string[]): NestedCommand[] => [
+  { kind: "suffixes", words: args },
+  ...args.filter((arg) => /\s/.test(arg)).map((arg) => toScript(arg.replace(/^--?[\w-]+=/, ""))),
+];

@@ -16,6 +16,3 @@ const MAX_NAME = 255;
 /** The lookahead keeps what it has matched: trying each part of a number again would take exponential time. */
 const INSTALLATION =
   /(?:[-.](?:static|distrib|real|orig|bin|restricted|stable|preview|beta)|(?=([-_.]?\d+(?:\.+\d+)*))\1)+\.*$/;
-
-/** A pattern in the name of a program, or the placeholder of a found file: `find -exec {} +`. `[` alone is a program. */
-export const GLOB = /[*?]|^[^[]*\[.*\]|\{\}/s;

@@ -69,29 +69,6 @@ export function getText(tree: SyntaxTree, node: SyntaxNode): string {
   return tree.script.slice(node.start, node.end);
 }
 
-/** Bodies of the functions of a script, by name. */
-export function listFunctions(tree: SyntaxTree): Map<string, SyntaxNode> {
-  const functions = new Map<string, SyntaxNode>();
-  const visit = (node: SyntaxNode) => {
-    if (node.type === "function_definition") {
-      const name = node.children.find(({ type }) => type === "word");
-      const at = node.children.findIndex(({ children }) => children.length > 0);
-      const [body, ...rest] = at === -1 ? [] : node.children.slice(at);
-      if (name !== undefined && body !== undefined) functions.set(getText(tree, name), addRedirects(body, rest));
-    }
-    for (const child of node.children) visit(child);
-  };
-  visit(tree.root);
-  return functions;
-}
-
-/** Redirections after a body apply to each call. */
-function addRedirects(body: SyntaxNode, rest: readonly SyntaxNode[]): SyntaxNode {
-  const last = rest.findLast(({ type }) => type.endsWith("_redirect"));
-  if (last === undefined || body.type === "redirected_statement") return body;
-  return { type: "redirected_statement", start: body.start, end: last.end, children: [body, ...rest] };
-}
-
 /** Parts of one word that are separate nodes of the grammar, with nothing between them. */
 export function joinAdjacent(nodes: readonly SyntaxNode[]): SyntaxNode[] {
   const words: SyntaxNode[] = [];

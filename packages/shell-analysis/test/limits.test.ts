@@ -1,16 +1,12 @@
 import { describe, expect, it } from "vitest";
 import {
-  MAX_COPY_GUESSES,
   MAX_EFFORT,
-  MAX_FILE_COMPARISONS,
   MAX_GUESS_WORDS,
   MAX_GUESSES,
   MAX_LITERAL_COMMANDS,
   MAX_NESTING,
   MAX_PARSE_MS,
-  MAX_ROUNDS,
   MAX_SCRIPT_BYTES,
-  MAX_TEXT_GUESSES,
   MAX_TREE_DEPTH,
   MAX_TREE_NODES,
 } from "../src/limits.js";
@@ -34,23 +30,10 @@ describe("bounds of scripts", () => {
     });
     expect({ MAX_NESTING, MAX_LITERAL_COMMANDS, MAX_EFFORT }).toEqual({
       MAX_NESTING: 400,
-      MAX_LITERAL_COMMANDS: 4_096,
-      MAX_EFFORT: 200_000,
+      MAX_LITERAL_COMMANDS: 16_384,
+      MAX_EFFORT: 4_194_304,
     });
-    expect({ MAX_FILE_COMPARISONS, MAX_GUESSES, MAX_GUESS_WORDS, MAX_ROUNDS }).toEqual({
-      MAX_FILE_COMPARISONS: 200_000,
-      MAX_GUESSES: 1_024,
-      MAX_GUESS_WORDS: 64,
-      MAX_ROUNDS: 3,
-    });
-  });
-
-  it("compares so many files that are run with so many words, and says that another command may make them", () => {
-    const runs = (files: number) =>
-      Array.from({ length: files }, (_, at) => `sh f${at}\ntouch g${at} ${"a ".repeat(98)}`).join("\n");
-    expect(find(runs(40)).complete).toBe(true);
-    expect(find(runs(60)).unclear).toContain("too many files");
-    expect(find(`sh ${"*a".repeat(30)}b; cc ${"a".repeat(5_000)} ${"a".repeat(200)}`).unclear).toContain("may make");
+    expect({ MAX_GUESSES, MAX_GUESS_WORDS }).toEqual({ MAX_GUESSES: 1_024, MAX_GUESS_WORDS: 64 });
   });
 
   it("counts bytes of the script", () => {
@@ -74,39 +57,17 @@ describe("bounds of scripts", () => {
   });
 
   it("guesses so many places of a command, and says that there may be more", () => {
-    const { guesses, complete } = find(`owntool ${"a ".repeat(MAX_GUESSES)}`);
-    expect({ count: guesses?.length, longest: guesses?.[0]?.length, complete }).toEqual({
-      count: MAX_GUESS_WORDS,
-      longest: MAX_GUESS_WORDS,
-      complete: true,
-    });
+    const { guesses = [], complete } = find(`owntool ${"a ".repeat(MAX_GUESSES)}`);
+    expect(Math.max(...guesses.map((words) => words.length))).toBe(MAX_GUESS_WORDS);
+    expect(complete).toBe(true);
     expect(find(`owntool ${"a ".repeat(MAX_GUESSES + 1)}`).complete).toBe(false);
   });
 
   it("guesses so many commands in texts of other languages, and says that there may be more", () => {
-    expect(MAX_TEXT_GUESSES).toBe(16_384);
     const text = (count: number) =>
       `python3 <<'E'\n${Array.from({ length: count }, (_, at) => `x${at}`).join("\n")}\nE`;
-    const { guesses = [], complete } = find(text(2_000));
-    expect([guesses.length, complete]).toEqual([2_000, true]);
-    expect(findLiteralCommands(parser, ["gdb", "-ex", text(MAX_TEXT_GUESSES + 1)]).complete).toBe(false);
-  });
-
-  it("guesses so many copies of programs, and says that there may be more", () => {
-    expect(MAX_COPY_GUESSES).toBe(1_024);
-    const copies = (count: number) => `${Array.from({ length: count }, (_, at) => `cp /d/${at} .;`).join("")}:`;
-    expect(find(copies(MAX_COPY_GUESSES)).complete).toBe(true);
-    expect(find(`${copies(MAX_COPY_GUESSES)}; cp /bin/zap q; ./q x`).complete).toBe(false);
-    const numbers = Array.from({ length: 3_000 }, (_, at) => at);
-    const product = `cp ${numbers.map((at) => `/${at}`).join(" ")} b; ${numbers.map((at) => `b ${at};`).join("")}:`;
-    expect(find(product).complete).toBe(false);
-  });
-
-  it("compares so many programs with downloads, and says that one may be loaded", () => {
-    const script = (count: number) =>
-      Array.from({ length: count }, (_, at) => `/a${at}; curl -o b${at} u:/`).join("\n");
-    expect(find(script(50)).complete).toBe(true);
-    expect(find(script(300)).unclear).toContain("too many files");
+    expect(find(text(2_000)).complete).toBe(true);
+    expect(findLiteralCommands(parser, ["gdb", "-ex", text(MAX_LITERAL_COMMANDS)]).complete).toBe(false);
   });
 
   it.each([
@@ -122,20 +83,16 @@ describe("bounds of scripts", () => {
     ["cut values", `a=${"a".repeat(30_000)}; x ${"$\u007ba%%*b}".repeat(4_000)}`],
     ["replaced values", `a=${"ab".repeat(15_000)}; x ${"$\u007ba//a/bb}".repeat(3_000)}`],
     ["files", Array.from({ length: 3_000 }, (_, at) => `echo a${at}>f${at}; . f${at};`).join("")],
+    ["values of many variables", Array.from({ length: 3_000 }, (_, at) => `a${at}=b; x $a${at}`).join("\n")],
+    ["a file that is written often", "echo aaaaaaaaaa >> f; ".repeat(2_500)],
+    ["open quotes", "'\"".repeat(30_000)],
+    ["starts of here-documents", "<<a".repeat(20_000)],
+    ["dots and stars of zsh", "a.*(".repeat(15_000)],
     ["programs with paths", Array.from({ length: 8_000 }, (_, at) => `/a${at};`).join("")],
   ])("takes a short time for %s", (_name, script) => {
     const { user } = process.cpuUsage();
     find(script);
     expect(process.cpuUsage({ user, system: 0 }).user).toBeLessThan(4_000_000);
-  });
-
-  it("reads a script again only so often", () => {
-    const chain = Array.from({ length: MAX_ROUNDS + 3 }, (_, index) => `v${index + 1}=$(echo $v${index})`)
-      .reverse()
-      .join("\n");
-    expect(find(`${chain}\nv0=rm\n$v2 x`).commands).toContainEqual(["rm", "x"]);
-    expect(find(`${chain}\nv0=rm\n$v${MAX_ROUNDS + 3} x`).complete).toBe(false);
-    expect(find('PATH="/x:$PATH"; x="$x a"; for f in a b; do x="$x $f"; i=$((i + 1)); done').complete).toBe(true);
   });
 
   it.each([
@@ -151,14 +108,11 @@ describe("bounds of scripts", () => {
   });
 
   it.each([
-    ["forks", `${"coproc ".repeat(40)}x`],
-    ["ambiguous operands", `${"timeout ".repeat(60)}x`],
-    ["braces", "{a,b}".repeat(6)],
+    ["braces", "x {a,b}{a,b}{a,b}"],
     [
       "functions",
       `${Array.from({ length: 40 }, (_, index) => `f${index}() { f${index + 1}; f${index + 1}; }`).join("\n")}\nf0`,
     ],
-    ["loops that end nowhere", "for x in a; ".repeat(150)],
     ["options of unknown programs", "own ".repeat(1_000)],
     ["find", `find ${"-exec ls ".repeat(7_000)}`],
     ["twelve shells", Array.from({ length: 12 }).reduce<string>((inner) => `bash -c ${JSON.stringify(inner)}`, "rm")],

@@ -93,8 +93,8 @@ async function describeOwnExecutor(cwd: string, { unrestricted, whenUnavailable 
 const pickError = ({ file, message }: { file: string; message: string }) => ({ file, message });
 
 function render(argv: readonly string[], explanation: Explanation, network: readonly string[]): string {
-  const { commands, isSplit, inside, guessed, isComplete, unclear, readsScript, requirement, why, proposedAmendment } =
-    explanation;
+  const { commands, isSplit, inside, guessed, begun, isComplete, unclear, readsScript } = explanation;
+  const { requirement, why, whereHeld, proposedAmendment } = explanation;
   const split = isSplit
     ? `${commands.length} plain ${commands.length === 1 ? "command" : "commands"}`
     : "no: it counts as one command";
@@ -106,12 +106,15 @@ function render(argv: readonly string[], explanation: Explanation, network: read
     ...inside.flatMap(renderCommand),
     ...(guessed.length === 0 ? [] : ["perhaps      among the arguments of programs that are not known"]),
     ...guessed.flatMap(renderCommand),
+    ...(begun.length === 0 ? [] : ["begun        what follows these words is known only at run time"]),
+    ...begun.flatMap(renderCommand),
     ...(isComplete
       ? []
       : [`incomplete   there may be more than was found${unclear === undefined ? "" : `: ${visible(unclear)}`}`]),
     ...(readsScript ? TYPED : []),
     `requirement  ${REQUIREMENTS[requirement.kind]}`,
     `why          ${visible(why)}`,
+    ...(whereHeld === undefined ? [] : renderHeld(whereHeld)),
     ...network,
     ...(proposedAmendment === null ? [] : [`rule to save ${visible(renderAllowRule(proposedAmendment))}`]),
   ];
@@ -125,6 +128,12 @@ function renderCommand({ words, matches, requirement, why }: ExplainedCommand): 
     `    ${VERDICTS[requirement].padEnd(9)}  ${visible(why)}`,
   ];
 }
+
+/** What the text leaves open is settled where the exec gate judges each program. */
+const renderHeld = (requirement: Requirement): string[] => [
+  `with a gate  ${REQUIREMENTS[requirement.kind]}, in a sandbox: what the text leaves open is judged where a program starts`,
+  ...(requirement.kind === "skip" ? [] : [`             ${visible(requirement.reason)}`]),
+];
 
 const TYPED = [
   "typed        a shell in it reads what is written later: each line is judged when it is complete",

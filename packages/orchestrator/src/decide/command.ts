@@ -64,7 +64,7 @@ export async function evaluateCommand(
     os: host?.os,
   };
   const isSandboxed = !policy.sandbox.unrestricted && missingSandbox === undefined;
-  const mayHide = !command.literals.complete || (command.literals.guesses ?? []).length > 0;
+  const mayHide = !command.literals.complete || (command.literals.guesses ?? command.literals.beginnings) !== undefined;
   const held = isSandboxed && mayHide && (await executor.holdsPrograms()) ? evaluateHeld(command, context) : undefined;
   const requirement = held ?? evaluateRequirement(command, context);
   const matches = () => command.commands.flatMap((words) => rules.match(words));
