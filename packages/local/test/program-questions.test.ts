@@ -114,6 +114,19 @@ describe.runIf(isLinux)("a program that a rule asks about", () => {
     expect(listAsked()).toEqual(["touch other"]);
   });
 
+  it("waits in a shell that lines are typed into, which are refused only for what they spell out and a rule forbids", async () => {
+    const rules = 'prefix_rule(["touch"], decision="prompt")\nprefix_rule(["curl"], decision="forbidden")\n';
+    const { run, orchestrator, questions, listAsked, hasMade } = await open(async () => "accept", { rules });
+    const { structured } = await run({ cmd: "exec sh", tty: true, yield_time_ms: 250 });
+    const session = { session_id: structured?.processId, yield_time_ms: 10_000 };
+    const write = (chars: string) => orchestrator.callTool("write_stdin", { ...session, chars });
+    expect((await write("curl x\n")).status).toBe("forbidden");
+    await write('eval "$(cat name) other"; touch made; exit 7\n');
+    expect(hasMade()).toBe(true);
+    expect(listAsked()).toEqual(["touch other", "touch made"]);
+    expect(questions).toHaveLength(2);
+  });
+
   it("is asked about once for the session where it was accepted so", async () => {
     const { run, listAsked } = await open(async () => "accept_for_session");
     await run({ cmd: HIDDEN });

@@ -64,7 +64,8 @@ export async function evaluateCommand(
     os: host?.os,
   };
   const isSandboxed = !policy.sandbox.unrestricted && missingSandbox === undefined;
-  const mayHide = !command.literals.complete || (command.literals.guesses ?? command.literals.beginnings) !== undefined;
+  const { complete, guesses, beginnings, readsScript } = command.literals;
+  const mayHide = !complete || readsScript === true || (guesses ?? beginnings) !== undefined;
   const held = isSandboxed && mayHide && (await executor.holdsPrograms()) ? evaluateHeld(command, context) : undefined;
   const requirement = held ?? evaluateRequirement(command, context);
   const matches = () => command.commands.flatMap((words) => rules.match(words));

@@ -91,6 +91,7 @@ export async function evaluateTypedLine(
   const rules = book.rulesIn(request.cwd);
   const read = shell.lines.read(lines, before);
   const earlier = shell.lines.read(before) ?? [before];
+  const isHeld = shell.terms.execGate?.required === true;
   const isUnclear = unclear ?? (read === undefined ? "keys move or recall more than is followed" : undefined);
   const command = await analyzeTypedLines(read ?? [lines], earlier, isUnclear, ports.shellParser);
   const requirement = evaluateRequirement(command, {
@@ -98,11 +99,15 @@ export async function evaluateTypedLine(
     sandboxPermissions: "use_default",
     unrestricted: policy.sandbox.unrestricted,
     rules,
+    isHeld,
     os: shell.selected.executor.host?.os,
   });
   const { commands } = command.literals;
   const evaluated = { requirement, matches: () => commands.flatMap((words) => rules.match(words)) };
-  const outcome = await evaluateRequired(requirement, async ({ reason, cause }) => {
+  // Where its programs are judged when they start, they are asked about there.
+  const needed: Requirement =
+    isHeld && requirement.kind === "needsApproval" ? { kind: "skip", bypassSandbox: false } : requirement;
+  const outcome = await evaluateRequired(needed, async ({ reason, cause }) => {
     const directory = await findDirectory(shell.selected, session, ports);
     const shown = createRequest(shell, { lines, directory }, commands, { reason, cause }, ports.newId());
     // A decision for the session is about this shell in this directory, and without a known one about nothing else.
