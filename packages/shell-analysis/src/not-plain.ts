@@ -5,7 +5,7 @@ import { plainName } from "./program-name.js";
 export function loads(name: string, value: string): boolean {
   if (value === "" || value === "/dev/null") return false;
   if (/OPT(?:ION)?S?$/.test(name))
-    return OPTIONS.test(name) && /agent|(?:require|import|loader|-r)[= ]*\S*[./]|-M/.test(value);
+    return OPTIONS.test(name) && /agent|-M|(?:require|import|loader|-r)[= ]?[^\s./=]{0,200}[./]/.test(value);
   return LOADING.test(name);
 }
 
@@ -47,7 +47,7 @@ export function findMisreading(script: string): { readings: string[]; unclear: s
     script.replace(PATTERNS, "$1"),
     script.replace(/\\\n/g, ""),
   ].filter((text) => text !== script);
-  const bare = script.replace(/'[^']*'|"(?:[^"\\]|\\[\s\S])*"/g, "''");
+  const bare = script.replace(/'[^']*'?|"(?:[^"\\]|\\[\s\S])*"?/g, "''");
   const unclear = ODD_BLANKS.test(script)
     ? "it has white space that shells do not take for white space"
     : ODD_END.test(script)

@@ -28,7 +28,7 @@ const SLOW_MS = 1;
 const SEARCH_MS = 5000;
 
 it("matches text of any length in linear time, except where the text is bounded", { timeout: 300_000 }, () => {
-  expect(expressions.length).toBeGreaterThan(1000);
+  expect(expressions.length).toBeGreaterThan(700);
   const slow = expressions.flatMap((expression) => {
     const attack = findSlowAttack(expression);
     return attack === undefined ? [] : [{ ...expression, attack }];
