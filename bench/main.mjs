@@ -7,6 +7,7 @@ const all = [
   "start",
   "policy",
   "sandbox",
+  "gate",
   "rendezvous",
   "relayed-terminal",
   "faces",

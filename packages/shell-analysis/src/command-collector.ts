@@ -209,6 +209,8 @@ export class CommandCollector implements ScriptVisitor {
     this.#hasReaders ||= program === "git" || (isShell(program) && this.#at > 1);
     if (program === "exec" && args.length === 0 && input !== undefined)
       this.#setUnclear("`exec` gives the shell another input");
+    if (isShell(program) && input !== undefined && args.some((arg) => /^-\w*i/.test(arg)))
+      this.#setUnclear("an interactive shell reads its input otherwise than a script");
     if (isShell(program) || !takesCode(argv)) return;
     const isPassing = isWrapper(program) && program !== "git";
     this.#hasUsers ||= !isPassing;

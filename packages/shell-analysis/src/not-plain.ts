@@ -12,7 +12,7 @@ export function loads(name: string, value: string): boolean {
 const OPTIONS = /^(?:NODE_OPTIONS|RUBYOPT|PERL5OPT|_?J\w*_(?:TOOL_)?OPTIONS)$/;
 
 const LOADING =
-  /^(?:(?:LD|DYLD)_(?:PRELOAD|AUDIT|INSERT_LIBRARIES)|BASH_ENV|ZDOTDIR|PROMPT_COMMAND|PS[0-4]|GCONV_PATH|GIT_(?:CONFIG\w*|DIR|EXEC_PATH|TEMPLATE_DIR)|PYTHON(?:STARTUP|HOME|BREAKPOINT)|PERL5DB|histchars|HISTCHARS|PIP_CONFIG_FILE|LESSOPEN|LESSCLOSE|APT_CONFIG|WGETRC|CURL_HOME|BASH_(?:ALIASES|CMDS|FUNC)\b.*|(?:dis_)?(?:functions|[gs]?aliases)\b.*|commands\b.*|nameddirs\b.*|VALGRIND_LIB|COMPILER_PATH|command_not_found_handler?|(?:READ)?NULLCMD)$/;
+  /^(?:(?:LD|DYLD)_(?:PRELOAD|AUDIT|INSERT_LIBRARIES)|BASH_ENV|ZDOTDIR|PROMPT_COMMAND|GCONV_PATH|GIT_(?:CONFIG\w*|DIR|EXEC_PATH|TEMPLATE_DIR)|PYTHON(?:STARTUP|HOME|BREAKPOINT)|PERL5DB|histchars|HISTCHARS|PIP_CONFIG_FILE|LESSOPEN|LESSCLOSE|APT_CONFIG|WGETRC|CURL_HOME|BASH_(?:ALIASES|CMDS|FUNC)\b.*|(?:dis_)?(?:functions|[gs]?aliases)\b.*|commands\b.*|nameddirs\b.*|VALGRIND_LIB|COMPILER_PATH|command_not_found_handler?|(?:READ)?NULLCMD)$/;
 
 /** Programs that make the files that their arguments name, of what is known only at run time. */
 const MAKERS =

@@ -78,7 +78,6 @@ function unwrapPosix(args: readonly string[]): NestedCommands {
     : isInput || operand === undefined
       ? [{ kind: "input-script" }]
       : [{ kind: "file", path: operand }];
-  if (!isScript && args.some((arg) => /^-\w*i/.test(arg))) unknown ??= "-i";
   const unclear = unknown === undefined ? undefined : `an option of the shell is not known: \`${unknown}\``;
   return { inner: [...files, ...found], guesses: found[0]?.kind === "file" ? guessIn(rest) : [], unclear };
 }
