@@ -77,6 +77,55 @@ describe("is judged", () => {
   });
 });
 
+describe("a way to run a program, in an everyday construct", () => {
+  it("is not allowed by the text either", { timeout: 60_000 }, async () => {
+    const scripts = VARIANTS.filter(({ argv }) => argv[1] === "-c");
+    let seed = 1;
+    const draw = <T>(from: readonly T[]): T => {
+      seed = (seed * 1_103_515_245 + 12_345) % 2 ** 31;
+      return from[seed % from.length]!;
+    };
+    const allowed: string[] = [];
+    for (let count = 0; count < 2_000; count += 1) {
+      const variant = draw(scripts);
+      const wrap = draw(CONSTRUCTS);
+      const [shell = "", flag = "", script = ""] = fill(variant.argv, "/w/zap");
+      const command = await analyzeCommand([shell, flag, wrap(draw(CONSTRUCTS)(script))], undefined, shellParser);
+      if (judge(command, FORBIDDEN, "on-request") === "skip") allowed.push(wrap(script));
+    }
+    expect(allowed).toEqual([]);
+  });
+});
+
+const quote = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
+
+const CONSTRUCTS: readonly ((script: string) => string)[] = [
+  (script) => script,
+  (script) => `if true; then\n${script}\nfi`,
+  (script) => `for i in 1 2; do\n${script}\ndone`,
+  (script) => `while true; do\n${script}\nbreak; done`,
+  (script) => `case 1 in 1)\n${script}\n;; esac`,
+  (script) => `f() {\n${script}\n}\nf a`,
+  (script) => `(\n${script}\n)`,
+  (script) => `x=$(\n${script}\n)`,
+  (script) => `true && {\n${script}\n}`,
+  (script) => `time {\n${script}\n}`,
+  (script) => `{\n${script}\n} 2>&1 | tail -5`,
+  (script) => `cd /tmp\n${script}\necho end`,
+  (script) => `bash -c ${quote(script)}`,
+  (script) => `sudo -u root sh -c ${quote(script)}`,
+  (script) => `timeout 5 env A=1 bash -c ${quote(script)}`,
+  (script) => `ssh h ${quote(script)}`,
+  (script) => `find . -exec sh -c ${quote(script)} \\;`,
+  (script) => `eval ${quote(script)}`,
+  (script) => `trap ${quote(script)} EXIT`,
+  (script) => `export X=${quote(script)}\nsh -c "$X"`,
+  (script) => `cat <<'EOT' | bash\n${script}\nEOT`,
+  (script) => `bash <<'EOT'\n${script}\nEOT`,
+  (script) => `printf '%s\\n' ${quote(script)} > t.sh\nbash t.sh`,
+  (script) => `cat > t.sh <<'EOT'\n${script}\nEOT\nchmod +x t.sh\n./t.sh`,
+];
+
 async function runForReal(variant: Variant, directory: string): Promise<string> {
   const work = join(directory, "work");
   const zap = join(directory, "zap");

@@ -97,7 +97,9 @@ export class CommandCollector implements ScriptVisitor {
     for (const { name, args, by, isScript } of this.#ran) {
       const text = written.get(name);
       if (text !== undefined) this.#guess(() => this.#visitSuffixes(args));
-      if (text !== undefined && (isScript || /^#!.*sh\b/.test(text))) this.visitScript(text, undefined);
+      // Without a first line that names another program, a shell runs it.
+      if (text !== undefined && (isScript ? !/^#!(?!.*sh\b)/.test(text) : /^#!.*sh\b/.test(text)))
+        this.visitScript(text, undefined);
       const isMade = [...(this.#made.get(name) ?? [])].some((at) => at !== by);
       if (isMade || (text !== undefined && isUnknown(text)))
         this.#setUnclear(`\`${name}\`, which it runs, may be made by another command of it`);
@@ -205,7 +207,7 @@ export class CommandCollector implements ScriptVisitor {
       const [, name, value] = /^(\w+)=(.*)$/s.exec(arg) ?? [];
       if (name !== undefined && value !== undefined) this.visitAssignment(name, value, true);
     }
-    if ((program.includes("/") && !/\s/.test(program)) || this.#changesPath) this.#run(program, args, false);
+    if ((program.includes("/") && !/\s/.test(program)) || this.#changesPath) this.#run(program, args, true);
     this.#hasReaders ||= program === "git" || (isShell(program) && this.#at > 1);
     if (program === "exec" && args.length === 0 && input !== undefined)
       this.#setUnclear("`exec` gives the shell another input");

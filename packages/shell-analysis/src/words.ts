@@ -161,7 +161,7 @@ export function findProgramProblem(word: string): string | undefined {
   if (isUnknown(name) || /\$\{?[\d@*]/.test(name.replace(/^\$(?:[\d@*]|\{[\d@*]\})$/, "")))
     return `the program is known only at run time: ${shown}`;
   if (/^~[-+]?\d*$/.test(name)) return `which program ${shown} is depends on a variable`;
-  if (/[*?]|^[^[]*\[.*\]/s.test(name) || (name.includes("{") && name.includes("}")))
+  if (/[*?]|^[^[]*\[.*\]/s.test(name) || /.[{}]|[{}]./s.test(name.replace(/\$\{\w+\}/g, "")))
     return `which program ${shown} matches is known only at run time`;
   return undefined;
 }
