@@ -53,6 +53,7 @@ export {
   parseWriteStdinRequest,
 } from "./parse.js";
 export { type RecordedOutput, recordedOutputSchema } from "./recorded-output.js";
+export { describeStopped } from "./render/exec-result.js";
 export { BYTES_PER_TOKEN, estimateTokens, renderOutcome, renderOutput } from "./render/output.js";
 export { presentResult, renderFailure, UNKNOWN_SESSION } from "./render/result.js";
 export {

@@ -21,6 +21,7 @@ test("pins the exported names", () => {
     "createTunnelPiece",
     "decodeOutputHead",
     "deliverTunnelMessage",
+    "describeStopped",
     "encodeOutputHead",
     "endedBySchema",
     "envPolicySchema",

@@ -81,8 +81,9 @@ describe.runIf(isLinux)("a program that a rule asks about", () => {
       expect(listAsked()).toEqual(["touch made"]);
       const [question] = asked;
       expect(question).toMatchObject({ cwd, cause: { kind: "rule", rule: RULE } });
+      expect(question?.sandbox === null).toBe(mode === "danger-full-access");
       expect(question?.reason).toMatch(
-        /^rule \["touch"\] \(default\.rules:1\) asks before the program \/\S*touch, which/,
+        /^a rule asks before the program \/\S*touch, which .*; rule \["touch"\] \(default\.rules:1\)$/s,
       );
     }
   });

@@ -2,7 +2,8 @@ import { expect, it } from "vitest";
 import type { Evaluation } from "../src/decide/decision.js";
 import { evaluateProgram } from "../src/decide/program.js";
 
-const DEED = { environment: "e", program: "/bin/rm", argv: ["rm", "x"], cwd: "/w", rule: "r", command: ["sh"] };
+const RUN = { cwd: "/w", rule: "r", command: ["sh"], sandbox: null };
+const DEED = { environment: "e", program: "/bin/rm", argv: ["rm", "x"], ...RUN };
 const keysOf = ({ outcome }: Evaluation<undefined>) => (outcome.kind === "ask" ? outcome.question.keys : undefined);
 const evaluate = (more: object) => evaluateProgram({ ...DEED, ...more }, { newId: () => "id" });
 

@@ -70,6 +70,17 @@ it("puts nothing on stdout for a turn that failed", async () => {
 
 it.each<[string, Partial<CommandDetails>, RegExp]>([
   ["an exit code", { outcome: { kind: "exited", code: 3 }, exitCode: 3 }, /exited with 3/],
+  [
+    "a program that was refused",
+    {
+      outcome: { kind: "exited", code: 126 },
+      exitCode: 126,
+      programs: [
+        { program: "/usr/bin/git", argv: ["git", "push"], decision: "refused", reason: "rule", rule: "r:1", times: 1 },
+      ],
+    },
+    /exited with 126[\s\S]*\nRefused: git push \(rule r:1\)/,
+  ],
   ["success", { outcome: { kind: "exited", code: 0 }, exitCode: 0 }, /succeeded/],
   ["a signal", { outcome: { kind: "signaled", signal: "SIGKILL", by: "terminate" } }, /ended by SIGKILL/],
   ["a command that still runs", { outcome: { kind: "running" }, sessionId: 7 }, /still running as session 7/],

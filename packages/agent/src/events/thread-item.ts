@@ -1,4 +1,4 @@
-import type { ProcessOutcome } from "@codex/executor-protocol";
+import type { ProcessOutcome, ProgramReport } from "@codex/executor-protocol";
 import type { CallDecision } from "@codex/orchestrator";
 
 /** `declined`: refused by policy or a person; nothing was run. */
@@ -60,6 +60,8 @@ export interface CommandDetails extends DecisionDetails {
   readonly sessionId?: number;
   /** Why it was not run. */
   readonly decision?: { readonly kind: "forbidden" | "denied" | "cancelled" | "error"; readonly reason: string };
+  /** Programs that it did not start, because of a rule or an answer. Absent if there are none. */
+  readonly programs?: readonly ProgramReport[];
   /** The sandbox denied an access; `certain` is false when inferred from the output. */
   readonly sandboxDenial?: { readonly certain: boolean; readonly reason: string };
 }

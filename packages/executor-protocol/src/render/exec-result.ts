@@ -12,11 +12,15 @@ export function renderExecResult(result: UnifiedExecResult, output: string): str
     renderOutcome(outcome, { sessionId: shown?.sessionId, exitCode }),
     `Original token count: ${originalTokenCount}`,
     ...listNotices(result).map((notice) => `Note: ${notice}`),
-    ...(result.programs ?? []).filter(isStopped).map(renderStopped),
+    ...describeStopped(result.programs),
     "Output:",
   ];
   return `${lines.join("\n")}\n${renderCut(result)}${output}`;
 }
+
+/** A line for each program that was not started, or ended before it ran. */
+export const describeStopped = (programs: readonly ProgramReport[] = []): string[] =>
+  programs.filter(isStopped).map(renderStopped);
 
 const isStopped = ({ decision }: ProgramReport): boolean => decision !== "inside";
 

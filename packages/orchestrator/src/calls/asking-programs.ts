@@ -1,5 +1,5 @@
 import type { AskedProgram } from "@codex/executor-client";
-import type { ProgramAnswer } from "@codex/executor-protocol";
+import type { ProgramAnswer, Sandbox } from "@codex/executor-protocol";
 import { evictOldest } from "@codex/values";
 import type { Approver } from "../approvals/approver.js";
 import type { Auditor } from "../audit/audit-trail.js";
@@ -13,6 +13,8 @@ export interface AskingCommand {
   readonly environment: string;
   readonly command: readonly string[];
   readonly cwd: string;
+  /** In which it runs; null for none. */
+  readonly sandbox: Sandbox | null;
   readonly client: string | undefined;
   /** Instead of that of the environment. */
   readonly approver: Approver | undefined;
@@ -56,12 +58,12 @@ export class AskingPrograms {
   async answer(question: AskedProgram, signal: AbortSignal): Promise<ProgramAnswer> {
     const asking = this.#commands.get(question.key);
     if (asking === undefined) return "unasked";
-    const { environment, command, client, approver } = asking;
+    const { environment, command, sandbox, client, approver } = asking;
     const { program, argv, isCut, rule, cwd = asking.cwd } = question;
     const trail = this.#ports.auditor.begin("exec_command");
     trail.command(environment, { command: argv, cwd, tty: false, sandboxPermissions: "use_default" });
     const decider = this.#ports.deciders.asking(environment, { client, approver, trail });
-    const deed = { environment, program, argv, isCut, cwd, rule, command };
+    const deed = { environment, program, argv, isCut, cwd, rule, command, sandbox };
     const decision = await decider.program(deed, signal);
     if (decision.kind === "ask") return "unasked";
     const refused = decision.kind === "refused" ? toResult(decision) : await trail.sending(undefined);

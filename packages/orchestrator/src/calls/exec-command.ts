@@ -74,7 +74,8 @@ async function sendDecided(
   if (key !== undefined) {
     const { client, approver } = options;
     const environment = context.catalog.environmentOf(executor.name);
-    context.programs.add(key, { environment, command: request.command, cwd: request.cwd, client, approver });
+    const { command, cwd } = request;
+    context.programs.add(key, { environment, command, cwd, sandbox: terms.sandbox ?? null, client, approver });
   }
   const call = { wireArguments, windowMs: request.yieldTimeMs, notices: [...notices, ...more], isInstanceBound };
   const result = await send(selected, call, options, context);

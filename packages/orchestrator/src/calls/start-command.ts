@@ -154,7 +154,8 @@ async function follow(prepared: PreparedProgram, options: StartCommandOptions, o
   const key = terms.execGate?.questions?.key;
   if (key !== undefined) {
     const { command, cwd } = program.judged.request;
-    context.programs.add(key, { environment, command, cwd, client, approver: options.approver });
+    const { approver } = options;
+    context.programs.add(key, { environment, command, cwd, sandbox: terms.sandbox ?? null, client, approver });
   }
   let last: UnifiedExecResult | undefined;
   let tell = (_first: Sighting) => {};

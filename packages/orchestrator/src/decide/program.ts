@@ -1,3 +1,4 @@
+import type { Sandbox } from "@codex/executor-protocol";
 import { digestQuestion } from "../approvals/binding.js";
 import type { Evaluation } from "./decision.js";
 import { createOwnRequest } from "./own-request.js";
@@ -16,17 +17,19 @@ export interface ProgramDeed {
   readonly cwd: string;
   /** The rule that asks, as a person reads it. */
   readonly rule: string;
-  /** The command that starts it. */
+  /** The command that starts it, and the sandbox in which both run; null for none. */
   readonly command: readonly string[];
+  readonly sandbox: Sandbox | null;
 }
 
 /** The rule asks whatever else the policy says; a decision for the session covers this file with these words in this directory. */
 export function evaluateProgram(
-  { environment, program, argv, isCut = false, cwd, rule, command }: ProgramDeed,
+  { environment, program, argv, isCut = false, cwd, rule, command, sandbox }: ProgramDeed,
   { newId }: Pick<DecidePorts, "newId">,
 ): Evaluation<undefined> {
   const cut = isCut ? "; only the beginning of its arguments is shown, and an answer is for this once" : "";
-  const reason = `rule ${rule} asks before the program ${program}, which the running command starts: ${command.join(" ")}${cut}`;
+  const started = `the program ${program}, which the running command starts: ${command.join(" ")}`;
+  const reason = `a rule asks before ${started}${cut}; rule ${rule}`;
   const words = argv.length === 0 ? [program] : argv;
   const request = createOwnRequest({
     id: newId(),
@@ -38,6 +41,7 @@ export function evaluateProgram(
     reason,
     cause: { kind: "rule", rule },
     sandboxPermissions: "use_default",
+    sandbox,
   });
   return {
     requirement: { kind: "needsApproval", reason, cause: { kind: "rule", rule }, asking: null },
