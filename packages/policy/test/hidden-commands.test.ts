@@ -220,7 +220,7 @@ const ASKED: readonly string[] = [
     'mongosh --nodb --eval \'require("child_process").execSync("rm x")\'',
     "fossil sql '.shell rm x'",
   ],
-  ...["LD_PRELOAD=./x.so ls", "export LD_AUDIT=x; ls", "BASH_ENV=f bash -c ls", "ENV=f sh -i", "GCONV_PATH=. iconv f"],
+  ...["LD_PRELOAD=./x.so ls", "export LD_AUDIT=x; ls", "BASH_ENV=f bash -c ls", "GCONV_PATH=. iconv f"],
   ...["NODE_OPTIONS='--require ./x' node", "NODE_OPTIONS=--import=./x.mjs npm ls", "PYTHONSTARTUP=f python"],
   ...["RUBYOPT=-r./x gem list", "PERL5OPT=-MX perl f", "JAVA_TOOL_OPTIONS=-javaagent:x.jar mvn test"],
   ...[
@@ -280,7 +280,7 @@ const SANDBOX_ONLY: Record<string, string[]> = {
       "make -f f",
     ],
   ],
-  "only known at run time": ["bash f"],
+  "only known at run time": ["bash f", "ENV=f sh -i"],
   "a computed argument of a program that is no shell": [
     ...["gcc -wrapper $(sed s/q/r/ <<< qm) x.c", "docker run x $(cat f)", "own-wrapper $(cat f)"],
   ],
