@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { ERRNO, type KernelCalls } from "./kernel-calls.js";
 import type { Notification } from "./listener.js";
 
@@ -38,6 +39,7 @@ const O_CLOEXEC = 0o2000000;
 const O_PATH = 0o10000000;
 const AT_FDCWD = -100;
 const AT_EMPTY_PATH = 0x1000;
+const RESOLVE_NO_MAGICLINKS = 0x02n;
 const RESOLVE_NO_SYMLINKS = 0x04n;
 const RESOLVE_IN_ROOT = 0x10n;
 
@@ -53,6 +55,7 @@ const STATX_BYTES = 256;
 export function createFileFinder(calls: KernelCalls): FileFinder {
   const inRoot = createHow(RESOLVE_IN_ROOT);
   const withoutLinks = createHow(RESOLVE_IN_ROOT | RESOLVE_NO_SYMLINKS);
+  const withoutProcLinks = createHow(RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS);
   const link = Buffer.alloc(LINK_BYTES);
   const status = Buffer.alloc(STATX_BYTES);
 
@@ -79,16 +82,31 @@ export function createFileFinder(calls: KernelCalls): FileFinder {
     if (fd >= 0) return describe(fd, undefined);
     return fd === -ERRNO.ENOENT ? { kind: "missing", errno: missing } : HIDDEN;
   };
+  /** Whether the kernel fails the caller as it has failed the gate: in most cases a search through PATH. */
+  const isFailure = (tid: number, root: number, given: string, errno: number): boolean => {
+    if (errno !== ERRNO.ENOENT && errno !== ERRNO.ENOTDIR && (errno !== ERRNO.EACCES || hasCapabilities(tid)))
+      return false;
+    if (calls.openBelow(root, toName(given), withoutLinks) === -errno) return true;
+    // Links of `/proc` mean something else for the caller: there is none on the way to a directory that is found without, and what is
+    // missing in it is not a link.
+    const last = given.lastIndexOf("/") + 1;
+    const directory = calls.openBelow(root, toName(given.slice(0, last)), withoutProcLinks);
+    if (directory < 0) return false;
+    const path = readLink(`/proc/self/fd/${directory}`);
+    const found = calls.openBelow(directory, toName(given.slice(last)), withoutLinks);
+    calls.close(directory);
+    if (found >= 0) calls.close(found);
+    return found === -errno && typeof path === "string" && !/^\/proc(?:\/|$)/.test(path);
+  };
   const findBelowRoot = (tid: number, given: string): FoundFile => {
     const root = calls.open(`/proc/${tid}/root`, O_PATH | O_CLOEXEC);
     if (root < 0) return HIDDEN;
     try {
-      const name = Buffer.from(`${given}\0`, "latin1");
-      const fd = calls.openBelow(root, name, inRoot);
+      const fd = calls.openBelow(root, toName(given), inRoot);
       if (fd >= 0) return describe(fd, given);
-      // Without any link on the way to what is missing, the kernel finds it missing as well.
-      const isMissing = fd === -ERRNO.ENOENT && calls.openBelow(root, name, withoutLinks) === fd;
-      return isMissing ? { kind: "missing", errno: -fd } : { kind: "unknown", given: toUtf8(given) };
+      return isFailure(tid, root, given, -fd)
+        ? { kind: "missing", errno: -fd }
+        : { kind: "unknown", given: toUtf8(given) };
     } finally {
       calls.close(root);
     }
@@ -148,6 +166,17 @@ const HIDDEN = { kind: "hidden" } as const;
 function nameOf(path: string): string | undefined {
   if (!path.startsWith("/") || path.startsWith("/memfd:")) return undefined;
   return toUtf8(path.replace(/ \(deleted\)$/, ""));
+}
+
+const toName = (latin1: string): Buffer => Buffer.from(`${latin1}\0`, "latin1");
+
+/** Whether a thread may do more than others of its user, as in a user namespace of its own. */
+function hasCapabilities(tid: number): boolean {
+  try {
+    return !/^CapEff:\t0+$/m.test(readFileSync(`/proc/${tid}/status`, "latin1"));
+  } catch {
+    return true;
+  }
 }
 
 const toUtf8 = (latin1: string): string => Buffer.from(latin1, "latin1").toString();

@@ -134,6 +134,7 @@ export const ERRNO = {
   EAGAIN: 11,
   EACCES: 13,
   EFAULT: 14,
+  ENOTDIR: 20,
   ENAMETOOLONG: 36,
   ELOOP: 40,
 } as const;

@@ -1,5 +1,5 @@
 // Programs that wait until somebody has decided about them.
-import { existsSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { ProgramQuestion, ProgramVerdict } from "@codex/exec-gate";
 import { describe, expect, it } from "vitest";
@@ -37,6 +37,17 @@ describe.runIf(isGateLikely)("a program that waits for an answer", () => {
     expect(asked).toEqual([
       { program: expect.stringMatching(/\/touch$/), argv: ["touch", "made"], cwd: ws, rule: "r0" },
     ]);
+  });
+
+  it("is asked about where it is, and not for each directory of PATH in which it is not", async () => {
+    const ws = gate.makeDirectory();
+    const { asked, questions } = createAsking(async () => "run", { most: 1 });
+    const script = `mkdir empty shut; ln -s empty link; : > file; chmod 000 shut
+      exec env PATH=$PWD/none:$PWD/link:$PWD/file:$PWD/shut:/usr/bin:/bin touch made`;
+    const { status, reports } = await gate.run({ argv: ["/bin/sh", "-c", script], ws, rules, questions });
+    chmodSync(join(ws, "shut"), 0o700); // so that it can be removed
+    expect({ status, reports }).toEqual({ status: { code: 0 }, reports: [] });
+    expect(asked.map(({ program }) => program)).toEqual([expect.stringMatching(/^(?:\/usr)?\/bin\/touch$/)]);
   });
 
   it("leaves others running meanwhile", async () => {
