@@ -4,7 +4,7 @@ import { mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createLocalBackend } from "@codex/process-host";
-import { median, printTable } from "./harness.mjs";
+import { interleave, median, printTable } from "./harness.mjs";
 
 const PROGRAMS = 2_000;
 const ROUNDS = 5;
@@ -36,7 +36,10 @@ export async function run() {
   const base = realpathSync(mkdtempSync(join(tmpdir(), "codex-bench-")));
   writeFileSync(join(base, "Makefile"), `all: ${targets()}\n%.x:\n\t@/bin/true\n`);
   const loop = `i=0; while [ $i -lt ${PROGRAMS} ]; do /bin/true; i=$((i+1)); done`;
-  const measure = (script, gate) => async () => {
+  /** Processor time of each run, by gate, ms. */
+  let cpuMs = {};
+  const measure = (script, name) => async () => {
+    const gate = GATES[name];
     const before = process.cpuUsage();
     const started = performance.now();
     const spec = { argv: ["/bin/sh", "-c", script], cwd: base, env: { PATH: "/usr/bin:/bin" } };
@@ -45,23 +48,29 @@ export async function run() {
     const outcome = await running.exited;
     if (outcome.kind !== "exited" || outcome.code !== 0) throw new Error(JSON.stringify(outcome));
     const { user, system } = process.cpuUsage(before);
-    return { ms: performance.now() - started, cpuMs: (user + system) / 1_000 };
+    cpuMs[name].push((user + system) / 1_000);
+    return performance.now() - started;
   };
-  const of = (script) => Object.fromEntries(Object.entries(GATES).map(([name, gate]) => [name, measure(script, gate)]));
+  const each = (render) => Object.fromEntries(Object.keys(GATES).map((name) => [name, render(name)]));
+  const take = (script, rounds) => {
+    cpuMs = each(() => []);
+    return interleave(
+      each((name) => measure(script, name)),
+      rounds,
+    );
+  };
   try {
     for (const [title, script] of [
       [`sh that starts ${PROGRAMS} programs`, loop],
       [`make of ${PROGRAMS} programs`, "make -s -j2"],
     ]) {
-      await interleave(of(script), 1);
-      const results = await interleave(of(script), ROUNDS);
-      const none = median(results.none.map(({ ms }) => ms));
-      const idle = median(results.none.map(({ cpuMs }) => cpuMs));
-      const rows = Object.entries(results).map(([name, values]) => ({
+      await take(script, 1);
+      const times = await take(script, ROUNDS);
+      const rows = Object.entries(times).map(([name, ms]) => ({
         name,
-        ms: Math.round(median(values.map(({ ms }) => ms))),
-        "of none": +(median(values.map(({ ms }) => ms)) / none).toFixed(2),
-        "CPU ms of the gate, each": +((median(values.map(({ cpuMs }) => cpuMs)) - idle) / PROGRAMS).toFixed(3),
+        ms: Math.round(median(ms)),
+        "of none": +(median(ms) / median(times.none)).toFixed(2),
+        "CPU ms of the gate, each": +((median(cpuMs[name]) - median(cpuMs.none)) / PROGRAMS).toFixed(3),
       }));
       printTable(`${title}, ${RULES} rules, ${ROUNDS} rounds`, rows);
     }
@@ -70,15 +79,6 @@ export async function run() {
     await backend.close();
     rmSync(base, { recursive: true, force: true });
   }
-}
-
-/** The results of each subject, taken in turns. */
-async function interleave(subjects, rounds) {
-  const results = Object.fromEntries(Object.keys(subjects).map((name) => [name, []]));
-  for (let round = 0; round < rounds; round += 1) {
-    for (const [name, run] of Object.entries(subjects)) results[name].push(await run());
-  }
-  return results;
 }
 
 const targets = () => Array.from({ length: PROGRAMS }, (_, at) => `${at}.x`).join(" ");

@@ -128,6 +128,16 @@ describe.runIf(isLinux)("a program that a rule asks about", () => {
     expect(questions).toHaveLength(2);
   });
 
+  it("is asked about with the line that is typed where the same words were approved with the shell's command", async () => {
+    const { run, orchestrator, questions, listAsked } = await open(async () => "accept");
+    const { structured } = await run({ cmd: "touch made; exec sh", tty: true, yield_time_ms: 250 });
+    const session = { session_id: structured?.processId, yield_time_ms: 10_000 };
+    const before = questions.length;
+    await orchestrator.callTool("write_stdin", { ...session, chars: "cd /; touch made; exit\n" });
+    expect(questions.slice(before).map(({ toolName }) => toolName)).toEqual(["write_stdin"]);
+    expect(listAsked()).toEqual([]);
+  });
+
   it("is asked about once for the session where it was accepted so", async () => {
     const { run, listAsked } = await open(async () => "accept_for_session");
     await run({ cmd: HIDDEN });

@@ -52,7 +52,7 @@ export function findMisreading(script: string): { readings: string[]; unclear: s
     ? "it has white space that shells do not take for white space"
     : ODD_END.test(script)
       ? "the end of a here-document is not found"
-      : ZSH.test(bare) || /\$\w+:[a-zA-Z&]\b/.test(script)
+      : ZSH.test(bare) || ZSH_MODIFIER.test(script)
         ? "it is written in the language of zsh"
         : undefined;
   return { readings, unclear };
@@ -69,6 +69,9 @@ const ODD_BLANKS = /[\f\v\r]|\\[ \t\r\f\v]*#|\\\r|\\[ \t]+(?:\n|$)/;
 /** A here-document whose end the grammar may not find: not a plain name, bare or in quotes. */
 const ODD_END = /(?<!<)<<(?!<)(?!-?[ \t]*(?:\\?[A-Za-z_]\w*|'[\w .-]+'|"[\w .-]+")(?:[ \t\n;)]|$))(?!\s*\d)/;
 
-/** Glob qualifiers with code, flags and modifiers of expansions, functions without a name, `=(…)`. */
+/** `$name:s/x/z/`, also between double quotes. */
+const ZSH_MODIFIER = /\$\w+:[a-zA-Z&]\b/;
+
+/** Glob qualifiers with code, flags of expansions, functions without a name, `=(…)`. */
 const ZSH =
-  /[\w*?./\]]\([^()\s]{0,40}?(?:e[^\w\s]|\+\w)|\$\{\(|\$\{[=~^]|\$[=~^]\w|\$\{\$|\$\w+:[a-zA-Z&]\b|(?:^|[;&|\n({])[ \t]*(?:\(\)|function)\s*\{|(?:^|\s)=\(/;
+  /[\w*?./\]]\([^()\s]{0,40}?(?:e[^\w\s]|\+\w)|\$\{\(|\$\{[=~^]|\$[=~^]\w|\$\{\$|(?:^|[;&|\n({])[ \t]*(?:\(\)|function)\s*\{|(?:^|\s)=\(/;

@@ -60,7 +60,7 @@ export interface CommandDetails extends DecisionDetails {
   readonly sessionId?: number;
   /** Why it was not run. */
   readonly decision?: { readonly kind: "forbidden" | "denied" | "cancelled" | "error"; readonly reason: string };
-  /** Programs that it did not start, because of a rule or an answer. Absent if there are none. */
+  /** Programs that it did not start, or not as a rule says. Absent if there are none. */
   readonly programs?: readonly ProgramReport[];
   /** The sandbox denied an access; `certain` is false when inferred from the output. */
   readonly sandboxDenial?: { readonly certain: boolean; readonly reason: string };

@@ -104,9 +104,7 @@ export async function evaluateTypedLine(
   });
   const { commands } = command.literals;
   const evaluated = { requirement, matches: () => commands.flatMap((words) => rules.match(words)) };
-  // Where its programs are judged when they start, they are asked about there.
-  const needed: Requirement =
-    isHeld && requirement.kind === "needsApproval" ? { kind: "skip", bypassSandbox: false } : requirement;
+  const needed = isHeld && isAskedAtStart(shell, command.literals.commands) ? toAllowed(requirement) : requirement;
   const outcome = await evaluateRequired(needed, async ({ reason, cause }) => {
     const directory = await findDirectory(shell.selected, session, ports);
     const shown = createRequest(shell, { lines, directory }, commands, { reason, cause }, ports.newId());
@@ -127,6 +125,15 @@ export async function evaluateTypedLine(
     },
   };
 }
+
+/** What was approved with the shell's command is not asked about where it starts: what is typed is, whatever was approved before. */
+function isAskedAtStart({ terms: { execGate } }: TypedShell, commands: readonly (readonly string[])[]): boolean {
+  const approved = new Set(execGate?.approved.map((words) => JSON.stringify(words)));
+  return !commands.some((words) => approved.has(JSON.stringify(words)));
+}
+
+const toAllowed = (requirement: Requirement): Requirement =>
+  requirement.kind === "needsApproval" ? { kind: "skip", bypassSandbox: false } : requirement;
 
 async function evaluateRequired(
   requirement: Requirement,
