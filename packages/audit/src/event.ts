@@ -36,7 +36,7 @@ export interface CallEvent {
   cut?: true;
 }
 
-/** A program that a command started and that did not run as it was called. */
+/** A program that a command started and that did not simply run in its sandbox. */
 export interface ProgramEvent {
   type: "program";
   call: string;
@@ -44,10 +44,12 @@ export interface ProgramEvent {
   program: string;
   /** SHA-256 of the argv as JSON; hex. */
   argvSha256: string;
-  decision: "refused" | "killed" | "inside";
+  decision: "refused" | "killed" | "inside" | "outside";
   reason: string;
   rule?: string;
   times: number;
+  /** Of a program outside of its sandbox. */
+  exitCode?: number;
 }
 
 /** `client`: a program decided on behalf of a person. `model`: a model decided. `session`: remembered from an earlier decision. `nobody`: there was no approver. `failure`: asking for approval failed. */

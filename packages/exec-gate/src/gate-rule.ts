@@ -1,8 +1,14 @@
 import { foldCase } from "./fold-case.js";
 import { MAX_APPROVED_CHARACTERS, MAX_APPROVED_PROGRAMS, MAX_GATE_CHARACTERS, MAX_GATE_RULES } from "./limits.js";
 
-/** Where an allowed program runs: in the command's sandbox, or in the profile of this name that the command's sandbox knows. */
-export type Place = { kind: "inside" } | { kind: "outside"; profile: string };
+/** Where an allowed program runs: in the command's sandbox, or outside of it. */
+export type Place = { kind: "inside" } | { kind: "outside"; profile: OutsideProfile };
+
+/**
+ * What a program outside may do. `network`: what its command's sandbox allows, and the network. `write`: the same, and writing below these
+ * absolute paths. `unrestricted`: everything, and its own programs are not judged.
+ */
+export type OutsideProfile = "network" | "unrestricted" | { write: readonly string[] };
 
 /** Applies to every program that starts with its words. */
 export interface GateRule {

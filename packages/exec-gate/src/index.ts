@@ -7,6 +7,7 @@ export {
   type GateRules,
   type HostExecutable,
   type OptionName,
+  type OutsideProfile,
   type Place,
 } from "./gate-rule.js";
 export { hasOption } from "./has-option.js";
@@ -20,3 +21,4 @@ export {
 } from "./limits.js";
 export type { ProgramQuestion, ProgramVerdict, QuestionLimits } from "./program-question.js";
 export type { ProgramReport, ReportReason } from "./program-report.js";
+export { type SelectedEnvironment, selectEnvironment } from "./select-environment.js";

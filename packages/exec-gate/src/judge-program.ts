@@ -1,5 +1,5 @@
 import { foldCase } from "./fold-case.js";
-import type { CompiledGate, GateRule } from "./gate-rule.js";
+import type { CompiledGate, GateRule, OutsideProfile } from "./gate-rule.js";
 import { hasOption } from "./has-option.js";
 import { MAX_JUDGED_WORDS } from "./limits.js";
 
@@ -13,14 +13,17 @@ export interface Program {
   argv: readonly string[];
   /** For a script: the words with which the system starts its interpreter, the path of the script among them. */
   interpreter?: readonly string[];
-  /** The command can change neither the file, nor the directories of `given` and `file`. */
-  isTrusted: boolean;
+  /**
+   * `path`: the command can change neither the file nor the directories of `given` and `file`. `name`: and it was found in a directory of
+   * the command's `PATH`, so that its name means this program.
+   */
+  trust: "none" | "path" | "name";
 }
 
 /** `run`: as if there were no gate, inside; `rule` is absent where no rule decided. */
 export type ProgramDecision =
   | { decision: "run"; rule?: GateRule }
-  | { decision: "outside"; rule: GateRule; profile: string }
+  | { decision: "outside"; rule: GateRule; profile: OutsideProfile }
   | { decision: "ask"; rule: GateRule }
   | { decision: "refuse"; rule: GateRule };
 
@@ -34,8 +37,8 @@ export function judgeProgram(gate: CompiledGate, program: Program): ProgramDecis
   const refusing = find("refuse");
   if (refusing !== undefined) return { decision: "refuse", rule: refusing };
   const asking = find("ask");
-  if (asking !== undefined) return isApproved(gate, program) ? { decision: "run" } : { decision: "ask", rule: asking };
-  const rule = find("allow");
+  if (asking !== undefined && !isApproved(gate, program)) return { decision: "ask", rule: asking };
+  const rule = asking ?? find("allow");
   if (rule === undefined) return { decision: "run" };
   return rule.place.kind === "inside"
     ? { decision: "run", rule }
@@ -48,16 +51,16 @@ interface Reading {
   /** What follows the program, from `at` on. */
   words: readonly string[];
   at: number;
-  /** Whether it is the program of these names, and does not only claim to be. */
-  isItself: boolean;
+  /** How far it is the program of these names, and does not only claim to be. */
+  trust: Program["trust"];
 }
 
-function listReadings({ given, file, argv, interpreter, isTrusted }: Program): Reading[] {
+function listReadings({ given, file, argv, interpreter, trust }: Program): Reading[] {
   const words = argv.slice(0, MAX_JUDGED_WORDS);
-  const named: Reading = { names: getNames(given, file), words, at: 1, isItself: false };
+  const named: Reading = { names: getNames(given, file), words, at: 1, trust: "none" };
   const loaded = [...listLoaded(named), ...listEmulated(named)];
   // What loads another program is not allowed by the loader's name either.
-  named.isItself = isTrusted && file !== undefined && loaded.length === 0;
+  if (file !== undefined && loaded.length === 0) named.trust = trust;
   const claimed = readClaimed(words);
   const loader = interpreter && readWord(interpreter.slice(0, MAX_JUDGED_WORDS), 0);
   return [named, ...loaded, ...(claimed ? [claimed] : []), ...(loader ? [loader, ...listLoaded(loader)] : [])];
@@ -67,12 +70,12 @@ function readClaimed(words: readonly string[]): Reading | undefined {
   const [claimed] = words;
   if (claimed === undefined) return undefined;
   // A login shell has a dash before its name.
-  return { names: new Set([claimed, baseOf(claimed).replace(/^-/, "")]), words, at: 1, isItself: false };
+  return { names: new Set([claimed, baseOf(claimed).replace(/^-/, "")]), words, at: 1, trust: "none" };
 }
 
 /** The program that the word at an index is. */
 function readWord(words: readonly string[], index: number, program = words[index]): Reading | undefined {
-  return program === undefined ? undefined : { names: getNames(program), words, at: index + 1, isItself: false };
+  return program === undefined ? undefined : { names: getNames(program), words, at: index + 1, trust: "none" };
 }
 
 /** The programs that a loader of the C library, or a program with many names, is told to be, one after the other. */
@@ -119,7 +122,8 @@ function findMatches(gate: CompiledGate, reading: Reading, file: string | undefi
   return [...reading.names].flatMap((name) => {
     const exact = gate.byProgram.get(name) ?? [];
     const canonical = gate.byFoldedProgram.size === 0 ? [] : (gate.byFoldedProgram.get(foldCase(name)) ?? []);
-    const mayAllow = reading.isItself && (gate.paths.get(baseOf(name))?.has(file ?? "") ?? true);
+    const isMeant = name.includes("/") ? reading.trust !== "none" : reading.trust === "name";
+    const mayAllow = isMeant && (gate.paths.get(baseOf(name))?.has(file ?? "") ?? true);
     return [...exact, ...canonical].filter(
       (rule) => (rule.decision !== "allow" || mayAllow) && matchesWords(rule, reading),
     );

@@ -1,3 +1,5 @@
+import type { OutsideProfile } from "./gate-rule.js";
+
 /** A program that waits to be started until somebody has decided about it. */
 export interface ProgramQuestion {
   /** Its file, or the path by which it was called. */
@@ -10,6 +12,8 @@ export interface ProgramQuestion {
   cwd?: string | undefined;
   /** The id of the rule that asks. */
   rule: string;
+  /** Where it could run outside of its sandbox; absent where it can only run inside. */
+  outside?: OutsideProfile | undefined;
 }
 
 /** How many questions the programs of one command may raise, and how long each waits for its answer. */
@@ -20,5 +24,5 @@ export interface QuestionLimits {
   timeoutMs: number;
 }
 
-/** What becomes of a program that waits: everything but `run` refuses it, for this reason. */
-export type ProgramVerdict = "run" | "declined" | "unasked" | "unanswered";
+/** What becomes of a program that waits: it runs in its sandbox, or where its question says, or is refused for this reason. */
+export type ProgramVerdict = "run" | "outside" | "declined" | "unasked" | "unanswered";

@@ -28,8 +28,8 @@ const compileWith = (...rules: GateRule[]) => compileGate({ ...NONE, rules });
 /** `given -> file`, or one path that is both; trusted unless it is below /ws. */
 function programOf(path: string, ...argv: string[]): Program {
   const [given, file = given] = path.split(" -> ");
-  const isTrusted = ![given!, file!].some((each) => each.startsWith("/ws/"));
-  return { given: given!, file: file!, argv: argv.length > 0 ? argv : [given!], isTrusted };
+  const trust = [given!, file!].some((each) => each.startsWith("/ws/")) ? "none" : "name";
+  return { given: given!, file: file!, argv: argv.length > 0 ? argv : [given!], trust };
 }
 
 describe("a program is judged by what it is", () => {
@@ -66,7 +66,7 @@ describe("a claimed name is refused and asked about, never allowed", () => {
   });
 
   it("a file without a name has only the claimed one", () => {
-    const program: Program = { argv: ["curl", "x"], isTrusted: false };
+    const program: Program = { argv: ["curl", "x"], trust: "none" };
     expect(judgeProgram(gateOf([["refuse", "curl"]]), program).decision).toBe("refuse");
     expect(judgeProgram(gateOf([["allow", "curl"]]), program).decision).toBe("run");
   });
@@ -118,14 +118,21 @@ describe("what interprets a script is refused and asked about, and not allowed",
 describe("what was approved with the command is not asked about again", () => {
   const gate = gateOf([["ask", "git"]], [], [["git", "push", "origin"]]);
   it.each([
-    ["the same words", programOf("/usr/bin/git", "git", "push", "origin"), "run"],
-    ["by its path", programOf("/usr/bin/git", "/usr/bin/git", "push", "origin"), "run"],
+    ["the same words", programOf("/usr/bin/git", "git", "push", "origin"), "outside"],
+    ["by its path", programOf("/usr/bin/git", "/usr/bin/git", "push", "origin"), "outside"],
     ["more words", programOf("/usr/bin/git", "git", "push", "origin", "--force"), "ask"],
     ["fewer words", programOf("/usr/bin/git", "git", "push"), "ask"],
     ["other words", programOf("/usr/bin/git", "git", "push", "other"), "ask"],
     ["another program of that name", programOf("/usr/bin/hg", "git", "push", "origin"), "ask"],
   ])("%s", (_, program, decision) => {
     expect(judgeProgram(gate, program).decision).toBe(decision);
+  });
+
+  it("and runs inside, where its rule says so", () => {
+    const place = { kind: "inside" } as const;
+    const ask: GateRule = { id: "r", decision: "ask", pattern: [["git"]], place };
+    const inside = compileGate({ rules: [ask], hostExecutables: [], approved: [["git", "push"]] });
+    expect(judgeProgram(inside, programOf("/usr/bin/git", "git", "push")).decision).toBe("run");
   });
 
   it("but refused", () => {
@@ -207,9 +214,9 @@ it("a rule whose place is inside lets the program run there", () => {
 
 it("a program without words, and one with more than are judged, are judged by their file", () => {
   const gate = gateOf([["refuse", "curl"]]);
-  expect(
-    judgeProgram(gate, { given: "/usr/bin/curl", file: "/usr/bin/curl", argv: [], isTrusted: true }).decision,
-  ).toBe("refuse");
+  expect(judgeProgram(gate, { given: "/usr/bin/curl", file: "/usr/bin/curl", argv: [], trust: "name" }).decision).toBe(
+    "refuse",
+  );
   const many = Array.from({ length: 10_000 }, () => "x");
   expect(judgeProgram(gate, programOf("/usr/bin/curl", "curl", ...many)).decision).toBe("refuse");
 });

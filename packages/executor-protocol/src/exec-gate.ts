@@ -3,6 +3,14 @@ import { keySchema } from "./scalars.js";
 
 const words = z.readonly(z.array(z.string()));
 
+/**
+ * What a program outside of its command's sandbox may do. `network`: what the sandbox allows, and the network. `write`: the same, and
+ * writing below these absolute paths. `unrestricted`: everything, and the programs that it starts are not judged.
+ */
+export const outsideProfileSchema = z.union([z.enum(["network", "unrestricted"]), z.object({ write: words })]);
+/** What a program outside of its command's sandbox may do. */
+export type OutsideProfile = z.infer<typeof outsideProfileSchema>;
+
 /** A rule about programs that a command starts: it applies to every program that begins with its words. */
 const gateRuleSchema = z.object({
   /** As a person reads the rule: pattern, file and line. Unique. */
@@ -19,7 +27,7 @@ const gateRuleSchema = z.object({
   /** Where an allowed program runs. */
   place: z.union([
     z.object({ kind: z.literal("inside") }),
-    z.object({ kind: z.literal("outside"), profile: z.string() }),
+    z.object({ kind: z.literal("outside"), profile: outsideProfileSchema }),
   ]),
   env: z.optional(words),
 });
@@ -50,13 +58,17 @@ export const programReportSchema = z.object({
   program: z.string(),
   /** Its words; cut, where they are long. */
   argv: words,
-  /** `refused`: it was not started. `killed`: it was, and ended before its first instruction. `inside`: it ran in the sandbox. */
-  decision: z.enum(["refused", "killed", "inside"]),
   /**
-   * `rule`: a rule refuses it. `unasked`, `declined`, `unanswered`: a rule asks, and nobody could be asked, the answer was no, or there was none. `hidden`, `unresolved`, `unverified`: it could not be judged or compared. `changed`: it was not what was judged.
+   * `refused`: it was not started. `killed`: it was, and ended before its first instruction. `inside`: it ran in the sandbox, although it was
+   * allowed outside. `outside`: it ran outside of it.
+   */
+  decision: z.enum(["refused", "killed", "inside", "outside"]),
+  /**
+   * `rule`: a rule refuses it, or allows it outside. `approved`: somebody allowed it outside. `not_outside`: it could not be started there; see `detail`. `unasked`, `declined`, `unanswered`: a rule asks, and nobody could be asked, the answer was no, or there was none. `hidden`, `unresolved`, `unverified`: it could not be judged or compared. `changed`: it was not what was judged.
    */
   reason: z.enum([
     "rule",
+    "approved",
     "unasked",
     "declined",
     "unanswered",
@@ -68,6 +80,12 @@ export const programReportSchema = z.object({
   ]),
   /** The id of the rule that decided. */
   rule: z.optional(z.string()),
+  /** With `outside`, once it has ended: its exit code, 128 + the number for a death by signal. */
+  exitCode: z.optional(z.int()),
+  /** With `outside`: names of variables of its caller that it was started without. */
+  droppedVariables: z.optional(words),
+  /** With `not_outside`: why not, as the end of a sentence. */
+  detail: z.optional(z.string()),
   /** How often it was tried in a row. */
   times: z.int(),
 });

@@ -1,4 +1,5 @@
 import * as z from "zod/mini";
+import { outsideProfileSchema } from "./exec-gate.js";
 import { processOutcomeSchema } from "./outcome.js";
 import { sandboxSupportSchema } from "./sandbox.js";
 import { countSchema, keySchema, nullable, processIdSchema } from "./scalars.js";
@@ -99,13 +100,13 @@ export const openExecGateRequestSchema = z.object({ type: z.literal("open_exec_g
 export const programAnswerSchema = z.object({
   type: z.literal("program_answer"),
   questionId: keySchema,
-  /** Everything but `run` refuses it. `unasked`: nobody could be asked. `unanswered`: in time. `end`: its session is ended as well. */
-  decision: z.enum(["run", "declined", "unasked", "unanswered", "end"]),
+  /** `run`: in its sandbox, if it has one. `outside`: where the question says. Everything else refuses it. `unasked`: nobody could be asked. `unanswered`: in time. `end`: its session is ended as well. */
+  decision: z.enum(["run", "outside", "declined", "unasked", "unanswered", "end"]),
 });
 /** What may become of a program that waits. */
 export type ProgramAnswer = z.infer<typeof programAnswerSchema>["decision"];
 
-/** What becomes of a program that waits: everything but `run` refuses it, for this reason. */
+/** What becomes of a program that waits: it runs in its sandbox, or where its question says, or is refused for this reason. */
 export type ProgramVerdict = Exclude<ProgramAnswer, "end">;
 
 /** Messages from an orchestrator to an executor, by `type`. */
@@ -266,11 +267,13 @@ export const programQuestionSchema = z.object({
   cwd: z.optional(z.string()),
   /** The id of the rule that asks. */
   rule: z.string(),
+  /** Where it could run outside of its sandbox; absent where it can only run inside. */
+  outside: z.optional(outsideProfileSchema),
 });
 /** A program that waits to be started until somebody has decided about it. */
 export type ProgramQuestion = Pick<
   z.infer<typeof programQuestionSchema>,
-  "program" | "argv" | "isCut" | "cwd" | "rule"
+  "program" | "argv" | "isCut" | "cwd" | "rule" | "outside"
 >;
 /** Notification: the answer to a question is not needed any more. */
 export const programQuestionWithdrawnSchema = z.object({

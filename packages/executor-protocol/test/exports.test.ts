@@ -21,7 +21,7 @@ test("pins the exported names", () => {
     "createTunnelPiece",
     "decodeOutputHead",
     "deliverTunnelMessage",
-    "describeStopped",
+    "describePrograms",
     "encodeOutputHead",
     "endedBySchema",
     "envPolicySchema",

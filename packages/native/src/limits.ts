@@ -51,3 +51,14 @@ export const MAX_REFUSED_CALLERS = 256;
 export const QUESTION_POLL_MS = 100;
 /** Milliseconds after which the gate's thread looks whether it is to end, if nothing else happens. */
 export const GATE_IDLE_MS = 1_000;
+
+/** Programs of one gate that are outside of their sandboxes at a time. Each holds descriptors of its caller. */
+export const MAX_LEAVING = 256;
+/** Descriptors of a caller that a program outside inherits. */
+export const MAX_PASSED_DESCRIPTORS = 256;
+/** Words, or variables, of a program that leaves its sandbox. */
+export const MAX_ALL_WORDS = 262_144;
+/** Milliseconds between SIGTERM and SIGKILL for a program outside for which nobody waits any more. */
+export const OUTSIDE_GRACE_MS = 500;
+/** Milliseconds between two looks at whether the caller of a program outside is stopped. */
+export const OUTSIDE_POLL_MS = 50;

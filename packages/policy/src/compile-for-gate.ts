@@ -5,12 +5,14 @@ import {
   MAX_APPROVED_PROGRAMS,
   MAX_GATE_CHARACTERS,
   MAX_GATE_RULES,
+  type Place,
 } from "@codex/exec-gate";
 import { quoteString } from "@codex/starlark";
 import { type ApprovalPolicy, refusingPolicy } from "./approval-policy.js";
 import { DANGEROUS_COMMANDS } from "./dangerous.js";
 import type { BrokenRuleFile, RulePolicy } from "./rules/policy.js";
 import type { Decision, PrefixRule, RuleOrigin } from "./rules/rule.js";
+import { findPrefixBan } from "./rules/saved-rules.js";
 
 /** Rules as the gate of an executor enforces them, with what a person is shown of each. */
 export interface RulesForGate {
@@ -99,7 +101,8 @@ function groupRules(rules: readonly PrefixRule[]): [PrefixRule, ...PrefixRule[]]
 }
 
 function compileRule(rules: readonly [PrefixRule, ...PrefixRule[]], refusing: string | undefined): Compiled {
-  const [{ rest, decision, sandbox, whole, canonicalMatching, origin, justification }] = rules;
+  const [rule] = rules;
+  const { rest, decision, whole, canonicalMatching, origin, justification } = rule;
   const pattern = [rules.map(({ first }) => first), ...rest];
   const asked = decision === "prompt" ? refusing : undefined;
   return {
@@ -107,7 +110,8 @@ function compileRule(rules: readonly [PrefixRule, ...PrefixRule[]], refusing: st
     ...(whole ? { whole } : {}),
     ...(canonicalMatching ? { canonical: true } : {}),
     decision: asked === undefined ? DECISIONS[decision] : "refuse",
-    place: sandbox === "keep" || decision !== "allow" ? { kind: "inside" } : UNRESTRICTED,
+    place: findPlace(rules),
+    ...(rule.env.length > 0 ? { env: rule.env } : {}),
     source: {
       rule: `[${pattern.map(renderWord).join(", ")}] (${origin.file}:${origin.line})`,
       origin,
@@ -117,6 +121,20 @@ function compileRule(rules: readonly [PrefixRule, ...PrefixRule[]], refusing: st
   };
 }
 
+/** A rule for a program that runs others, such as a shell, is a rule for everything: it leaves the sandbox only where it says so itself. */
+function findPlace(rules: readonly [PrefixRule, ...PrefixRule[]]): Place {
+  const [{ rest, decision, sandbox, outside }] = rules;
+  if (outside !== undefined) return { kind: "outside", profile: outside };
+  if (decision !== "allow" || sandbox === "keep") return INSIDE;
+  const [second = [], ...others] = rest;
+  const further = others.map(([word = ""]) => word);
+  const prefixes = rules.flatMap(({ first }) =>
+    second.length === 0 ? [[first]] : second.map((word) => [first, word, ...further]),
+  );
+  return prefixes.some((words) => findPrefixBan(words) !== undefined) ? INSIDE : UNRESTRICTED;
+}
+
+const INSIDE = { kind: "inside" } as const;
 /** What a rule file of Codex means by `allow`. */
 const UNRESTRICTED = { kind: "outside", profile: "unrestricted" } as const;
 

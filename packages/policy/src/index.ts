@@ -3,6 +3,7 @@ export { analyzeCommand, type GetShellParser } from "./analyze-command.js";
 export type { AnalyzedCommand } from "./analyzed-command.js";
 export { type ApprovalPolicy, type GranularPolicy, refusingPolicy } from "./approval-policy.js";
 export { compileForGate, type RuleSource, type RulesForGate, selectApproved } from "./compile-for-gate.js";
+export { describeOutside } from "./describe-outside.js";
 export { PolicyError } from "./errors.js";
 export { type ExplainContext, type ExplainedCommand, type Explanation, explainCommand } from "./explain.js";
 export { evaluateFileChange, type FileChangeContext, type FileChangeVerdict } from "./file-change.js";

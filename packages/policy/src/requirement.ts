@@ -3,6 +3,7 @@ import { MAX_SCRIPT_BYTES } from "@codex/shell-analysis";
 import type { AnalyzedCommand } from "./analyzed-command.js";
 import { type ApprovalPolicy, type QuestionCategory, refusingPolicy } from "./approval-policy.js";
 import { findDangerousEntry, HOW_TO_OVERRIDE } from "./dangerous.js";
+import { describeOutside } from "./describe-outside.js";
 import { findKnownSafeEntry } from "./known-safe.js";
 import type { RuleMatch, RulesPort } from "./rules-port.js";
 import type { MissingSandbox } from "./sandbox/missing-sandbox.js";
@@ -168,7 +169,8 @@ function evaluateRules(command: readonly string[], rules: RulesPort | undefined)
   if (strict !== undefined && strict.decision !== "allow") {
     const why = strict.justification === undefined ? "" : `: ${strict.justification}`;
     const verb = strict.decision === "forbidden" ? "forbids" : "asks before";
-    const reason = `rule ${strict.rule} ${verb} this command${why}`;
+    const where = strict.outside === undefined ? "" : `, which then runs ${describeOutside(strict.outside)}`;
+    const reason = `rule ${strict.rule} ${verb} this command${where}${why}`;
     return { decision: strict.decision, reason, cause: { kind: "rule", rule: strict.rule } };
   }
   if (matches.length === 0) return undefined;

@@ -26,6 +26,8 @@ export interface HeldRules {
   asks: boolean;
   /** The dangerous commands, unless they were approved with the command. */
   danger: boolean;
+  /** The rules that start programs outside of the sandbox of the command, which has one. */
+  leaves: boolean;
 }
 
 /** The rules in force: those that were passed in, and those that were saved since. */
@@ -50,8 +52,8 @@ export class RuleBook {
   }
 
   /**
-   * What every program that a command starts is held to: the rules that forbid, and those that ask, which forbid where the policy does not let
-   * anybody be asked. Undefined where there are none. Ids are the rules as a person reads them.
+   * What every program that a command starts is held to: the rules that forbid, those that ask, which forbid where the policy does not let
+   * anybody be asked, and those by which a program leaves its sandbox. Undefined where there are none. Ids are the rules as a person reads them.
    */
   gateFor(approvalPolicy: ApprovalPolicy, holds: HeldRules): GateRules | undefined {
     const key = JSON.stringify([approvalPolicy, holds]);
@@ -59,9 +61,11 @@ export class RuleBook {
     return this.#gates.get(key);
   }
 
-  #compileGate(approvalPolicy: ApprovalPolicy, { asks, danger }: HeldRules): GateRules | undefined {
+  #compileGate(approvalPolicy: ApprovalPolicy, { asks, danger, leaves }: HeldRules): GateRules | undefined {
     const { rules, sources, hostExecutables } = compileForGate(this.#policy, approvalPolicy);
-    const held = rules.filter(({ decision }) => decision === "refuse" || (asks && decision === "ask"));
+    const isHeld = ({ decision, place }: GateRule) =>
+      decision === "allow" ? leaves && place.kind === "outside" : decision === "refuse" || asks;
+    const held = rules.filter(isHeld);
     const dangerous = danger ? compileDangerous(approvalPolicy) : [];
     if (held.length + dangerous.length === 0) return undefined;
     const seen = new Map<string, number>();

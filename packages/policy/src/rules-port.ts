@@ -1,3 +1,4 @@
+import type { OutsideProfile } from "@codex/exec-gate";
 /** A rule that matches a command. */
 export interface RuleMatch {
   decision: "allow" | "prompt" | "forbidden";
@@ -6,6 +7,8 @@ export interface RuleMatch {
   justification?: string;
   /** `keep`: allowed without asking, still in the sandbox. */
   sandbox?: "keep";
+  /** Where the program runs outside of the sandbox of its command, once it may. */
+  outside?: OutsideProfile;
 }
 
 /** A source of rules. A pure lookup: the same command always has the same matches. */

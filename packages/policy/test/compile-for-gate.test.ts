@@ -11,8 +11,26 @@ const compile = (text: string, policy: ApprovalPolicy = "on-request") =>
 function judge(text: string, argv: readonly string[], path = `/usr/bin/${argv[0]}`, policy?: ApprovalPolicy) {
   const { rules, hostExecutables } = compile(text, policy);
   const gate = compileGate({ rules, hostExecutables, approved: [] });
-  return judgeProgram(gate, { given: path, file: path, argv, isTrusted: !path.startsWith("/ws/") }).decision;
+  return judgeProgram(gate, { given: path, file: path, argv, trust: path.startsWith("/ws/") ? "none" : "name" })
+    .decision;
 }
+
+const placeOf = (text: string) => compile(text).rules.map(({ place, env }) => ({ ...place, ...(env ? { env } : {}) }));
+
+it.each([
+  ["the network", 'outside="network"', { kind: "outside", profile: "network" }],
+  ["a directory", 'outside={"write": ["/srv/./x"]}', { kind: "outside", profile: { write: ["/srv/x"] } }],
+  ["variables", 'env=["GIT_*"]', { kind: "outside", profile: "unrestricted", env: ["GIT_*"] }],
+])("a rule adds %s", (_, words, place) => {
+  expect(placeOf(`prefix_rule(["git", "push"], ${words})`)).toEqual([place]);
+});
+
+it("what a rule asks about runs where the rule says, else inside", () => {
+  expect(placeOf('prefix_rule(["git"], decision="prompt")')).toEqual([{ kind: "inside" }]);
+  expect(placeOf('prefix_rule(["git"], decision="prompt", outside="network")')).toEqual([
+    { kind: "outside", profile: "network" },
+  ]);
+});
 
 const granular = (rules: boolean): ApprovalPolicy => ({ granular: { sandboxApproval: true, rules } });
 
@@ -26,6 +44,9 @@ describe("a rule of a file means the same for a program", () => {
     ["alternatives", 'prefix_rule([["npm", "yarn"], ["add", "i"]], decision="forbidden")', ["yarn", "i"], "refuse"],
     ["a whole command", 'prefix_rule(["git", "push"], whole=True)', ["git", "push", "--force"], "run"],
     ["any case", 'prefix_rule(["CURL"], decision="forbidden", canonical_matching=True)', ["curl"], "refuse"],
+    ["a shell, which runs everything: inside", 'prefix_rule(["bash"])', ["bash", "-c", "x"], "run"],
+    ["a program of many that runs others: inside", 'prefix_rule([["touch", "bash"]])', ["touch"], "run"],
+    ["a shell that its rule lets out", 'prefix_rule(["bash"], outside="unrestricted")', ["bash"], "outside"],
     ["another program", 'prefix_rule(["mkdir"])', ["touch", "f"], "run"],
     [
       "the strictest",

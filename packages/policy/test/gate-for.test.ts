@@ -11,10 +11,10 @@ prefix_rule(["ls"])
 const createBook = (text = TEXT) =>
   new RuleBook(parseRulePolicy([{ file: "default.rules", text }]), async () => ({ file: "saved.rules", line: 1 }));
 
-const HELD = { asks: true, danger: true };
+const HELD = { asks: true, danger: true, leaves: false };
 
 const list = (book: RuleBook, policy: "never" | "on-request", asks = false) =>
-  book.gateFor(policy, { asks, danger: false })?.rules.map(({ pattern }) => pattern[0]?.[0]);
+  book.gateFor(policy, { asks, danger: false, leaves: false })?.rules.map(({ pattern }) => pattern[0]?.[0]);
 
 describe("what is held for each program", () => {
   it("is what is forbidden, and what asks where nobody is asked", () => {
@@ -23,6 +23,15 @@ describe("what is held for each program", () => {
     expect(list(book, "never")?.sort()).toEqual(["curl", "rm"]);
     expect(list(book, "on-request", true)?.sort()).toEqual(["curl", "rm"]);
     expect(list(createBook('prefix_rule(["ls"])'), "never")).toBeUndefined();
+  });
+
+  it("is what leaves the sandbox, where there is one", () => {
+    const book = createBook('prefix_rule(["git", "push"])\nprefix_rule(["ls"], sandbox="keep")\nprefix_rule(["bash"])');
+    const held = { asks: true, danger: false };
+    expect(book.gateFor("on-request", { ...held, leaves: true })?.rules).toMatchObject([
+      { pattern: [["git"], ["push"]] },
+    ]);
+    expect(book.gateFor("on-request", { ...held, leaves: false })).toBeUndefined();
   });
 
   it("is compiled once, until a rule is saved", async () => {

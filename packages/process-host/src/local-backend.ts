@@ -144,7 +144,7 @@ export function createLocalBackend(options: LocalBackendOptions = {}): ExecBacke
     await Promise.all(releasing);
     for (const process of owned) process.dispose();
     owned.clear();
-    const everything = { getGroup: () => undefined, marks, mark: undefined, first, pids };
+    const everything = { getGroup: () => undefined, marks, wanted: undefined, first, pids };
     if (used) await terminateFamily({ ...LEFT_BEHIND, graceMs, family: watchFamily(everything, native) });
     marks.release();
     const opened = await gate;

@@ -87,9 +87,16 @@ async function startWrapped(
 ): Promise<LocalProcess> {
   const { native, marks, pids, guard } = context;
   const mark = marks.next();
-  const start: Start = { mark, startedBefore: pids.started, startedAt: performance.now() };
   const record = new ProcessRecord(spec.log, context);
-  const gate = await openProcessGate(spec, mark, wrapped, context.gate);
+  const familyMarks = new Set([mark]);
+  const nextMark = () => {
+    const outside = marks.next();
+    familyMarks.add(outside);
+    return outside;
+  };
+  const { sandbox, onRelease } = context;
+  const start: Start = { marks: familyMarks, startedBefore: pids.started, startedAt: performance.now() };
+  const gate = await openProcessGate(spec, mark, wrapped, context.gate, { sandbox, guard, nextMark, onRelease });
   const markStart = <T>(spawn: () => T) => (native.marks === undefined ? spawn() : native.marks.give(mark, spawn));
   try {
     const launched = await launch(spec, file, { native, record, markStart, wrapped, spawnGated: gate?.spawn });
@@ -103,7 +110,8 @@ async function startWrapped(
 
 /** What was known before a process was started. */
 interface Start {
-  mark: bigint;
+  /** Its own, and those of its programs outside of its sandbox. */
+  marks: ReadonlySet<bigint>;
   /** Processes that the host had started before this one. */
   startedBefore: number | undefined;
   /** By the monotonic clock, ms. */
@@ -254,7 +262,7 @@ class LocalChild implements LocalProcess {
         {
           getGroup: () => (this.checkGroup() ? undefined : target.getGroup()),
           marks,
-          mark: this.#start.mark,
+          wanted: this.#start.marks,
           first: this.first,
           pids,
         },

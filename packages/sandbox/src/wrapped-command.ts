@@ -18,6 +18,8 @@ export interface SandboxableCommand {
    * whole sandbox.
    */
   session: "new" | "terminal" | "keep";
+  /** The number of the wrapper's first descriptor. Default 3. */
+  firstDescriptor?: number;
   /** Paths are resolved again before each use, so it need not guard against replacement while it runs. Default false. */
   rechecked?: boolean;
 }
@@ -29,10 +31,12 @@ export interface WrappedCommand {
   args: readonly string[];
   cwd: string;
   env: Readonly<Record<string, string>>;
-  /** The wrapper must get them as descriptors 3, 4, … */
+  /** The wrapper must get them as descriptors 3, 4, …, or from `firstDescriptor` on. */
   descriptors: readonly number[];
   /** Programs that start before the command's own: the wrapper, and what gives the command its terminal. */
   wrappers: number;
+  /** The longest path that another is, or is below, decides; without any it cannot be written. Undefined where it is not known. */
+  access: readonly { readonly path: string; readonly isWritable: boolean }[] | undefined;
   /** What the wrapper reports about the program; undefined where the program replaces the wrapper. */
   status: WrapperStatus | undefined;
   /** What the sandbox denied the command, which has ended; see `findDenial`. */

@@ -7,4 +7,4 @@ export { findLocation, listLineStarts, type Source } from "./source.js";
 export { parseProgram } from "./syntax/parse-program.js";
 export type { Argument, CallExpression, Expression, Statement } from "./syntax/syntax.js";
 export { quoteString } from "./values/quote-string.js";
-export { BuiltinValue, getTypeName, ListValue, type Value } from "./values/values.js";
+export { BuiltinValue, DictValue, getTypeName, ListValue, type Value } from "./values/values.js";

@@ -12,33 +12,44 @@ export function renderExecResult(result: UnifiedExecResult, output: string): str
     renderOutcome(outcome, { sessionId: shown?.sessionId, exitCode }),
     `Original token count: ${originalTokenCount}`,
     ...listNotices(result).map((notice) => `Note: ${notice}`),
-    ...describeStopped(result.programs),
+    ...describePrograms(result.programs),
     "Output:",
   ];
   return `${lines.join("\n")}\n${renderCut(result)}${output}`;
 }
 
-/** A line for each program that was not started, or ended before it ran. */
-export const describeStopped = (programs: readonly ProgramReport[] = []): string[] =>
-  programs.filter(isStopped).map(renderStopped);
-
-const isStopped = ({ decision }: ProgramReport): boolean => decision !== "inside";
+/** A line for each program that did not simply run in its sandbox. */
+export const describePrograms = (programs: readonly ProgramReport[] = []): string[] => programs.map(describeProgram);
 
 /** `Refused: curl https://example.com (rule ["curl"] (default.rules:3))`. */
-function renderStopped({ program, argv, decision, reason, rule, times }: ProgramReport): string {
+function describeProgram({ program, argv, decision, reason, rule, times, ...report }: ProgramReport): string {
   const words = argv.length === 0 ? program : argv.join(" ");
-  const said = reason === "rule" || rule === undefined ? "" : `, ${STOP_REASONS[reason]}`;
-  const why = rule === undefined ? STOP_REASONS[reason] : `rule ${quote(rule)}${said}`;
-  const often = times > 1 ? `, ${times} times` : "";
-  return `${decision === "killed" ? "Ended before it ran" : "Refused"}: ${quote(words)} (${why}${often})`;
+  const { exitCode, droppedVariables = [], detail } = report;
+  const said = reason === "rule" ? [] : [STOP_REASONS[reason]];
+  const facts = [
+    ...(rule === undefined ? (reason === "rule" ? [STOP_REASONS.rule] : []) : [`rule ${quote(rule)}`]),
+    ...said.map((text) => (detail === undefined ? text : `${text}: ${detail}`)),
+    ...(times > 1 ? [`${times} times`] : []),
+    ...(droppedVariables.length === 0 ? [] : [`without ${droppedVariables.join(", ")}`]),
+  ];
+  const end = exitCode === undefined ? "" : `, exit ${exitCode}`;
+  return `${DECISIONS[decision]}: ${quote(words)}${end} (${facts.join(", ")})`;
 }
+
+const DECISIONS: Readonly<Record<ProgramReport["decision"], string>> = {
+  refused: "Refused",
+  killed: "Ended before it ran",
+  inside: "Ran in the sandbox",
+  outside: "Outside the sandbox",
+};
 
 const STOP_REASONS: Readonly<Record<ProgramReport["reason"], string>> = {
   rule: "a rule",
   unasked: "nobody could be asked",
   declined: "declined",
   unanswered: "there was no answer in time",
-  not_outside: "a rule starts it outside of the sandbox, which is not possible here",
+  approved: "approved",
+  not_outside: "it could not be started outside of the sandbox",
   hidden: "its caller hides its memory",
   unresolved: "its file was not found",
   unverified: "it could not be compared with what was judged",

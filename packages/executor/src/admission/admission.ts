@@ -1,7 +1,10 @@
 import type { ExecBackend, HostSandbox } from "@codex/exec-backend";
-import type { ExecCommandRequest, SandboxSupport } from "@codex/executor-protocol";
+import type { ExecCommandRequest, ExecGate, SandboxSupport } from "@codex/executor-protocol";
+import { widenSandbox } from "@codex/permissions";
 import type { ApprovalLedger } from "./approval-ledger.js";
 import type { CeilingGuard } from "./ceiling.js";
+
+type GateRule = ExecGate["rules"][number];
 
 export interface AdmissionOptions {
   backend: Pick<ExecBackend, "getSandboxSupport">;
@@ -16,6 +19,8 @@ export interface Admission {
   describe(): Promise<SandboxSupport | undefined>;
   /** Why a request must not run here, and what would have to change; undefined if it may run. Never rejects. */
   getRefusal(request: ExecCommandRequest): Promise<string | undefined>;
+  /** The gate of a request, whose programs leave its sandbox only as far as the ceiling allows. Never rejects. */
+  limitGate(request: ExecCommandRequest): Promise<ExecGate | undefined>;
 }
 
 export function createAdmission({ backend, ceiling, approvals }: AdmissionOptions): Admission {
@@ -44,6 +49,16 @@ export function createAdmission({ backend, ceiling, approvals }: AdmissionOption
       if (excess !== undefined) return `this executor does not allow it: ${excess}; the command was not run`;
       const unusable = approvals.bind(request);
       return unusable === undefined ? undefined : `${unusable}; the command was not run`;
+    },
+    async limitGate({ execGate: gate, cwd, sandbox }) {
+      if (gate === undefined || ceiling === undefined || sandbox === undefined || sandbox === null) return gate;
+      const limit = async (rule: GateRule): Promise<GateRule> => {
+        if (rule.place.kind === "inside") return rule;
+        const widened = widenSandbox(sandbox, rule.place.profile);
+        const excess = await ceiling.findExcess({ cwd, ...(widened === null ? {} : { sandbox: widened }) });
+        return excess === undefined ? rule : { ...rule, place: { kind: "inside" } };
+      };
+      return { ...gate, rules: await Promise.all(gate.rules.map(limit)) };
     },
   };
 }

@@ -9,6 +9,7 @@ import type {
   ToolCallOutcome,
   WriteStdinRequest,
 } from "@codex/executor-protocol";
+import { defined } from "@codex/values";
 import type { Admission } from "../admission/admission.js";
 import { ToolError, toErrorOutcome } from "../errors.js";
 import type { ExecutorTelemetry } from "../executor-telemetry.js";
@@ -126,7 +127,9 @@ export class UnifiedExec {
     // Before the key is used: the same call may be repeated once it was approved.
     const refusal = await this.#options.admission.getRefusal(request);
     if (refusal !== undefined) throw this.#refuse(refusal, call.requestId);
-    return this.#once("exec_command", request.idempotencyKey, call, () => this.#exec(request, call));
+    const execGate = await this.#options.admission.limitGate(request);
+    const limited = { ...request, ...defined({ execGate }) };
+    return this.#once("exec_command", request.idempotencyKey, call, () => this.#exec(limited, call));
   }
 
   /** Acts on a session and waits for a window. Calls on one session run one at a time, except `concurrent` ones. @throws ToolError */

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync } from "node:
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { HostSandbox } from "@codex/exec-backend";
-import type { ExecCommandRequest, Sandbox, SandboxSupport } from "@codex/executor-protocol";
+import type { ExecCommandRequest, OutsideProfile, Sandbox, SandboxSupport } from "@codex/executor-protocol";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createAdmission } from "../../src/admission/admission.js";
 import { ApprovalLedger } from "../../src/admission/approval-ledger.js";
@@ -253,5 +253,34 @@ describe("a ceiling, on real directories", () => {
   it("follows links to what does not exist yet", async () => {
     expect(await resolveLocalPath(`${base}/in/dangling/x`)).toBe(`${base}/out/later/x`);
     expect(await resolveLocalPath("/not/there")).toBe("/not/there");
+  });
+});
+
+describe("programs that rules start outside of the sandbox", () => {
+  const rule = (id: string, profile: OutsideProfile) => ({
+    id,
+    pattern: [[id]],
+    decision: "allow" as const,
+    place: { kind: "outside" as const, profile },
+  });
+  const execGate = {
+    rules: [rule("network", "network"), rule("srv", { write: ["/srv"] }), rule("all", "unrestricted")],
+    hostExecutables: [],
+    approved: [],
+  };
+  const leaving = async (ceiling?: CeilingOptions) => {
+    const request = execRequest({ command: ["true"], sandbox: HELD, execGate });
+    const gate = await admission(ceiling === undefined ? {} : { ceiling }).limitGate(request);
+    return gate?.rules.filter(({ place }) => place.kind === "outside").map(({ id }) => id);
+  };
+
+  it("leave it where there is no ceiling", async () => {
+    expect(await leaving()).toEqual(["network", "srv", "all"]);
+  });
+
+  it("stay inside where the ceiling does not allow what they would get", async () => {
+    expect(await leaving({ mode: "workspace-write", roots: ["/"], network: true })).toEqual(["network", "srv"]);
+    expect(await leaving({ mode: "workspace-write", roots: ["/"] })).toEqual(["srv"]);
+    expect(await leaving({ mode: "read-only" })).toEqual([]);
   });
 });

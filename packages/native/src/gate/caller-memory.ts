@@ -9,8 +9,8 @@ type Read<Value> = { value: Value } | { errno: number };
 export interface CallerMemory {
   /** Without its NUL. `ENAMETOOLONG` where it is longer than `most` bytes. */
   readText(pid: number, address: bigint, most: number): Read<Buffer>;
-  /** Texts of a vector that ends with a null pointer, one more than are judged at most; `E2BIG` where they are too long for the kernel. */
-  readVector(pid: number, address: bigint, pointerBytes: 4 | 8): Read<Buffer[]>;
+  /** Texts of a vector that ends with a null pointer, one more than `most`; `E2BIG` where they are too long for the kernel. @param most default: as many as are judged */
+  readVector(pid: number, address: bigint, pointerBytes: 4 | 8, most?: number): Read<Buffer[]>;
 }
 
 /** The unit in which memory can be missing. */
@@ -51,7 +51,7 @@ export function createCallerMemory(calls: KernelCalls): CallerMemory {
       address += BigInt(count);
     }
   };
-  const readPointers = (pid: number, start: bigint, pointerBytes: 4 | 8): Read<bigint[]> => {
+  const readPointers = (pid: number, start: bigint, pointerBytes: 4 | 8, most: number): Read<bigint[]> => {
     const pointers: bigint[] = [];
     for (let address = start; ; ) {
       const count = readPage(pid, address, pointerBytes, POINTERS_BYTES);
@@ -59,7 +59,7 @@ export function createCallerMemory(calls: KernelCalls): CallerMemory {
       const whole = count - (count % pointerBytes);
       for (let at = 0; at < whole; at += pointerBytes) {
         const pointer = pointerBytes === 8 ? page.readBigUInt64LE(at) : BigInt(page.readUInt32LE(at));
-        if (pointer === 0n || pointers.push(pointer) > MAX_JUDGED_WORDS) return { value: pointers };
+        if (pointer === 0n || pointers.push(pointer) > most) return { value: pointers };
       }
       address += BigInt(whole);
     }
@@ -86,9 +86,9 @@ export function createCallerMemory(calls: KernelCalls): CallerMemory {
   };
   return {
     readText,
-    readVector(pid, address, pointerBytes) {
+    readVector(pid, address, pointerBytes, most = MAX_JUDGED_WORDS) {
       if (address === 0n) return { value: [] };
-      const pointers = readPointers(pid, address, pointerBytes);
+      const pointers = readPointers(pid, address, pointerBytes, most);
       if ("errno" in pointers) return pointers;
       const texts: Buffer[] = [];
       let total = 0;

@@ -1,7 +1,22 @@
 import { readdirSync } from "node:fs";
 import { type CompiledGate, compileGate, type GateRules, type QuestionLimits } from "@codex/exec-gate";
 import { MAX_ENDED_COMMANDS } from "../limits.js";
+import type { FileId } from "./find-file.js";
 import type { KernelCalls } from "./kernel-calls.js";
+
+/** What a program outside has to be when it starts. */
+export interface JudgedProgram {
+  readonly file: FileId;
+  readonly directory: FileId;
+}
+
+/** Where a command finds programs, and where it can change them. */
+export interface CommandReach {
+  /** The directories of its `PATH`. */
+  readonly path: readonly string[];
+  /** The longest path that another is, or is below, decides; without any it cannot be written. */
+  readonly access: readonly { readonly path: string; readonly isWritable: boolean }[];
+}
 
 /** A command whose programs are judged. */
 export interface Command {
@@ -12,13 +27,16 @@ export interface Command {
   readonly gate: CompiledGate;
   /** The program that the starter starts. */
   readonly file: string;
-  readonly argv: readonly string[];
   /** Its processes are in a process namespace of their own, which none of them can leave. */
   readonly isSandboxed: boolean;
   /** Programs that its sandbox starts before the command's own; they are not judged. */
   wrappers: number;
-  /** Directories in which the command can change nothing. */
-  readonly trusted: readonly string[];
+  /** Absent: it can change every program, or runs in no sandbox. */
+  readonly reach: CommandReach | undefined;
+  /** Absent: its programs cannot leave its sandbox. The environment that it was started with. */
+  readonly leaving: { readonly env: Readonly<Record<string, string>> } | undefined;
+  /** Of a command that is a program outside: that program, which was judged for its caller, until it has started. */
+  judged: JudgedProgram | undefined;
   /** Absent: nobody is asked. */
   readonly questions: QuestionLimits | undefined;
   hasEnded: boolean;

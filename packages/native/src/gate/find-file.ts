@@ -25,11 +25,21 @@ export interface FileId {
   inode: bigint;
 }
 
+/** False where one of them is not known. */
+export const isSameFile = (one: FileId | undefined, other: FileId | undefined): boolean =>
+  one !== undefined && other !== undefined && one.inode === other.inode && one.device === other.device;
+
 /** Finds what the kernel would start, in the root of the caller. */
 export interface FileFinder {
   find(call: Pick<Notification, "tid" | "directory" | "flags">, path: Buffer): FoundFile;
   /** The program that a process runs. Undefined if it cannot be read. */
   readProgram(pid: number): FileFacts | undefined;
+  readId(fd: number): FileId | undefined;
+  /** Of a file of this process. */
+  readIdOf(path: string): FileId | undefined;
+  readDirectoryId(tid: number): FileId | undefined;
+  /** The directory of a thread, if it is the same one by its path for this process. The caller closes `fd`. */
+  openDirectoryOf(tid: number): { fd: number; id: FileId; path: string } | undefined;
   /** The first line of a script after its `#!`: an interpreter, and an argument for it. Undefined for other files. */
   readInterpreter(fd: number): string[] | undefined;
 }
@@ -37,6 +47,7 @@ export interface FileFinder {
 /** fcntl.h and linux/openat2.h of Linux. */
 const O_CLOEXEC = 0o2000000;
 const O_PATH = 0o10000000;
+const O_DIRECTORY = 0o200000;
 const AT_FDCWD = -100;
 const AT_EMPTY_PATH = 0x1000;
 const RESOLVE_NO_MAGICLINKS = 0x02n;
@@ -139,6 +150,23 @@ export function createFileFinder(calls: KernelCalls): FileFinder {
       const { file, root, directory: below } = own;
       if (file !== undefined) return findLinked(`/proc/${tid}/${file}`, ERRNO.ENOENT);
       return root === undefined ? findBelow(tid, AT_FDCWD, below!) : findBelowRoot(tid, `/${root}`);
+    },
+    readId: (fd) => readFacts(fd)?.id,
+    readIdOf(path) {
+      const fd = calls.open(path, O_PATH | O_CLOEXEC);
+      const facts = fd < 0 ? undefined : readFacts(fd);
+      if (fd >= 0) calls.close(fd);
+      return facts?.id;
+    },
+    readDirectoryId: (tid) => readFacts(AT_FDCWD, `/proc/${tid}/cwd`)?.id,
+    openDirectoryOf(tid) {
+      const own = readFacts(AT_FDCWD, `/proc/${tid}/cwd`);
+      if (own?.path === undefined) return undefined;
+      const fd = calls.open(own.path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+      const found = fd < 0 ? undefined : readFacts(fd);
+      if (found !== undefined && isSameFile(found.id, own.id)) return { fd, id: own.id, path: own.path };
+      if (fd >= 0) calls.close(fd);
+      return undefined;
     },
     readProgram: (pid) => readFacts(AT_FDCWD, `/proc/${pid}/exe`),
     readInterpreter(fd) {

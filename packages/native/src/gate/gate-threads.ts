@@ -4,7 +4,7 @@ import { lastErrno } from "../libc/koffi.js";
 import type { Libc } from "../libc/libc.js";
 import { spawnLock } from "../process/spawn-lock.js";
 import { GateError } from "./gate-error.js";
-import type { FromStarter, FromSupervisor, ThreadData, ToStarter, ToSupervisor } from "./messages.js";
+import type { FromStarter, FromSupervisor, StarterData, ThreadData, ToStarter, ToSupervisor } from "./messages.js";
 import { THREAD_CODE } from "./thread-code.js";
 
 /** Programs whose start a gate has seen. */
@@ -36,6 +36,9 @@ export class GateThreads {
   readonly listening: Promise<boolean>;
   readonly #events: GateEvents;
   readonly #starter: Worker;
+  /** Started with the first program that it is to start. */
+  #freeStarter: Worker | undefined;
+  readonly #shared: Omit<StarterData, "role" | "judges">;
   readonly #supervisor: Worker;
   readonly #waking = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
   readonly #wake: { read: number; write: number };
@@ -52,7 +55,8 @@ export class GateThreads {
     this.#wake = openPipe(libc);
     const starting = new SharedArrayBuffer(BigUint64Array.BYTES_PER_ELEMENT);
     const shared = { base: HERE, lock: spawnLock.shared, starting };
-    this.#starter = startThread({ ...shared, role: "starter" });
+    this.#shared = shared;
+    this.#starter = startThread({ ...shared, role: "starter", judges: true });
     const waking = this.#waking.buffer as SharedArrayBuffer;
     this.#supervisor = startThread({ ...shared, role: "supervisor", wake: this.#wake.read, waking });
     const threads = [this.#starter, this.#supervisor];
@@ -60,8 +64,8 @@ export class GateThreads {
     this.listening = new Promise((resolve, reject) => {
       this.#starter.on("message", (message: FromStarter) => {
         if (message.type === "listening") resolve(this.#listen(message));
-        else if (message.type !== "failed") events.onStarter(message);
-        else this.#fail(new GateError(message.missing, message.reason), reject);
+        else if ("id" in message) events.onStarter(message);
+        else if (message.type === "failed") this.#fail(new GateError(message.missing, message.reason), reject);
       });
       for (const thread of threads) {
         thread.on("error", ({ message }) => this.#fail(new GateError("worker_threads", message), reject));
@@ -81,6 +85,24 @@ export class GateThreads {
     this.#starter.postMessage(message);
   }
 
+  /** To a thread whose programs are not judged. */
+  toFreeStarter(message: ToStarter): void {
+    this.#freeStarter ??= this.#openFreeStarter();
+    this.#freeStarter.postMessage(message);
+  }
+
+  #openFreeStarter(): Worker {
+    // Its mark is of no concern to the supervisor.
+    const starting = new SharedArrayBuffer(BigUint64Array.BYTES_PER_ELEMENT);
+    const thread = startThread({ ...this.#shared, starting, role: "starter", judges: false });
+    thread.on("message", (message: FromStarter) => {
+      if ("id" in message) this.#events.onStarter(message);
+    });
+    thread.on("error", ({ message }) => this.#fail(new GateError("worker_threads", message), () => {}));
+    thread.unref();
+    return thread;
+  }
+
   toSupervisor(message: ToSupervisor): void {
     this.#supervisor.postMessage(message);
     if (Atomics.exchange(this.#waking, 0, 1) === 0) writeSync(this.#wake.write, WAKE);
@@ -98,6 +120,13 @@ export class GateThreads {
     process.off("exit", this.#onProcessExit);
     this.#endSupervisor();
     this.toStarter({ type: "close" });
+    const free = this.#freeStarter;
+    if (free !== undefined) {
+      free.ref();
+      const ended = new Promise((resolve) => free.once("exit", resolve));
+      free.postMessage({ type: "close" } satisfies ToStarter);
+      await ended;
+    }
     await this.#ended;
     closeSync(this.#wake.read);
     closeSync(this.#wake.write);

@@ -6,12 +6,15 @@ import {
   type ProgramVerdict,
   type QuestionLimits,
 } from "@codex/exec-gate";
+import { messageOf } from "@codex/values";
 import type { Libc } from "../libc/libc.js";
-import { isStopped, parseStatus } from "../process/exit-status.js";
+import { type ExitStatus, isStopped, parseStatus } from "../process/exit-status.js";
+import { getSignalNumber } from "../process/signal-name.js";
 import type { ChildStart } from "../process/spawn.js";
+import type { CommandReach } from "./command-table.js";
 import { GateError } from "./gate-error.js";
 import { type GateCounts, GateThreads } from "./gate-threads.js";
-import type { FromStarter, FromSupervisor } from "./messages.js";
+import type { FromStarter, FromSupervisor, OutsideProgram } from "./messages.js";
 
 /** Starts commands whose programs are judged before they run: by rules, by the file and the words of each. Linux. */
 export interface Gate {
@@ -34,14 +37,38 @@ export interface GatedStart extends ChildStart {
   isSandboxed: boolean;
   /** Programs that the sandbox starts before the command's own, its wrapper included: they are not judged. */
   wrappers: number;
-  /** Directories in which the command can change nothing. */
-  trusted: readonly string[];
+  /** Absent: it can change every program, or runs in no sandbox. */
+  reach: CommandReach | undefined;
+  /** Starts its programs outside of its sandbox; absent: none leaves it. */
+  leaving?: GateLeaving | undefined;
   /** Absent: a program that a rule asks about is refused. */
   questions?: GateQuestions | undefined;
   /** Called when there is more to report, with all so far, and how many there were that are not reported one by one. */
   onReports(reports: readonly ProgramReport[], omitted: number): void;
   /** Nothing judges its programs any more, and none is started: it is to be ended. */
   onBroken(): void;
+}
+
+/** How programs of a command are started outside of its sandbox. */
+export interface GateLeaving {
+  /** The environment of the command itself, which those programs get. */
+  env: Readonly<Record<string, string>>;
+  /** Rejects with why it cannot be started. */
+  prepare(program: OutsideProgram): Promise<OutsideStart>;
+}
+
+/** What is started for a program outside: it, or the wrapper of another sandbox. */
+export interface OutsideStart extends Omit<ChildStart, "onExit" | "stdio"> {
+  mark: bigint;
+  /** Whether its programs are judged, with the rules of its command and none outside of its own sandbox. */
+  isJudged: boolean;
+  isSandboxed: boolean;
+  wrappers: number;
+  reach: CommandReach | undefined;
+  /** Called with the pid, or with undefined where it was not started. */
+  onStarted(pid: number | undefined): void;
+  /** Resolves with its status, once nothing of it is left that its caller would wait for. */
+  settle(status: ExitStatus): Promise<ExitStatus>;
 }
 
 /** Who is asked about the programs of a command. */
@@ -66,11 +93,44 @@ export async function startGate(libc: Libc): Promise<ThreadedGate> {
   }
 }
 
+/** The exit code of a program that was found and could not be started. */
+const NOT_STARTED = 126;
+
+/** As a stub takes it. */
+const toCode = (status: ExitStatus): number =>
+  "code" in status ? status.code : SIGNALLED + (getSignalNumber(status.signal) ?? SIGKILL);
+const SIGNALLED = 256;
+const SIGKILL = 9;
+
+/** The same rules for a program that has left its sandbox already. */
+const keepInside = (rules: GateRules): GateRules => ({
+  ...rules,
+  rules: rules.rules.map((rule) => ({ ...rule, place: { kind: "inside" } })),
+});
+
 interface Starting {
   start: GatedStart;
   resolve(pid: number): void;
   reject(error: Error): void;
 }
+
+/** A command with what was reported of it, and of its programs that were started outside. */
+interface Started {
+  readonly start: GatedStart;
+  readonly reports: ProgramReport[];
+  omitted: number;
+  readonly outside: Started[];
+  /** The command whose program it is. */
+  readonly parent: Started | undefined;
+}
+
+const recordStart = (start: GatedStart, parent?: Started): Started => ({
+  start,
+  reports: [],
+  omitted: 0,
+  outside: [],
+  parent,
+});
 
 /** A gate whose abilities are not known yet. */
 export class ThreadedGate implements Gate {
@@ -80,7 +140,7 @@ export class ThreadedGate implements Gate {
   readonly #starting = new Map<number, Starting>();
   /** By pid. */
   readonly #running = new Map<number, GatedStart>();
-  readonly #commands = new Map<bigint, { start: GatedStart; reports: ProgramReport[] }>();
+  readonly #commands = new Map<bigint, Started>();
   /** By the id of the question. */
   readonly #asking = new Map<number, AbortController>();
   #nextId = 0;
@@ -112,33 +172,33 @@ export class ThreadedGate implements Gate {
       if (this.#problem !== undefined) throw this.#problem;
       if (this.#closing !== undefined) throw new GateError("worker_threads", "it is closed");
       compileGate(start.rules); // throws here, not on the other thread
-      const { mark, rules, isSandboxed, wrappers, trusted, questions: asked, ...rest } = start;
+      const { mark, rules, isSandboxed, wrappers, reach, leaving, questions: asked, ...rest } = start;
       const { onReports: _, onBroken: __, onExit: ___, ...child } = rest;
       const questions = asked && { most: asked.most, timeoutMs: asked.timeoutMs };
-      const { file, argv } = child;
+      const { file } = child;
       const command = {
         mark,
         rules: JSON.stringify(rules),
         file,
-        argv,
         isSandboxed,
         wrappers,
-        trusted,
-
+        reach,
+        leaving: leaving && { env: leaving.env },
+        judged: undefined,
         questions,
       };
       this.#threads.toSupervisor({ type: "command", ...command });
-      this.#commands.set(mark, { start, reports: [] });
+      this.#commands.set(mark, recordStart(start));
       const id = this.#nextId++;
       this.#starting.set(id, { start, resolve, reject });
       this.#keepAlive();
-      this.#threads.toStarter({ type: "spawn", id, mark, start: child });
+      this.#threads.toStarter({ type: "spawn", id, mark, start: child, place: undefined });
     });
   }
 
   end(mark: bigint): void {
     this.#commands.delete(mark);
-    if (this.#problem === undefined && this.#closing === undefined) this.#threads.toSupervisor({ type: "end", mark });
+    if (this.#isOpen) this.#threads.toSupervisor({ type: "end", mark });
   }
 
   close(): Promise<GateCounts> {
@@ -169,12 +229,19 @@ export class ThreadedGate implements Gate {
   #onSupervisor(message: Exclude<FromSupervisor, { type: "closed" }>): void {
     if (message.type === "exited") return this.#onExit(message.pid, message.status);
     if (message.type === "question") return void this.#ask(message);
+    if (message.type === "outside") return void this.#startOutside(message);
     if (message.type === "withdrawn") return this.#asking.get(message.id)?.abort();
     const { mark, first, reports, omitted } = message;
     const command = this.#commands.get(mark);
     if (command === undefined) return;
     command.reports.splice(first, reports.length, ...reports);
-    command.start.onReports(command.reports, omitted);
+    command.omitted = omitted;
+    const whole = command.parent ?? command;
+    const all = [whole, ...whole.outside];
+    whole.start.onReports(
+      all.flatMap((each) => each.reports),
+      all.reduce((sum, each) => sum + each.omitted, 0),
+    );
   }
 
   async #ask({ mark, id, question }: Extract<FromSupervisor, { type: "question" }>): Promise<void> {
@@ -183,8 +250,88 @@ export class ThreadedGate implements Gate {
     this.#asking.set(id, withdrawn);
     const verdict = (await questions?.ask(question, withdrawn.signal).catch(() => undefined)) ?? "unasked";
     this.#asking.delete(id);
-    const isOpen = this.#problem === undefined && this.#closing === undefined && !withdrawn.signal.aborted;
-    if (isOpen) this.#threads.toSupervisor({ type: "answer", id, verdict });
+    if (this.#isOpen && !withdrawn.signal.aborted) this.#threads.toSupervisor({ type: "answer", id, verdict });
+  }
+
+  async #startOutside({ mark, id, program }: Extract<FromSupervisor, { type: "outside" }>): Promise<void> {
+    const command = this.#commands.get(mark);
+    const end = (code: number, problem?: string) => {
+      if (this.#isOpen) this.#threads.toSupervisor({ type: "outside_ended", id, code, problem });
+    };
+    if (command?.start.leaving === undefined) return end(NOT_STARTED, "its command has ended");
+    try {
+      const outside = await command.start.leaving.prepare(program);
+      await this.#spawnOutside(program, outside, command).then(
+        ({ pid, exit }) => {
+          outside.onStarted(pid);
+          if (this.#isOpen) this.#threads.toSupervisor({ type: "outside_started", id, pid });
+          void exit.then(outside.settle).then((status) => {
+            if (outside.isJudged) this.end(outside.mark);
+            end(toCode(status));
+          });
+        },
+        (error: unknown) => {
+          outside.onStarted(undefined);
+          if (outside.isJudged) this.end(outside.mark);
+          throw error;
+        },
+      );
+    } catch (error) {
+      end(NOT_STARTED, messageOf(error));
+    }
+  }
+
+  async #spawnOutside(program: OutsideProgram, outside: OutsideStart, parent: Started) {
+    if (!this.#isOpen) throw new GateError("worker_threads", "it is closed");
+    const { mark, isJudged, isSandboxed, wrappers, reach, onStarted: _, settle: __, ...child } = outside;
+    const stdio = { passed: program.descriptors };
+    let onExit: GatedStart["onExit"] = () => {};
+    const exit = new Promise<ExitStatus>((resolve) => {
+      onExit = resolve;
+    });
+    const { start: command } = parent;
+    const { questions, onReports, onBroken } = command;
+    const start = { ...child, stdio, mark, rules: keepInside(command.rules), isSandboxed, wrappers, reach, questions };
+    const entry: GatedStart = { ...start, onReports, onBroken, onExit, keepsAlive: command.keepsAlive ?? true };
+    const spawned = new Promise<number>((resolve, reject) => {
+      this.#starting.set(this.#nextId, { start: entry, resolve, reject });
+    });
+    const message = {
+      type: "spawn",
+      id: this.#nextId++,
+      mark,
+      start: { ...child, stdio },
+      place: program.place,
+    } as const;
+    if (isJudged) {
+      const asked = questions && { most: questions.most, timeoutMs: questions.timeoutMs };
+      const { file } = child;
+      const start = {
+        mark,
+        rules: JSON.stringify(entry.rules),
+        file,
+        isSandboxed,
+        wrappers,
+        reach,
+      };
+      this.#threads.toSupervisor({
+        type: "command",
+        ...start,
+        leaving: undefined,
+        judged: program.judged,
+        questions: asked,
+      });
+      const started = recordStart(entry, parent);
+      parent.outside.push(started);
+      this.#commands.set(mark, started);
+      this.#threads.toStarter(message);
+    } else this.#threads.toFreeStarter(message);
+    this.#keepAlive();
+    return { pid: await spawned, exit };
+  }
+
+  get #isOpen(): boolean {
+    return this.#problem === undefined && this.#closing === undefined;
   }
 
   #onExit(pid: number, status: number): void {

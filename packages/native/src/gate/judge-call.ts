@@ -1,3 +1,4 @@
+import { dirname } from "node:path/posix";
 import {
   type CompiledGate,
   judgeProgram,
@@ -7,7 +8,7 @@ import {
 } from "@codex/exec-gate";
 import { MAX_PATH_BYTES } from "../limits.js";
 import type { CallerMemory } from "./caller-memory.js";
-import type { Command } from "./command-table.js";
+import type { Command, CommandReach } from "./command-table.js";
 import type { FileFinder, FileId } from "./find-file.js";
 import { ERRNO } from "./kernel-calls.js";
 import type { Notification } from "./listener.js";
@@ -44,14 +45,14 @@ export function createCallReader(memory: CallerMemory, files: FileFinder): CallR
       const words = argv.value.map((word) => word.toString());
       const shared = { path: path.value, argv: argv.value };
       if (found.kind === "unknown") {
-        return { call: { ...shared, program: { given: found.given, argv: words, isTrusted: false }, file: undefined } };
+        return { call: { ...shared, program: { given: found.given, argv: words, trust: "none" }, file: undefined } };
       }
       const { fd, id, given } = found;
       const program: Program = {
         ...(given === undefined ? {} : { given }),
         ...(found.path === undefined ? {} : { file: found.path }),
         argv: words,
-        isTrusted: isTrusted(command.trusted, given, found.path),
+        trust: findTrust(command.reach, given, found.path),
       };
       const interpreter = command.gate.restricts ? files.readInterpreter(fd) : undefined;
       if (interpreter !== undefined) {
@@ -66,8 +67,21 @@ export function createCallReader(memory: CallerMemory, files: FileFinder): CallR
 const explain = (errno: number): CallReading =>
   errno === ERRNO.EPERM || errno === ERRNO.ESRCH || errno === ERRNO.EACCES ? "hidden" : { errno };
 
-function isTrusted(directories: readonly string[], ...paths: readonly (string | undefined)[]): boolean {
-  return paths.every((path) => path !== undefined && directories.includes(path.slice(0, path.lastIndexOf("/")) || "/"));
+function findTrust(reach: CommandReach | undefined, ...paths: readonly (string | undefined)[]): Program["trust"] {
+  const [given, file] = paths;
+  if (reach === undefined || given === undefined || file === undefined) return "none";
+  if ([given, dirname(given), file, dirname(file)].some((path) => isWritable(reach, path))) return "none";
+  return reach.path.includes(dirname(given)) ? "name" : "path";
+}
+
+/** The longest path that it is, or is below, decides. */
+function isWritable({ access }: CommandReach, path: string): boolean {
+  let longest: CommandReach["access"][number] | undefined;
+  for (const each of access) {
+    const isWithin = path === each.path || path.startsWith(each.path === "/" ? "/" : `${each.path}/`);
+    if (isWithin && each.path.length >= (longest?.path.length ?? 0)) longest = each;
+  }
+  return longest?.isWritable === true;
 }
 
 /** What a program is that was called by another name than the gate could look up, or is a script. */
@@ -96,7 +110,7 @@ export function judgeStarted(
   const names = [words[0], started.path].filter((name) => name !== undefined);
   const judged = names.map((name) => {
     const interpreter = [name, ...words.slice(1)];
-    return judgeProgram(gate, { ...program, ...own, interpreter, isTrusted: false });
+    return judgeProgram(gate, { ...program, ...own, interpreter, trust: "none" });
   });
   return (
     judged.find(({ decision }) => decision === "refuse") ?? judged.find(({ decision }) => decision === "ask") ?? RUN

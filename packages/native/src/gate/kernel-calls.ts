@@ -1,6 +1,6 @@
 import { bindLibc, hasFunction } from "../libc/bind.js";
 import { type Library, loadKoffi } from "../libc/koffi.js";
-import { type Abi, OPENAT2, PIDFD_OPEN } from "./system-calls.js";
+import { type Abi, OPENAT2, PIDFD_GETFD, PIDFD_OPEN } from "./system-calls.js";
 
 /** System calls of the gate's threads. Each returns a negative errno where it fails. */
 export interface KernelCalls {
@@ -28,6 +28,16 @@ export interface KernelCalls {
   wait(pid: number, status: Int32Array, options: number): number;
   ptrace(request: number, pid: number, data: number | bigint): number;
   kill(pid: number, signal: number): number;
+  /** A copy of a descriptor of another process. */
+  copyDescriptor(process: number, fd: number): number;
+  /** The file with these bytes, which nobody can change. */
+  createSealed(name: string, bytes: Uint8Array): number;
+  createSocketPair(into: Int32Array): number;
+  /** Gives the calling thread a directory and a umask of its own. */
+  unshareDirectory(): number;
+  changeDirectory(fd: number): number;
+  setUmask(mask: number): void;
+  write(fd: number, bytes: Uint8Array): number;
   addressOf(bytes: Uint8Array | BigUint64Array): bigint;
 }
 
@@ -56,6 +66,14 @@ interface Functions {
   wait4(pid: number, status: Int32Array, options: number, usage: null): number;
   ptrace(number: number, request: number, pid: number, address: number, data: number | bigint): number;
   kill(pid: number, signal: number): number;
+  pidfd_getfd(number: number, process: number, fd: number, flags: number): number;
+  memfd_create(name: string, flags: number): number;
+  fcntl(fd: number, command: number, type: "int", value: number): number;
+  socketpair(domain: number, type: number, protocol: number, into: Int32Array): number;
+  unshare(flags: number): number;
+  fchdir(fd: number): number;
+  umask(mask: number): number;
+  write(fd: number, bytes: Uint8Array, count: number): number;
 }
 
 const PROTOTYPES: Readonly<Record<keyof Functions, string>> = {
@@ -77,6 +95,14 @@ const PROTOTYPES: Readonly<Record<keyof Functions, string>> = {
   wait4: "int wait4(int pid, void *status, int options, void *usage)",
   ptrace: "long syscall(long number, long request, long pid, long address, long data)",
   kill: "int kill(int pid, int signal)",
+  pidfd_getfd: "long syscall(long number, int process, int fd, unsigned int flags)",
+  memfd_create: "int memfd_create(const char *name, unsigned int flags)",
+  fcntl: "int fcntl(int fd, int command, ...)",
+  socketpair: "int socketpair(int domain, int type, int protocol, void *into)",
+  unshare: "int unshare(int flags)",
+  fchdir: "int fchdir(int fd)",
+  umask: "unsigned int umask(unsigned int mask)",
+  write: "long write(int fd, const void *bytes, unsigned long count)",
 };
 
 /** prctl.h, fcntl.h and linux/stat.h of Linux. */
@@ -84,6 +110,15 @@ const PR_SET_NO_NEW_PRIVS = 38;
 const AT_EMPTY_PATH = 0x1000;
 const STATX_BASIC = 0x7ff;
 const OPEN_HOW_BYTES = 24;
+/** linux/memfd.h, fcntl.h, sys/socket.h and sched.h of Linux. */
+const MFD_CLOEXEC = 1;
+const MFD_ALLOW_SEALING = 2;
+const F_ADD_SEALS = 1033;
+const ALL_SEALS = 0xf;
+const AF_UNIX = 1;
+const SOCK_STREAM = 1;
+const SOCK_CLOEXEC = 0o2000000;
+const CLONE_FS = 0x200;
 
 /** The function of the C library that is missing, as its name; undefined if none is. */
 export function findMissingFunction(library?: Library): string | undefined {
@@ -119,6 +154,21 @@ export function bindKernelCalls(abi: Pick<Abi, "seccomp" | "ptrace">, library?: 
     wait: (pid, status, options) => toResult(libc.wait4(pid, status, options, null)),
     ptrace: (request, pid, data) => toResult(libc.ptrace(abi.ptrace, request, pid, 0, data)),
     kill: (pid, signal) => toResult(libc.kill(pid, signal)),
+    copyDescriptor: (process, fd) => toResult(libc.pidfd_getfd(PIDFD_GETFD, process, fd, 0)),
+    createSealed(name, bytes) {
+      const fd = toResult(libc.memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING));
+      if (fd < 0) return fd;
+      const written = toResult(libc.write(fd, bytes, bytes.length));
+      const sealed = toResult(libc.fcntl(fd, F_ADD_SEALS, "int", ALL_SEALS));
+      if (written === bytes.length && sealed === 0) return fd;
+      libc.close(fd);
+      return Math.min(written, sealed, -ERRNO.EAGAIN);
+    },
+    createSocketPair: (into) => toResult(libc.socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, into)),
+    unshareDirectory: () => toResult(libc.unshare(CLONE_FS)),
+    changeDirectory: (fd) => toResult(libc.fchdir(fd)),
+    setUmask: (mask) => void libc.umask(mask),
+    write: (fd, bytes) => toResult(libc.write(fd, bytes, bytes.length)),
     addressOf: (bytes) => koffi.address(bytes as Uint8Array),
   };
 }

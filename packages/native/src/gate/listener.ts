@@ -12,7 +12,9 @@ export interface Notification {
   /** Addresses in the memory of the caller. */
   path: bigint;
   argv: bigint;
+  envp: bigint;
   flags: number;
+  abi: ExecutingAbi;
   pointerBytes: 4 | 8;
 }
 
@@ -27,17 +29,23 @@ export interface Listener {
   let(id: bigint): boolean;
   /** The call fails. */
   fail(id: bigint, errno: number): void;
+  /** Gives the caller a copy of a descriptor. Returns its number there, or a negative errno. */
+  give(id: bigint, fd: number, closesOnExec: boolean): number;
 }
 
 /** linux/seccomp.h: _IOWR('!', 0, struct seccomp_notif), _IOWR('!', 1, struct seccomp_notif_resp), _IOW('!', 2, __u64). */
 const SECCOMP_IOCTL_NOTIF_RECV = 0xc0502100;
 const SECCOMP_IOCTL_NOTIF_SEND = 0xc0182101;
 const SECCOMP_IOCTL_NOTIF_ID_VALID = 0x40082102;
+/** _IOW('!', 3, struct seccomp_notif_addfd). */
+const SECCOMP_IOCTL_NOTIF_ADDFD = 0x40182103;
 const SECCOMP_USER_NOTIF_FLAG_CONTINUE = 1;
+const O_CLOEXEC = 0o2000000;
 
 /** Sizes of `struct seccomp_notif` and `struct seccomp_notif_resp`. */
 const NOTIFICATION_BYTES = 80;
 const RESPONSE_BYTES = 24;
+const ADDITION_BYTES = 24;
 
 const AT_FDCWD = -100;
 
@@ -45,6 +53,7 @@ export function createListener(fd: number, executing: readonly ExecutingAbi[], c
   const received = Buffer.alloc(NOTIFICATION_BYTES);
   const response = Buffer.alloc(RESPONSE_BYTES);
   const asked = Buffer.alloc(8);
+  const addition = Buffer.alloc(ADDITION_BYTES);
   const answer = (id: bigint, errno: number, flags: number): boolean => {
     response.fill(0);
     response.writeBigUInt64LE(id, 0);
@@ -68,6 +77,13 @@ export function createListener(fd: number, executing: readonly ExecutingAbi[], c
     },
     let: (id) => answer(id, 0, SECCOMP_USER_NOTIF_FLAG_CONTINUE),
     fail: (id, errno) => void answer(id, errno, 0),
+    give(id, given, closesOnExec) {
+      addition.fill(0);
+      addition.writeBigUInt64LE(id, 0);
+      addition.writeUInt32LE(given, 12);
+      addition.writeUInt32LE(closesOnExec ? O_CLOEXEC : 0, 20);
+      return calls.ioctl(fd, SECCOMP_IOCTL_NOTIF_ADDFD, addition);
+    },
   };
 }
 
@@ -90,6 +106,8 @@ function parseNotification(bytes: Buffer, executing: readonly ExecutingAbi[]): N
     directory: hasDirectory ? Number(BigInt.asIntN(32, argument(0))) : AT_FDCWD,
     path: argument(first),
     argv: argument(first + 1),
+    envp: argument(first + 2),
+    abi,
     flags: hasDirectory ? Number(BigInt.asUintN(32, argument(4))) : 0,
     pointerBytes: abi.pointerBytes,
   };

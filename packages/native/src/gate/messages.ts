@@ -1,5 +1,6 @@
-import type { ProgramQuestion, ProgramReport, ProgramVerdict, QuestionLimits } from "@codex/exec-gate";
+import type { OutsideProfile, ProgramQuestion, ProgramReport, ProgramVerdict, QuestionLimits } from "@codex/exec-gate";
 import type { ChildStart } from "../process/spawn.js";
+import type { CommandReach, JudgedProgram } from "./command-table.js";
 
 /** What a thread of a gate is started with. */
 export type ThreadData = StarterData | SupervisorData;
@@ -15,6 +16,8 @@ interface SharedData {
 
 export interface StarterData extends SharedData {
   role: "starter";
+  /** Whether the programs that it starts are judged. */
+  judges: boolean;
 }
 
 export interface SupervisorData extends SharedData {
@@ -26,10 +29,19 @@ export interface SupervisorData extends SharedData {
 }
 
 export type ToStarter =
-  | { type: "spawn"; id: number; mark: bigint; start: Omit<ChildStart, "onExit"> }
+  | { type: "spawn"; id: number; mark: bigint; start: Omit<ChildStart, "onExit">; place: StartPlace | undefined }
   | { type: "close" };
 
+/** What a program gets from its caller that otherwise belongs to the process that starts it. */
+export interface StartPlace {
+  /** A descriptor of its directory. */
+  directory: number;
+  umask: number;
+}
+
 export type FromStarter =
+  /** Of a starter whose programs are not judged. */
+  | { type: "ready" }
   /** The filter is installed. `waitsKillable`: its callers are not interrupted by signals. */
   | { type: "listening"; fd: number; waitsKillable: boolean }
   | { type: "failed"; missing: string; reason: string }
@@ -45,6 +57,10 @@ export type ToSupervisor =
   | { type: "watch"; pid: number }
   /** To a question that was not withdrawn. */
   | { type: "answer"; id: number; verdict: ProgramVerdict }
+  /** A program outside was started; then `watch` has named it. */
+  | { type: "outside_started"; id: number; pid: number }
+  /** It has ended, or was not started, for this reason. `code`: for its caller; 256 + the number for a death by signal. */
+  | { type: "outside_ended"; id: number; code: number; problem: string | undefined }
   /** The processes of a command have ended, or it was not started. */
   | { type: "end"; mark: bigint }
   | { type: "close" };
@@ -55,15 +71,32 @@ interface CommandStart {
   /** `GateRules` as JSON. */
   rules: string;
   file: string;
-  argv: readonly string[];
   /** The program is the wrapper of a sandbox with a process namespace of its own. */
   isSandboxed: boolean;
   /** Programs that the sandbox starts before the command's own, its wrapper included: they are not judged. */
   wrappers: number;
-  /** Directories in which the command can change nothing. */
-  trusted: readonly string[];
+  /** Absent: it can change every program, or runs in no sandbox. */
+  reach: CommandReach | undefined;
+  /** Absent: its programs cannot leave its sandbox. */
+  leaving: { env: Readonly<Record<string, string>> } | undefined;
+  /** Of a program outside: itself, which was judged. */
+  judged: JudgedProgram | undefined;
   /** Absent: nobody is asked. */
   questions: QuestionLimits | undefined;
+}
+
+/** A program as it was judged, with what its caller has given it. */
+export interface OutsideProgram {
+  profile: OutsideProfile;
+  /** Absolute, its links resolved. */
+  file: string;
+  argv: readonly Uint8Array[];
+  env: Readonly<Record<string, string>>;
+  cwd: string;
+  judged: JudgedProgram;
+  place: StartPlace;
+  /** Descriptors of this process, and their numbers in the program. */
+  descriptors: readonly (readonly [fd: number, number: number])[];
 }
 
 export type FromSupervisor =
@@ -73,6 +106,8 @@ export type FromSupervisor =
   | { type: "question"; mark: bigint; id: number; question: ProgramQuestion }
   /** Nobody waits for its answer any more. */
   | { type: "withdrawn"; mark: bigint; id: number }
+  /** A program is to be started outside, for a caller that waits for its end. Its descriptors stay open until it was started. */
+  | { type: "outside"; mark: bigint; id: number; program: OutsideProgram }
   /** As of waitpid(2). */
   | { type: "exited"; pid: number; status: number }
   | { type: "closed"; judged: number; verified: number };

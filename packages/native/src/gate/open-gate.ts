@@ -67,7 +67,7 @@ async function tryGate(gate: ThreadedGate): Promise<void> {
         rules: TRIAL_RULES,
         isSandboxed: false,
         wrappers: 0,
-        trusted: [],
+        reach: undefined,
         onReports: (reports) => {
           found = reports;
         },

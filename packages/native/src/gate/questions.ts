@@ -1,4 +1,4 @@
-import { MAX_JUDGED_WORDS, type ProgramQuestion, type ProgramVerdict } from "@codex/exec-gate";
+import { type GateRule, MAX_JUDGED_WORDS, type ProgramQuestion, type ProgramVerdict } from "@codex/exec-gate";
 import { evictOldest } from "@codex/values";
 import { MAX_REFUSED_CALLERS, MAX_REPORTED_CHARACTERS } from "../limits.js";
 import type { Command } from "./command-table.js";
@@ -12,12 +12,12 @@ export interface WaitingCaller {
   readonly notification: Notification;
   readonly command: Command;
   readonly call: ReadCall;
-  /** The id of the rule that asks. */
-  readonly rule: string;
+  /** The rule that asks. */
+  readonly rule: GateRule;
 }
 
 /** Why a program is refused that a rule asks about. */
-export type Refusal = Exclude<ProgramVerdict, "run">;
+export type Refusal = Exclude<ProgramVerdict, "run" | "outside">;
 
 interface OpenQuestion {
   readonly id: number;
@@ -64,7 +64,7 @@ export class Questions {
     if (questions === undefined) return "unasked";
     const { program } = call;
     const name = program.file ?? program.given ?? program.argv[0] ?? "";
-    const key = JSON.stringify([name, call.argv.map((word) => word.toString("latin1")), cwd, rule]);
+    const key = JSON.stringify([name, call.argv.map((word) => word.toString("latin1")), cwd, rule.id]);
     const asked = this.#asked.get(mark) ?? { count: 0, refused: new Map() };
     this.#asked.set(mark, asked);
     const before = asked.refused.get(notification.tid);
@@ -83,8 +83,9 @@ export class Questions {
       program: name,
       argv: cutWords(program.argv),
       cwd,
-      rule,
+      rule: rule.id,
       ...(isCut ? { isCut } : {}),
+      ...(command.leaving !== undefined && rule.place.kind === "outside" ? { outside: rule.place.profile } : {}),
     };
     this.#send({ type: "question", mark, id, question });
     return "waits";

@@ -28,19 +28,35 @@ export class Reports {
     return this.#dirty.size > 0;
   }
 
-  /** A shell that was refused a program goes on with the next directory of PATH: that is reported once. */
-  add(mark: bigint, tid: number, report: Omit<ProgramReport, "times">): void {
+  /** A shell that was refused a program goes on with the next directory of PATH: that is reported once. Returns what is reported; undefined where it only counts. */
+  add(mark: bigint, tid: number, report: Omit<ProgramReport, "times">): ProgramReport | undefined {
     const own = this.#byMark.get(mark) ?? { reports: [], tid, unsent: 0, omitted: 0 };
     this.#byMark.set(mark, own);
     this.#dirty.add(mark);
     const last = own.reports.at(-1);
     const next = { ...report, argv: cutWords(report.argv) };
+    let added = last;
     if (last !== undefined && own.tid === tid && isSame(last, next)) {
       last.times += 1;
       own.unsent = Math.min(own.unsent, own.reports.length - 1);
-    } else if (own.reports.length < MAX_REPORTED_PROGRAMS) own.reports.push({ ...next, times: 1 });
-    else own.omitted += 1;
+    } else if (own.reports.length < MAX_REPORTED_PROGRAMS) {
+      added = { ...next, times: 1 };
+      own.reports.push(added);
+    } else {
+      added = undefined;
+      own.omitted += 1;
+    }
     own.tid = tid;
+    return added;
+  }
+
+  /** What was added has changed. */
+  touch(mark: bigint, report: ProgramReport): void {
+    const own = this.#byMark.get(mark);
+    const index = own?.reports.indexOf(report) ?? -1;
+    if (own === undefined || index < 0) return;
+    own.unsent = Math.min(own.unsent, index);
+    this.#dirty.add(mark);
   }
 
   flush(): void {
@@ -64,6 +80,7 @@ export class Reports {
 function isSame(one: ProgramReport, other: Omit<ProgramReport, "times">): boolean {
   return (
     one.decision === other.decision &&
+    one.decision !== "outside" &&
     one.reason === other.reason &&
     one.argv.length === other.argv.length &&
     one.argv.every((word, index) => word === other.argv[index])

@@ -5,41 +5,67 @@ import { createSpawn } from "../process/spawn.js";
 import { openSpawnLock } from "../process/spawn-lock.js";
 import { assembleGateFilter } from "./filter.js";
 import { bindKernelCalls, ERRNO, type KernelCalls } from "./kernel-calls.js";
-import type { FromStarter, StarterData, ToStarter } from "./messages.js";
+import type { FromStarter, StarterData, StartPlace, ToStarter } from "./messages.js";
 import { ABIS, type Abi } from "./system-calls.js";
 
-/** The holder of the spawn lock. */
+/** The holders of the spawn lock: the starters whose programs are judged, and are not. */
 export const STARTER = 2;
+const FREE_STARTER = 3;
 
 /**
  * Starts programs on a thread whose filter they inherit. The thread has to outlive them: the wrapper of a sandbox ends with
  * the thread that started it.
  */
-export function runStarter({ lock, starting }: StarterData, port: MessagePort): void {
+export function runStarter({ lock, starting, judges }: StarterData, port: MessagePort): void {
   const abi = ABIS[process.arch]!;
+  const calls = bindKernelCalls(abi);
   const send = (message: FromStarter) => port.postMessage(message);
-  const installed = installFilter(abi, bindKernelCalls(abi));
+  // Where it is not allowed, nothing is started in a place of its own.
+  const hasOwnPlace = calls.unshareDirectory() === 0;
+  const installed = judges ? installFilter(abi, calls) : ({ type: "ready" } as const);
   if (installed.type === "failed") return send(installed);
   const spawn = createSpawn(loadLibc());
-  const spawnLock = openSpawnLock(lock, STARTER);
+  const spawnLock = openSpawnLock(lock, judges ? STARTER : FREE_STARTER);
   const mark = new BigUint64Array(starting);
   port.on("message", (message: ToStarter) => {
     if (message.type === "close") return port.close();
-    const { id, start } = message;
+    const { id, start, place } = message;
     spawnLock.acquire();
     Atomics.store(mark, 0, message.mark);
+    const unmark = judges ? () => {} : markProcess(message.mark, calls);
     try {
+      if (place !== undefined) enter(place, hasOwnPlace, calls);
       send({ type: "spawned", id, pid: spawn({ ...start, onExit: () => {} }) });
     } catch (error) {
       const { message: text, code } = error as NodeJS.ErrnoException;
       send({ type: "not_spawned", id, message: text, code });
     } finally {
+      unmark();
       Atomics.store(mark, 0, 0n);
       spawnLock.release();
     }
   });
   send(installed);
 }
+
+/** Each start with a place of its own enters it; others name their directory, and get the umask of this process. @throws where it cannot */
+function enter({ directory, umask }: StartPlace, isOwn: boolean, calls: KernelCalls): void {
+  if (!isOwn) throw new Error("this thread cannot have a directory of its own");
+  const entered = calls.changeDirectory(directory);
+  if (entered !== 0) throw new Error(`its directory cannot be entered: errno ${-entered}`);
+  calls.setUmask(umask);
+}
+
+/** Until the function that it returns is called, what this process starts carries the mark. */
+function markProcess(mark: bigint, calls: KernelCalls): () => void {
+  const own = new BigUint64Array(2);
+  calls.getLimit(0, RLIMIT_LOCKS, own);
+  calls.setLimit(0, RLIMIT_LOCKS, BigUint64Array.of(mark, own[1]!));
+  return () => void calls.setLimit(0, RLIMIT_LOCKS, own);
+}
+
+/** sys/resource.h of Linux. */
+const RLIMIT_LOCKS = 10;
 
 /** linux/seccomp.h. */
 const SECCOMP_SET_MODE_FILTER = 1;

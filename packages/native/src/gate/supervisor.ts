@@ -1,13 +1,14 @@
 import { readFileSync, readlinkSync } from "node:fs";
 import { type MessagePort, receiveMessageOnPort } from "node:worker_threads";
 import { judgeProgram, MAX_JUDGED_WORDS, type ProgramDecision, type ProgramReport } from "@codex/exec-gate";
-import { GATE_IDLE_MS, MAX_PATH_BYTES, QUESTION_POLL_MS, REPORT_DELAY_MS } from "../limits.js";
+import { GATE_IDLE_MS, MAX_PATH_BYTES, OUTSIDE_POLL_MS, QUESTION_POLL_MS, REPORT_DELAY_MS } from "../limits.js";
 import { openSpawnLock, type SpawnLock } from "../process/spawn-lock.js";
 import { type CallerMemory, createCallerMemory } from "./caller-memory.js";
-import { type Command, CommandTable } from "./command-table.js";
-import { createFileFinder, type FileFinder } from "./find-file.js";
+import { type Command, CommandTable, type JudgedProgram } from "./command-table.js";
+import { createFileFinder, type FileFinder, isSameFile } from "./find-file.js";
 import { type CallReader, createCallReader, judgeStarted, type ReadCall, type StartedProgram } from "./judge-call.js";
 import { bindKernelCalls, ERRNO, type KernelCalls } from "./kernel-calls.js";
+import { type Leaver, type Leaving, LeavingCallers } from "./leaving.js";
 import { createListener, type Listener, type Notification } from "./listener.js";
 import type { FromSupervisor, SupervisorData, ToSupervisor } from "./messages.js";
 import { Polled } from "./polled.js";
@@ -15,7 +16,7 @@ import { Questions, type Refusal, type WaitingCaller } from "./questions.js";
 import { Reports } from "./reports.js";
 import { STARTER } from "./starter.js";
 import { ABIS } from "./system-calls.js";
-import { Tracer } from "./tracer.js";
+import { type OnStop, type TracedEnd, Tracer } from "./tracer.js";
 
 /**
  * Judges every program that a command starts, and answers its caller. Runs until it is closed, and never in the event loop of its
@@ -42,7 +43,10 @@ class Supervisor {
   readonly #files: FileFinder;
   readonly #reader: CallReader;
   readonly #table: CommandTable;
-  readonly #tracer: Tracer<Watched>;
+  readonly #tracer: Tracer<Watched | Leaving>;
+  readonly #leaving: LeavingCallers;
+  /** Reports of programs that are outside. */
+  readonly #outside = new Map<Leaving, ProgramReport>();
   readonly #polled: Polled;
   readonly #reports: Reports;
   readonly #questions: Questions;
@@ -74,6 +78,18 @@ class Supervisor {
       (message) => this.#send(message),
       () => performance.now(),
     );
+    this.#leaving = new LeavingCallers({
+      calls: this.#calls,
+      memory: this.#memory,
+      files: this.#files,
+      attach: (tid, leaving, onStop) => this.#attach(tid, leaving, onStop),
+      poll: (fd) => this.#polled.add(fd),
+      unpoll: (fd) => this.#polled.remove(fd),
+      send: (message) => this.#send(message),
+      isRunning: (pid) => this.#started.has(pid),
+      onStarted: (leaving) => this.#reportStarted(leaving),
+      onEnded: (leaving, code, problem) => this.#reportEnded(leaving, code, problem),
+    });
     this.#spawnLock = openSpawnLock(data.lock, STARTER);
     this.#starting = new BigUint64Array(data.starting);
     this.#polled.add(data.wake);
@@ -83,14 +99,14 @@ class Supervisor {
     for (const fd of this.#polled.wait(this.#getTimeout())) {
       if (fd === this.#data.wake) this.#readMessages();
       else if (fd === this.#listener?.fd) this.#answer(this.#listener);
-      else this.#reap(([, each]) => each === fd);
+      else if (!this.#leaving.onReadable(fd)) this.#reap(([, each]) => each === fd);
     }
     this.#reap(isUnpolled);
     for (let end = this.#tracer.next(); end !== undefined; end = this.#tracer.next()) {
-      if (end.kind === "started") this.#verify(end.item, end.pid);
-      if (end.item.call.file !== undefined) this.#calls.close(end.item.call.file.fd);
+      this.#onTraced(end);
     }
     if (this.#questions.isOpen) this.#checkQuestions();
+    this.#leaving.check(performance.now());
     if (performance.now() - this.#flushedAt >= REPORT_DELAY_MS) this.#flush();
   }
 
@@ -101,6 +117,7 @@ class Supervisor {
     }
     const isWaiting = this.#reports.isPending || [...this.#started].some(isUnpolled);
     if (isWaiting) return REPORT_DELAY_MS;
+    if (!this.#leaving.isEmpty) return OUTSIDE_POLL_MS;
     return this.#questions.isOpen ? QUESTION_POLL_MS : GATE_IDLE_MS;
   }
 
@@ -147,11 +164,16 @@ class Supervisor {
       }
       case "answer":
         for (const caller of this.#questions.take(message.id)) {
-          if (message.verdict === "run") this.#resume(caller);
+          if (message.verdict === "run" || message.verdict === "outside") this.#resume(caller, message.verdict);
           else this.#decline(caller, message.verdict);
         }
         return;
+      case "outside_started":
+        return this.#leaving.onStarted(message.id, message.pid);
+      case "outside_ended":
+        return this.#leaving.onEnded(message.id, message.code, message.problem);
       case "end":
+        this.#leaving.dropAll(message.mark);
         for (const caller of this.#questions.takeAll(message.mark)) this.#dropCaller(caller);
         this.#reports.forget(message.mark);
         this.#table.end(message.mark);
@@ -166,6 +188,7 @@ class Supervisor {
   #close(): void {
     this.isOpen = false;
     for (const caller of this.#questions.takeAll()) this.#dropCaller(caller);
+    this.#leaving.close();
     this.#reports.flush();
     if (this.#listener !== undefined) this.#calls.close(this.#listener.fd);
     for (const fd of this.#started.values()) if (fd >= 0) this.#calls.close(fd);
@@ -196,11 +219,20 @@ class Supervisor {
     const notification = listener.receive();
     if (notification === undefined) return;
     this.#judged += 1;
+    const leaving = this.#leaving.find(notification.tid);
+    if (leaving !== undefined) return this.#answerLeaving(listener, notification, leaving);
     const { command, isHidden } = this.#table.find(notification.tid);
     if (command === undefined) return this.#answerStart(listener, notification);
     if (takeWrapper(command)) listener.let(notification.id);
     else if (isHidden) this.#refuse(listener, notification, command, UNREAD, { reason: "hidden" });
     else this.#judge(listener, notification, command, notification.tid);
+  }
+
+  /** Another thread of the caller can have changed what it calls. */
+  #answerLeaving(listener: Listener, notification: Notification, leaving: Leaving): void {
+    if (this.#leaving.isStub(leaving, notification)) return void listener.let(notification.id);
+    this.#leaving.drop(leaving);
+    this.#refuse(listener, notification, leaving.command, leaving.call, { reason: "changed", rule: leaving.rule.id });
   }
 
   /** The program that the starter starts has the memory of this process, and carries no mark yet. */
@@ -229,11 +261,21 @@ class Supervisor {
     if (reading === "hidden") return this.#refuse(listener, notification, command, UNREAD, { reason: "hidden" });
     if ("errno" in reading) return listener.fail(notification.id, reading.errno);
     const { call } = reading;
+    if (command.judged !== undefined) {
+      const isSame = this.#isJudged(command.judged, call, owner);
+      command.judged = undefined;
+      if (isSame) listener.let(notification.id);
+      else this.#refuse(listener, notification, command, call, { reason: "changed" });
+      return closeRead(reading, this.#calls);
+    }
     const decided = judgeProgram(command.gate, call.program);
     const isOwn = owner !== notification.tid;
     // The starting thread must not wait for an answer, and without verification another program could start than was approved.
     if (decided.decision === "ask" && !isOwn && this.#canTrace) {
-      return this.#ask({ notification, command, call, rule: decided.rule.id });
+      return this.#ask({ notification, command, call, rule: decided.rule });
+    }
+    if (decided.decision === "outside" && command.leaving !== undefined && !isOwn) {
+      return this.#leave({ notification, command, call, rule: decided.rule, reason: "rule" });
     }
     const found = explain(decided);
     if (decided.decision === "refuse" || decided.decision === "ask") {
@@ -248,15 +290,77 @@ class Supervisor {
     closeRead(reading, this.#calls);
   }
 
+  /** Whether the file and the directory by these names are still those of the program that was judged for its caller. */
+  #isJudged({ file, directory }: JudgedProgram, call: ReadCall, owner: number): boolean {
+    return isSameFile(call.file?.id, file) && isSameFile(this.#files.readDirectoryId(owner), directory);
+  }
+
+  /** A program that cannot run outside runs inside, where only a rule has allowed it; one that somebody has approved is refused. */
+  #leave(leaver: Leaver): void {
+    const { notification, command, call, rule, reason } = leaver;
+    const listener = this.#listener!;
+    const begun = this.#canTrace
+      ? this.#leaving.begin(leaver, listener)
+      : { problem: "its caller cannot be traced here" };
+    if (begun === "leaves") return;
+    if (begun === "gone") return closeRead({ call }, this.#calls);
+    const found: Found = { reason: "not_outside", rule: rule.id, detail: begun.problem };
+    if (reason === "approved") {
+      this.#refuse(listener, notification, command, call, found);
+      return closeRead({ call }, this.#calls);
+    }
+    this.#report(command, notification.tid, call, "inside", found);
+    if (command.gate.restricts || call.file === undefined) return this.#watch(listener, notification, command, call);
+    listener.let(notification.id);
+    closeRead({ call }, this.#calls);
+  }
+
+  #attach(tid: number, leaving: Leaving, onStop: OnStop): boolean {
+    if (!this.#tracer.attach(tid, leaving, onStop)) return false;
+    this.#tracedSince = performance.now();
+    return true;
+  }
+
+  #onTraced(end: TracedEnd<Watched | Leaving>): void {
+    const { item } = end;
+    if ("stage" in item) {
+      if (end.kind === "started") this.#tracer.kill(end.pid); // it was not to start anything yet
+      if (item.stage === "stopping") this.#leaving.drop(item);
+    } else if (end.kind === "started") this.#verify(item, end.pid);
+    if (item.call.file !== undefined) this.#calls.close(item.call.file.fd);
+  }
+
+  #reportStarted(leaving: Leaving): void {
+    const { command, notification, call, rule, reason, dropped } = leaving;
+    const found: Found = { reason, rule: rule.id, ...(dropped.length > 0 ? { droppedVariables: dropped } : {}) };
+    const report = this.#report(command, notification.tid, call, "outside", found);
+    if (report !== undefined) this.#outside.set(leaving, report);
+  }
+
+  #reportEnded(leaving: Leaving, code: number, problem: string | undefined): void {
+    const { command, notification, call, rule } = leaving;
+    const report = this.#outside.get(leaving);
+    this.#outside.delete(leaving);
+    if (problem !== undefined) {
+      const found: Found = { reason: "not_outside", rule: rule.id, detail: problem };
+      this.#report(command, notification.tid, call, "refused", found);
+    } else if (report !== undefined) {
+      report.exitCode = code < 256 ? code : code - 128;
+      this.#reports.touch(command.mark, report);
+    }
+  }
+
   /** The program starts, or is refused, once somebody has answered. */
   #ask(caller: WaitingCaller): void {
     const asked = this.#questions.add(caller, readDirectory(caller.notification.tid));
     if (asked !== "waits") this.#decline(caller, asked);
   }
 
-  #resume({ notification, command, call }: WaitingCaller): void {
+  #resume({ notification, command, call, rule }: WaitingCaller, verdict: "run" | "outside"): void {
     const listener = this.#listener!;
-    if (listener.isWaiting(notification.id)) this.#watch(listener, notification, command, call, true);
+    const isWaiting = listener.isWaiting(notification.id);
+    if (isWaiting && verdict === "outside") this.#leave({ notification, command, call, rule, reason: "approved" });
+    else if (isWaiting) this.#watch(listener, notification, command, call, true);
     else closeRead({ call }, this.#calls);
   }
 
@@ -264,7 +368,7 @@ class Supervisor {
     const { notification, command, call, rule } = caller;
     this.#questions.noteRefused(caller, reason);
     if (this.#listener!.isWaiting(notification.id)) {
-      this.#refuse(this.#listener!, notification, command, call, { reason, rule });
+      this.#refuse(this.#listener!, notification, command, call, { reason, rule: rule.id });
     }
     closeRead({ call }, this.#calls);
   }
@@ -304,7 +408,7 @@ class Supervisor {
     if (judged === "same") return this.#tracer.release(pid);
     const found: Found | undefined =
       judged === "unread" ? { reason: "unverified" } : judged === "changed" ? { reason: "changed" } : explain(judged);
-    const isAllowed = found?.reason === "not_outside" || (isApproved && found?.reason === "unasked");
+    const isAllowed = isApproved && found?.reason === "unasked";
     if (found === undefined || isAllowed) return this.#tracer.release(pid);
     this.#tracer.kill(pid);
     this.#report(command, pid, call, "killed", found);
@@ -338,9 +442,9 @@ class Supervisor {
     { program }: Pick<ReadCall, "program">,
     decision: ProgramReport["decision"],
     found: Found,
-  ): void {
+  ): ProgramReport | undefined {
     const name = program.file ?? program.given ?? program.argv[0] ?? "";
-    this.#reports.add(mark, tid, { program: name, argv: program.argv, decision, ...found });
+    return this.#reports.add(mark, tid, { program: name, argv: program.argv, decision, ...found });
   }
 }
 
@@ -355,14 +459,13 @@ function takeWrapper(command: Command): boolean {
 const isUnpolled = ([, fd]: readonly [pid: number, fd: number]): boolean => fd < 0;
 
 /** What a report says about why. */
-type Found = Pick<ProgramReport, "reason" | "rule">;
+type Found = Pick<ProgramReport, "reason" | "rule" | "detail" | "droppedVariables">;
 
 function explain(decided: ProgramDecision): Found | undefined {
   switch (decided.decision) {
     case "run":
+    case "outside": // it is there, or stays in its sandbox
       return undefined;
-    case "outside":
-      return { reason: "not_outside", rule: decided.rule.id };
     case "ask":
       return { reason: "unasked", rule: decided.rule.id };
     case "refuse":
@@ -379,7 +482,7 @@ function readDirectory(tid: number): string | undefined {
   }
 }
 
-const UNREAD: Pick<ReadCall, "program"> = { program: { argv: [], isTrusted: false } };
+const UNREAD: Pick<ReadCall, "program"> = { program: { argv: [], trust: "none" } };
 
 function closeRead(reading: ReturnType<CallReader["read"]>, calls: KernelCalls): void {
   if (reading !== "hidden" && "call" in reading && reading.call.file !== undefined) calls.close(reading.call.file.fd);

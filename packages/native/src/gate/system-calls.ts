@@ -13,6 +13,8 @@ export interface ExecutingAbi {
   execveat: number;
   /** Bytes of a pointer in the vectors of arguments. */
   pointerBytes: 4 | 8;
+  /** Called by `int 0x80`, with its registers. */
+  isInterrupt?: true;
 }
 
 const AUDIT_ARCH_X86_64 = 0xc000003e;
@@ -28,7 +30,7 @@ export const ABIS: Readonly<Partial<Record<string, Abi>>> = {
     executing: [
       { architecture: AUDIT_ARCH_X86_64, execve: 59, execveat: 322, pointerBytes: 8 },
       { architecture: AUDIT_ARCH_X86_64, execve: X32 + 520, execveat: X32 + 545, pointerBytes: 4 },
-      { architecture: AUDIT_ARCH_I386, execve: 11, execveat: 358, pointerBytes: 4 },
+      { architecture: AUDIT_ARCH_I386, execve: 11, execveat: 358, pointerBytes: 4, isInterrupt: true },
     ],
     seccomp: 317,
     ptrace: 101,
@@ -45,4 +47,5 @@ export const ABIS: Readonly<Partial<Record<string, Abi>>> = {
 
 /** The same numbers on every architecture. */
 export const PIDFD_OPEN = 434;
+export const PIDFD_GETFD = 438;
 export const OPENAT2 = 437;

@@ -7,12 +7,15 @@ export type TracedEnd<Item> =
   /** Its call failed, or it is gone. It is not traced any more. */
   | { kind: "failed"; item: Item };
 
+/** @param signal that it would get; 0 where it only was interrupted. `wait`: it goes on without it, until it stops again. */
+export type OnStop = (signal: number) => "wait" | "release";
+
 /** Stops callers inside of `execve`, where the new program is there and nobody else has its memory. Never waits. */
 export class Tracer<Item> {
   readonly #calls: KernelCalls;
   readonly #onExit: (pid: number, status: number) => void;
   /** By the id of the thread. */
-  readonly #traced = new Map<number, Item>();
+  readonly #traced = new Map<number, { item: Item; onStop: OnStop | undefined }>();
   /** Killed processes, whose parents are told once the tracer has been. */
   readonly #dying = new Set<number>();
   readonly #ended: TracedEnd<Item>[] = [];
@@ -29,12 +32,15 @@ export class Tracer<Item> {
     return this.#traced.size + this.#dying.size;
   }
 
-  /** Call before the caller is let go on. False if it cannot be traced, such as when it already is. */
-  attach(tid: number, item: Item): boolean {
+  /**
+   * Call before the caller is let go on. False if it cannot be traced, such as when it already is.
+   * @param onStop called when its call has failed, before it runs on
+   */
+  attach(tid: number, item: Item, onStop?: OnStop): boolean {
     if (this.#calls.ptrace(PTRACE_SEIZE, tid, PTRACE_O_TRACEEXEC | PTRACE_O_EXITKILL) !== 0) return false;
     // Takes effect when the call fails; a caller that waits for its answer is not interrupted.
     this.#calls.ptrace(PTRACE_INTERRUPT, tid, 0);
-    this.#traced.set(tid, item);
+    this.#traced.set(tid, { item, onStop });
     return true;
   }
 
@@ -66,8 +72,10 @@ export class Tracer<Item> {
     } else if (status >> 8 === (SIGTRAP | (PTRACE_EVENT_EXEC << 8))) {
       this.#start(pid);
     } else {
-      const isSignal = status >> 16 === 0;
-      this.#calls.ptrace(PTRACE_DETACH, pid, isSignal ? (status >> 8) & 0xff : 0);
+      const signal = status >> 16 === 0 ? (status >> 8) & 0xff : 0;
+      const onStop = this.#traced.get(pid)?.onStop;
+      if (onStop?.(signal) === "wait") return void this.#calls.ptrace(PTRACE_CONT, pid, 0);
+      this.#calls.ptrace(PTRACE_DETACH, pid, onStop === undefined ? signal : 0);
       this.#fail(pid);
     }
   }
@@ -76,7 +84,7 @@ export class Tracer<Item> {
   #start(pid: number): void {
     const known = this.#calls.ptrace(PTRACE_GETEVENTMSG, pid, this.#calls.addressOf(this.#message)) === 0;
     const former = known ? Number(this.#message[0]) : pid;
-    const item = this.#traced.get(former);
+    const item = this.#traced.get(former)?.item;
     this.#traced.delete(former);
     this.#fail(pid);
     if (item === undefined) this.kill(pid);
@@ -84,7 +92,7 @@ export class Tracer<Item> {
   }
 
   #fail(tid: number): void {
-    const item = this.#traced.get(tid);
+    const item = this.#traced.get(tid)?.item;
     if (item === undefined) return;
     this.#traced.delete(tid);
     this.#ended.push({ kind: "failed", item });
@@ -92,6 +100,7 @@ export class Tracer<Item> {
 }
 
 /** sys/ptrace.h, sys/wait.h and signal.h of Linux. */
+const PTRACE_CONT = 7;
 const PTRACE_DETACH = 17;
 const PTRACE_GETEVENTMSG = 0x4201;
 const PTRACE_SEIZE = 0x4206;

@@ -25,7 +25,7 @@ export interface Libc {
     path: string,
     actions: Buffer,
     attributes: Buffer,
-    argv: readonly (string | null)[],
+    argv: readonly (string | null)[] | BigUint64Array,
     env: readonly (string | null)[],
   ): number;
   posix_spawn_file_actions_init(actions: Buffer): number;

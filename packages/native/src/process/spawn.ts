@@ -2,18 +2,19 @@ import { closeSync, constants, openSync } from "node:fs";
 import { constants as numbers } from "node:os";
 import { hasFunction } from "../libc/bind.js";
 import { duplicate, FIRST_AFTER_STREAMS, listDescriptors, tooManyFiles } from "../libc/descriptors.js";
-import { lastErrno } from "../libc/koffi.js";
+import { addressOf, lastErrno } from "../libc/koffi.js";
 import type { Libc } from "../libc/libc.js";
 import type { ExitStatus } from "./exit-status.js";
 
 /** A program to start as the leader of a new session. It inherits only the descriptors named here. */
 export interface ChildStart {
   file: string;
-  argv: readonly string[];
+  /** Bytes where they are no UTF-8 text. */
+  argv: readonly (string | Uint8Array)[];
   env: Readonly<Record<string, string>>;
   cwd: string;
   stdio: ChildStdio;
-  /** The child gets them as 3, 4, …. The caller keeps ownership. */
+  /** The child gets them as 3, 4, …, or after those that `stdio` names. The caller keeps ownership. */
   descriptors: readonly number[];
   /** Whether this process stays alive until the child has ended. Default true. */
   keepsAlive?: boolean;
@@ -23,11 +24,18 @@ export interface ChildStart {
 
 /**
  * The path of a terminal's slave side, which becomes the controlling terminal unless `controlled` is false; or descriptors,
- * null for /dev/null.
+ * null for /dev/null; or all descriptors that the child gets, each with its number there.
  */
 export type ChildStdio =
   | { terminal: string; controlled: boolean }
-  | { stdin: number | null; stdout: number | null; stderr: number | null };
+  | { stdin: number | null; stdout: number | null; stderr: number | null }
+  | { passed: readonly (readonly [fd: number, number: number])[] };
+
+/** The number of the first of `ChildStart.descriptors` in the child. */
+export const firstDescriptor = (stdio: ChildStdio): number =>
+  "passed" in stdio
+    ? Math.max(FIRST_AFTER_STREAMS, ...stdio.passed.map(([, number]) => number + 1))
+    : FIRST_AFTER_STREAMS;
 
 /** spawn.h and fcntl.h of Linux, the same in glibc and musl. */
 const POSIX_SPAWN_SETSIGDEF = 0x04;
@@ -84,8 +92,14 @@ function spawn(host: SpawnHost, { file, argv, env, ...start }: ChildStart): numb
   const actions = createActions(host, given);
   if (canChangeDirectory) libc[CHANGE_DIRECTORY](actions, start.cwd);
   const pid = new Int32Array(1);
-  const runHere = (path: string, words: readonly string[]): number =>
-    libc.posix_spawn(pid, path, actions, attributes, [...words, null], [...variables, null]);
+  const runHere = (path: string, words: readonly (string | Uint8Array)[]): number => {
+    const end = [...variables, null];
+    if (isText(words)) return libc.posix_spawn(pid, path, actions, attributes, [...words, null], end);
+    const { vector, memory } = toPointers(words);
+    const error = libc.posix_spawn(pid, path, actions, attributes, vector, end);
+    keep(memory);
+    return error;
+  };
   const run: typeof runHere = (path, words) =>
     canChangeDirectory ? runHere(path, words) : inDirectory(libc, start.cwd, () => runHere(path, words));
   try {
@@ -99,6 +113,25 @@ function spawn(host: SpawnHost, { file, argv, env, ...start }: ChildStart): numb
     close();
   }
 }
+
+/** `char *const argv[]`, with the memory that it points to, which must stay referenced. */
+function toPointers(words: readonly (string | Uint8Array)[]): { vector: BigUint64Array; memory: Buffer } {
+  const parts = words.map((word) => Buffer.concat([Buffer.from(word), Buffer.alloc(1)]));
+  const memory = Buffer.concat(parts);
+  let next = addressOf(memory);
+  const pointers = parts.map(({ length }) => {
+    const pointer = next;
+    next += BigInt(length);
+    return pointer;
+  });
+  return { vector: BigUint64Array.from([...pointers, 0n]), memory };
+}
+
+const isText = (words: readonly (string | Uint8Array)[]): words is readonly string[] =>
+  words.every((word) => typeof word === "string");
+
+/** References what native code uses until here. */
+const keep = (_used: unknown): void => {};
 
 const SHELL = "/bin/sh";
 const CHANGE_DIRECTORY = "posix_spawn_file_actions_addchdir_np";
@@ -133,7 +166,7 @@ type Given = Pick<ChildStart, "stdio" | "descriptors">;
  * @throws an error with the code EMFILE
  */
 function raiseDescriptors(libc: Libc, { stdio, descriptors }: Given): { given: Given; close(): void } {
-  const least = FIRST_AFTER_STREAMS + descriptors.length;
+  const least = firstDescriptor(stdio) + descriptors.length;
   const copies: number[] = [];
   const close = () => {
     for (const fd of copies) closeSync(fd);
@@ -149,6 +182,10 @@ function raiseDescriptors(libc: Libc, { stdio, descriptors }: Given): { given: G
     const raised = descriptors.map(raise);
     const raiseStream = (fd: number | null) => (fd === null ? null : raise(fd));
     if ("terminal" in stdio) return { given: { stdio, descriptors: raised }, close };
+    if ("passed" in stdio) {
+      const passed = stdio.passed.map(([fd, number]) => [raise(fd), number] as const);
+      return { given: { stdio: { passed }, descriptors: raised }, close };
+    }
     const { stdin, stdout, stderr } = stdio;
     const streams = { stdin: raiseStream(stdin), stdout: raiseStream(stdout), stderr: raiseStream(stderr) };
     return { given: { stdio: streams, descriptors: raised }, close };
@@ -164,6 +201,7 @@ const nameOf = (errno: number): string =>
 
 /** The child's actions between setsid and exec. A terminal that a session leader opens becomes its controlling terminal. */
 function createActions({ libc, canCloseFrom }: SpawnHost, { stdio, descriptors }: Given): Buffer {
+  const first = firstDescriptor(stdio);
   const actions = Buffer.alloc(ACTIONS_BYTES);
   libc.posix_spawn_file_actions_init(actions);
   if ("terminal" in stdio) {
@@ -171,6 +209,8 @@ function createActions({ libc, canCloseFrom }: SpawnHost, { stdio, descriptors }
     libc.posix_spawn_file_actions_addopen(actions, 0, stdio.terminal, flags, 0);
     libc.posix_spawn_file_actions_adddup2(actions, 0, 1);
     libc.posix_spawn_file_actions_adddup2(actions, 0, 2);
+  } else if ("passed" in stdio) {
+    for (const [fd, number] of stdio.passed) libc.posix_spawn_file_actions_adddup2(actions, fd, number);
   } else {
     [stdio.stdin, stdio.stdout, stdio.stderr].forEach((fd, stream) => {
       if (fd !== null) libc.posix_spawn_file_actions_adddup2(actions, fd, stream);
@@ -178,10 +218,16 @@ function createActions({ libc, canCloseFrom }: SpawnHost, { stdio, descriptors }
     });
   }
   descriptors.forEach((fd, index) => {
-    libc.posix_spawn_file_actions_adddup2(actions, fd, index + FIRST_AFTER_STREAMS);
+    libc.posix_spawn_file_actions_adddup2(actions, fd, index + first);
   });
   // The embedding program may have inheritable descriptors, which the child must not get.
-  const least = FIRST_AFTER_STREAMS + descriptors.length;
+  const taken = new Set("passed" in stdio ? stdio.passed.map(([, number]) => number) : []);
+  // Between those that it gets.
+  if ("passed" in stdio) {
+    const others = listDescriptors(0).filter((fd) => fd < first && !taken.has(fd));
+    for (const fd of others) libc.posix_spawn_file_actions_addclose(actions, fd);
+  }
+  const least = first + descriptors.length;
   if (canCloseFrom) libc[CLOSE_FROM](actions, least);
   else for (const fd of listDescriptors(least)) libc.posix_spawn_file_actions_addclose(actions, fd);
   return actions;

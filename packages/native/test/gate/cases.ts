@@ -220,8 +220,9 @@ export const CASES: Readonly<Record<string, Case>> = {
       ["allow", "touch"],
       ["refuse", "touch", "b"],
     ],
-    reported: [["touch", "a"], ["touch", "b"], ["ls"]],
-    as: { decision: "inside", reason: "not_outside", rule: "r1" },
+    reported: [["touch", "b"]],
+    as: { decision: "refused", reason: "rule", rule: "r2" },
+    place: "no sandbox",
     output: "126\na\n",
   },
   "what is asked about is refused": {

@@ -1,5 +1,6 @@
 // Programs that wait until somebody has decided about them.
-import { chmodSync, existsSync, writeFileSync } from "node:fs";
+import { once } from "node:events";
+import { chmodSync, existsSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { ProgramQuestion, ProgramVerdict } from "@codex/exec-gate";
 import { describe, expect, it } from "vitest";
@@ -35,8 +36,50 @@ describe.runIf(isGateLikely)("a program that waits for an answer", () => {
     expect(ran).toMatchObject({ output: "yes\n", reports: [] });
     expect(existsSync(join(ws, "made"))).toBe(true);
     expect(asked).toEqual([
-      { program: expect.stringMatching(/\/touch$/), argv: ["touch", "made"], cwd: ws, rule: "r0" },
+      {
+        program: expect.stringMatching(/\/touch$/),
+        argv: ["touch", "made"],
+        cwd: ws,
+        rule: "r0",
+        ...(isSandboxed ? { outside: "unrestricted" } : {}),
+      },
     ]);
+  });
+
+  describe.runIf(BWRAP !== undefined && process.arch === "x64")("outside of its sandbox", () => {
+    const ask = async (script: string, answer: GateQuestions["ask"] = async () => "outside") => {
+      const out = gate.makeDirectory();
+      const { asked, questions } = createAsking(answer);
+      const env = { OUT: out };
+      const ran = await gate.run({ script, rules, questions, isSandboxed: true, env });
+      return { ...ran, asked: asked.length, files: readdirSync(out).sort() };
+    };
+
+    it("starts there once it may", async () => {
+      const ran = await ask("touch $OUT/f; echo $?");
+      expect(ran).toMatchObject({ output: "0\n", asked: 1, files: ["f"] });
+      expect(ran.reports).toMatchObject([{ decision: "outside", reason: "approved", exitCode: 0 }]);
+    });
+
+    it("starts there with another that waits", async () => {
+      const ran = await ask("touch $OUT/a & touch $OUT/b & wait; echo $?");
+      expect(ran).toMatchObject({ output: "0\n", asked: 2, files: ["a", "b"] });
+    });
+
+    it("is refused where it cannot start there", async () => {
+      const ran = await ask("cd /dev/shm; touch $OUT/f 2>/dev/null; echo $?");
+      expect(ran).toMatchObject({ output: "126\n", asked: 1, files: [] });
+      expect(ran.reports).toMatchObject([{ decision: "refused", reason: "not_outside" }]);
+    });
+
+    it("does not start once its caller is gone", async () => {
+      const answer = async (_question: ProgramQuestion, signal: AbortSignal) => {
+        await once(signal, "abort");
+        return "outside" as const;
+      };
+      const ran = await ask("timeout -s KILL 0.3 touch $OUT/f; echo $?", answer);
+      expect(ran).toMatchObject({ files: [], reports: [] });
+    });
   });
 
   it("is asked about where it is, and not for each directory of PATH in which it is not", async () => {
@@ -115,10 +158,10 @@ describe("open questions", () => {
     call: {
       path: Buffer.from("/bin/touch"),
       argv: [Buffer.from("touch"), Buffer.from(word)],
-      program: { file: "/bin/touch", argv: ["touch", word], isTrusted: false },
+      program: { file: "/bin/touch", argv: ["touch", word], trust: "none" },
       file: undefined,
     },
-    rule: "r",
+    rule: { id: "r", pattern: [["touch"]], decision: "ask", place: { kind: "inside" } },
   });
 
   it("are shared by callers of the same program in the same directory, and by no others", () => {

@@ -1,8 +1,8 @@
-import { chmodSync, existsSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
-import { isGateLikely, useGate } from "./support.js";
+import { BWRAP, isGateLikely, useGate } from "./support.js";
 
 const RACER = fileURLToPath(new URL("programs/racer.cjs", import.meta.url));
 const TIMES = Number(process.env.CODEX_GATE_RACES ?? 300);
@@ -24,4 +24,29 @@ describe.runIf(isGateLikely)("a caller whose other thread changes the path", () 
     expect(reports.length).toBeGreaterThan(0);
     expect(existsSync(join(ws, "ran-refused"))).toBe(false);
   });
+
+  it.runIf(BWRAP !== undefined && process.arch === "x64")(
+    "starts nothing outside of its sandbox but what is allowed there",
+    { timeout: 120_000 },
+    async () => {
+      const [ws, trusted, out] = [gate.makeDirectory(), gate.makeDirectory(), gate.makeDirectory()];
+      const [allowed, other] = [join(trusted, "allowed"), join(trusted, "others")];
+      for (const file of [allowed, other]) {
+        writeFileSync(file, `#!/bin/sh\n: 2>/dev/null >"$OUT/\${0##*/}"\nexit 0\n`);
+        chmodSync(file, 0o755);
+      }
+      const argv = [process.execPath, RACER, String(TIMES), allowed, other];
+      const env = { OUT: out };
+      const { status, reports, omitted } = await gate.run({
+        argv,
+        ws,
+        env,
+        rules: [["allow", allowed]],
+        isSandboxed: true,
+      });
+      expect(status).toEqual({ code: 0 });
+      expect(reports.length + omitted).toBeGreaterThan(0);
+      expect(readdirSync(out)).toEqual(["allowed"]);
+    },
+  );
 });

@@ -3,13 +3,19 @@ import { Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text as readText } from "node:stream/consumers";
-import type { GateRule, GateRules, ProgramReport } from "@codex/exec-gate";
+import type { GateRule, GateRules, OutsideProfile, ProgramReport } from "@codex/exec-gate";
 import { afterAll } from "vitest";
-import { type GateQuestions, startGate, type ThreadedGate } from "../../src/gate/gate.js";
+import {
+  type GateLeaving,
+  type GateQuestions,
+  type OutsideStart,
+  startGate,
+  type ThreadedGate,
+} from "../../src/gate/gate.js";
 import { loadLibc } from "../../src/libc/libc.js";
 import { createNative } from "../../src/native.js";
 import type { ExitStatus } from "../../src/process/exit-status.js";
-import { createMarks } from "../../src/process/marks.js";
+import { createMarks, type Marks } from "../../src/process/marks.js";
 
 export type ShortRule = readonly [decision: GateRule["decision"], ...pattern: string[]];
 
@@ -23,6 +29,8 @@ export interface Run {
   isSandboxed?: boolean;
   env?: Readonly<Record<string, string>>;
   ws?: string;
+  /** Where an allowed program runs. Default: outside, unrestricted. */
+  profile?: OutsideProfile;
   /** Who is asked; absent: nobody. */
   questions?: GateQuestions;
   /** Called with the pid. */
@@ -99,10 +107,11 @@ export function useGate(canTrace = true) {
         stdio: { stdin: null, stdout: output.write, stderr: output.write },
         descriptors: [],
         mark,
-        rules: toRules(rules, approved),
+        rules: toRules(rules, approved, run.profile ?? "unrestricted"),
         isSandboxed: sandboxed,
         wrappers: sandboxed ? 1 : 0,
-        trusted: ["/usr/bin", "/bin"],
+        reach: { path: ["/usr/bin", "/bin"], access: [{ path: ws, isWritable: true }] },
+        leaving: sandboxed ? toLeaving(env, ws, marks) : undefined,
         questions: run.questions,
         onReports(all, more) {
           reports = all;
@@ -135,24 +144,52 @@ function promiseWithResolvers<Value>() {
   return { promise, resolve, reject };
 }
 
-function toRules(rules: readonly ShortRule[], approved: GateRules["approved"]): GateRules {
+function toRules(rules: readonly ShortRule[], approved: GateRules["approved"], profile: OutsideProfile): GateRules {
   return {
     rules: rules.map(([decision, ...pattern], index) => ({
       id: `r${index}`,
       decision,
       pattern: pattern.map((word) => [word]),
-      place: { kind: "outside", profile: "unrestricted" },
+      place: { kind: "outside", profile },
     })),
     hostExecutables: [],
     approved,
   };
 }
 
+/** Without a sandbox, or in one where also `profile` can be written. */
+function toLeaving(env: Readonly<Record<string, string>>, ws: string, marks: Marks): GateLeaving {
+  return {
+    env,
+    async prepare({ file, argv, env, cwd, profile }): Promise<OutsideStart> {
+      const isJudged = profile !== "unrestricted";
+      const writable = typeof profile === "string" ? [] : profile.write;
+      const words = [file, ...argv.slice(1).map((word) => Buffer.from(word).toString())];
+      const wrapped = wrap(words, ws, cwd, writable);
+      return {
+        file: isJudged ? wrapped[0]! : file,
+        argv: isJudged ? wrapped : argv,
+        env,
+        cwd: isJudged ? "/" : ".",
+        descriptors: [],
+        mark: marks.next(),
+        isJudged,
+        isSandboxed: isJudged,
+        wrappers: isJudged ? 1 : 0,
+        reach: undefined,
+        onStarted: () => {},
+        settle: async (status) => status,
+      };
+    },
+  };
+}
+
 /** Shorter than what the product does, and the same for a gate. */
-const wrap = (argv: readonly string[], ws: string): string[] => [
+const wrap = (argv: readonly string[], ws: string, cwd = ws, writable: readonly string[] = []): string[] => [
   BWRAP!,
   ...["--die-with-parent", "--unshare-user", "--unshare-pid", "--unshare-ipc", "--unshare-net", "--cap-drop", "ALL"],
-  ...["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--bind", ws, ws, "--new-session", "--chdir", ws],
+  ...["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--bind", ws, ws, "--chdir", cwd],
+  ...writable.flatMap((path) => ["--bind", path, path]),
   "--",
   ...argv,
 ];

@@ -124,11 +124,21 @@ class CallTrail implements Trail {
   answered(result: ToolCallResult): void {
     const { call } = this.#call;
     for (const report of programsOf(result)) {
-      const { decision, reason, rule, times } = report;
+      const { decision, reason, rule, times, exitCode } = report;
       const argvSha256 = sha256(JSON.stringify(report.argv));
       const program = short(report.program);
       const which = rule === undefined ? {} : { rule: short(rule) };
-      void this.#record({ type: "program", call, program, argvSha256, decision, reason, ...which, times });
+      void this.#record({
+        type: "program",
+        call,
+        program,
+        argvSha256,
+        decision,
+        reason,
+        ...which,
+        times,
+        ...defined({ exitCode }),
+      });
     }
     void this.#record({ type: "result", call, status: result.status, ...codeOf(result), ...describeResult(result) });
   }

@@ -59,15 +59,15 @@ export class AskingPrograms {
     const asking = this.#commands.get(question.key);
     if (asking === undefined) return "unasked";
     const { environment, command, sandbox, client, approver } = asking;
-    const { program, argv, isCut, rule, cwd = asking.cwd } = question;
+    const { program, argv, isCut, rule, outside, cwd = asking.cwd } = question;
     const trail = this.#ports.auditor.begin("exec_command");
     trail.command(environment, { command: argv, cwd, tty: false, sandboxPermissions: "use_default" });
     const decider = this.#ports.deciders.asking(environment, { client, approver, trail });
-    const deed = { environment, program, argv, isCut, cwd, rule, command, sandbox };
+    const deed = { environment, program, argv, isCut, cwd, rule, command, sandbox, outside };
     const decision = await decider.program(deed, signal);
     if (decision.kind === "ask") return "unasked";
     const refused = decision.kind === "refused" ? toResult(decision) : await trail.sending(undefined);
-    if (refused === undefined) return "run";
+    if (refused === undefined) return outside === undefined ? "run" : "outside";
     trail.ended(refused);
     return decision.kind === "refused" ? toAnswer(decision) : "unasked";
   }

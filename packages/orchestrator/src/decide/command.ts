@@ -119,7 +119,7 @@ function chooseGate(
 ): { execGate?: ExecGate } {
   if (!executor.can("exec_gate")) return {};
   const asks = executor.can("program_questions");
-  const gate = rules.gateFor(approvalPolicy, { asks, danger: isHeld });
+  const gate = rules.gateFor(approvalPolicy, { asks, danger: isHeld, leaves: isSandboxed });
   if (gate === undefined) return {};
   const forbids = gate.rules.some(({ decision }) => decision === "refuse");
   if (!isSandboxed && !forbids) return {};

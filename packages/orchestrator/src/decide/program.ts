@@ -1,4 +1,6 @@
-import type { Sandbox } from "@codex/executor-protocol";
+import type { OutsideProfile, Sandbox } from "@codex/executor-protocol";
+import { widenSandbox } from "@codex/permissions";
+import { describeOutside } from "@codex/policy";
 import { digestQuestion } from "../approvals/binding.js";
 import type { Evaluation } from "./decision.js";
 import { createOwnRequest } from "./own-request.js";
@@ -20,16 +22,19 @@ export interface ProgramDeed {
   /** The command that starts it, and the sandbox in which both run; null for none. */
   readonly command: readonly string[];
   readonly sandbox: Sandbox | null;
+  /** Where the program runs instead, once it may; absent: in that sandbox. */
+  readonly outside?: OutsideProfile | undefined;
 }
 
 /** The rule asks whatever else the policy says; a decision for the session covers this file with these words in this directory. */
 export function evaluateProgram(
-  { environment, program, argv, isCut = false, cwd, rule, command, sandbox }: ProgramDeed,
+  { environment, program, argv, isCut = false, cwd, rule, command, sandbox, outside }: ProgramDeed,
   { newId }: Pick<DecidePorts, "newId">,
 ): Evaluation<undefined> {
   const cut = isCut ? "; only the beginning of its arguments is shown, and an answer is for this once" : "";
   const started = `the program ${program}, which the running command starts: ${command.join(" ")}`;
-  const reason = `a rule asks before ${started}${cut}; rule ${rule}`;
+  const where = outside === undefined ? "" : `; it would run ${describeOutside(outside)}`;
+  const reason = `a rule asks before ${started}${where}${cut}; rule ${rule}`;
   const words = argv.length === 0 ? [program] : argv;
   const request = createOwnRequest({
     id: newId(),
@@ -40,8 +45,8 @@ export function evaluateProgram(
     cwd,
     reason,
     cause: { kind: "rule", rule },
-    sandboxPermissions: "use_default",
-    sandbox,
+    sandboxPermissions: outside === "unrestricted" ? "require_escalated" : "use_default",
+    sandbox: sandbox !== null && outside !== undefined ? widenSandbox(sandbox, outside) : sandbox,
   });
   return {
     requirement: { kind: "needsApproval", reason, cause: { kind: "rule", rule }, asking: null },
@@ -52,7 +57,7 @@ export function evaluateProgram(
       question: {
         request,
         // What is not shown must not be remembered either.
-        keys: isCut ? [] : [JSON.stringify(["program", environment, program, argv, cwd])],
+        keys: isCut ? [] : [JSON.stringify(["program", environment, program, argv, cwd, outside ?? "inside"])],
         digest: digestQuestion(request),
       },
     },

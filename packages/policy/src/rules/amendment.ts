@@ -53,6 +53,8 @@ export function createAllowRule(words: readonly string[], origin: RuleOrigin): P
     decision: "allow",
     justification: undefined,
     sandbox: undefined,
+    outside: undefined,
+    env: [],
     origin,
   };
 }

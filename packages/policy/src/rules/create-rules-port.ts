@@ -1,3 +1,4 @@
+import type { OutsideProfile } from "@codex/exec-gate";
 import { quoteString } from "@codex/starlark";
 import { defined } from "@codex/values";
 import type { RuleMatch, RulesPort } from "../rules-port.js";
@@ -32,13 +33,17 @@ function cutRules(policy: RulePolicy, length: number): RulePolicy {
 }
 
 function renderMatch({ rule, matchedPrefix }: PrefixMatch): RuleMatch {
-  const { decision, justification, sandbox, origin } = rule;
+  const { decision, justification, outside, origin } = rule;
+  // What leaves the sandbox by itself where it starts does not take its command with it.
+  const sandbox = isNarrow(outside) ? "keep" : rule.sandbox;
   return {
     decision,
     rule: `[${matchedPrefix.map(quoteString).join(", ")}] (${origin.file}:${origin.line})`,
-    ...defined({ justification, sandbox }),
+    ...defined({ justification, sandbox, outside }),
   };
 }
+
+const isNarrow = (outside: OutsideProfile | undefined): boolean => outside !== undefined && outside !== "unrestricted";
 
 function renderBroken({ file, message }: BrokenRuleFile): RuleMatch {
   return { decision: "prompt", rule: `file ${file}`, justification: `it does not load: ${message}` };

@@ -1,8 +1,10 @@
 import { posix } from "node:path";
+import type { OutsideProfile } from "@codex/exec-gate";
 import { splitWords } from "@codex/shell-analysis";
 import {
   BuiltinValue,
   bindArguments,
+  DictValue,
   Fault,
   findLocation,
   getTypeName,
@@ -73,6 +75,7 @@ export class Declarations {
       decision,
       justification: readJustification(bound),
       sandbox: readSandbox(bound, decision),
+      ...readOutside(bound, decision),
       origin: this.getOrigin(at),
     };
     const rules = firsts.map((first) => ({ first, ...shared }));
@@ -162,6 +165,47 @@ function readSandbox(bound: ReadonlyMap<string, Value>, decision: Decision): "ke
     throw new Fault(`\`sandbox\` cannot be ${JSON.stringify(text)}`, 'Write "keep" or leave it out.');
   if (decision !== "allow") throw new Fault('`sandbox` has a meaning only for decision="allow"', "Leave it out.");
   return text;
+}
+
+/** Where what the rule allows runs outside, and which variables it gets there. */
+function readOutside(bound: ReadonlyMap<string, Value>, decision: Decision): Pick<PrefixRule, "outside" | "env"> {
+  const names = ["outside", "env"].filter((name) => bound.has(name));
+  if (names.length > 0 && decision === "forbidden")
+    throw new Fault(`\`${names[0]}\` has no meaning for decision="forbidden"`, "Leave it out.");
+  if (names.length > 0 && bound.has("sandbox"))
+    throw new Fault(`\`${names[0]}\` and \`sandbox\` contradict each other`, "Leave one of them out.");
+  const outside = bound.has("outside") ? readProfile(bound.get("outside") ?? null) : undefined;
+  if (bound.has("env") && outside === undefined && decision !== "allow")
+    throw new Fault("`env` has a meaning only for a program outside of the sandbox", "Give `outside` as well.");
+  return { outside, env: bound.has("env") ? readList(bound, "env").map(readVariable) : [] };
+}
+
+function readProfile(value: Value): OutsideProfile {
+  if (value === "network" || value === "unrestricted") return value;
+  const [entry, ...others] = value instanceof DictValue ? value.entries.values() : [];
+  if (entry?.[0] === "write" && others.length === 0 && entry[1] instanceof ListValue) {
+    return { write: entry[1].items.map(readDirectory) };
+  }
+  throw new Fault(
+    `\`outside\` cannot be ${typeof value === "string" ? JSON.stringify(value) : `a ${getTypeName(value)}`}`,
+    'Write "network", {"write": ["/absolute/directory"]} or "unrestricted".',
+  );
+}
+
+function readDirectory(path: Value): string {
+  if (typeof path !== "string") return failType("an element of `write`", "a string", path);
+  if (posix.isAbsolute(path)) return normalizePath(path);
+  throw new Fault(`the path ${JSON.stringify(path)} is not absolute`, "Begin it with a slash.");
+}
+
+function readVariable(value: Value): string {
+  if (typeof value === "string" && /^[A-Za-z_][A-Za-z0-9_]{0,255}\*?$/.test(value)) return value;
+  throw new Fault(
+    typeof value === "string"
+      ? `${JSON.stringify(value)} is not the name of a variable`
+      : `an element of \`env\` must be a string (got ${getTypeName(value)})`,
+    "Give names; a * at the end stands for the rest.",
+  );
 }
 
 /** The alternatives of every token. */

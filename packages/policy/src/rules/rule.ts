@@ -1,3 +1,5 @@
+import type { OutsideProfile } from "@codex/exec-gate";
+
 /** What a rule does to a command it matches; from lenient to strict. */
 export const DECISIONS = ["allow", "prompt", "forbidden"] as const;
 
@@ -26,6 +28,10 @@ export interface PrefixRule {
   readonly justification: string | undefined;
   /** `keep`: what it allows still runs in the sandbox. */
   readonly sandbox: "keep" | undefined;
+  /** Where a program that it allows, or an answer, runs outside of its command's sandbox; undefined for where `decision` alone says. */
+  readonly outside: OutsideProfile | undefined;
+  /** Names of variables that it gets there from its caller; `*` at the end stands for the rest. */
+  readonly env: readonly string[];
   readonly origin: RuleOrigin;
 }
 

@@ -9,7 +9,10 @@ const OPTIONAL_PARAMETERS: readonly string[] = [
   "canonical_matching",
 ];
 
-export const PREFIX_RULE_PARAMETERS: readonly string[] = ["pattern", ...OPTIONAL_PARAMETERS, "sandbox", "whole"];
+/** What Codex does not have. */
+const NAMED_ONLY: readonly string[] = ["sandbox", "whole", "outside", "env"];
+
+export const PREFIX_RULE_PARAMETERS: readonly string[] = ["pattern", ...OPTIONAL_PARAMETERS, ...NAMED_ONLY];
 
 const required = (name: string) => ({ name, required: true });
 const optional = (name: string) => ({ name, required: false });
@@ -18,7 +21,7 @@ const optional = (name: string) => ({ name, required: false });
 export const SIGNATURES: Readonly<Record<string, Omit<Parameters<typeof bindArguments>[0], "name">>> = {
   prefix_rule: {
     parameters: [required("pattern"), ...OPTIONAL_PARAMETERS.map(optional)],
-    namedOnly: ["sandbox", "whole"],
+    namedOnly: NAMED_ONLY,
   },
   host_executable: { parameters: [required("name"), required("paths")] },
   network_rule: {

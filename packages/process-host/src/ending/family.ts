@@ -24,7 +24,7 @@ export interface FamilyQuery {
   getGroup(): number | undefined;
   marks: Marks;
   /** Undefined: every mark of the owner. */
-  mark: bigint | undefined;
+  wanted: ReadonlySet<bigint> | undefined;
   /** Undefined where it is not known, so that all processes of the host are scanned. */
   first: FirstProcess | undefined;
   pids: PidSequence;

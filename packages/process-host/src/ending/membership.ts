@@ -64,8 +64,8 @@ export class Membership {
   }
 
   #counts(mark: bigint | undefined, { uid }: Place): boolean {
-    const { marks, mark: wanted } = this.#query;
-    if (marks.isOwn(mark)) return wanted === undefined || mark === wanted;
+    const { marks, wanted } = this.#query;
+    if (mark !== undefined && marks.isOwn(mark)) return wanted?.has(mark) ?? true;
     const users = this.#inner.get(getOwner(mark) ?? 0n);
     return users !== undefined && (users.has(ROOT) || users.has(uid));
   }

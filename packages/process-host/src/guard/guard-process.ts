@@ -33,7 +33,7 @@ const unguarded = (cause: unknown) =>
   );
 
 /** The guard removes the placeholders of a sandbox when this process is killed, and moves aside what the command created at names to keep free. */
-export function guardPlaceholders(wrapped: WrappedCommand | undefined, guard: Guard): WrappedCommand | undefined {
+export function guardPlaceholders<Wrapped extends WrappedCommand | undefined>(wrapped: Wrapped, guard: Guard): Wrapped {
   if (wrapped === undefined || wrapped.reservedPaths.length + wrapped.freeNames.length === 0) return wrapped;
   for (const path of wrapped.reservedPaths) guard.addPlaceholder(path);
   for (const { path } of wrapped.freeNames) guard.addFreeName(path);

@@ -2,6 +2,8 @@ import { type GateState, type ProcessSpec, StartError } from "@codex/exec-backen
 import type { ChildStart, Gate, GatedStart } from "@codex/native";
 import { GateError } from "@codex/native";
 import type { WrappedCommand } from "@codex/sandbox";
+import { createLeaving, type OutsideHost } from "./outside.js";
+import { toReach } from "./reach.js";
 
 /** The gate of a host. */
 export interface HostGate {
@@ -27,11 +29,13 @@ export interface ProcessGate {
 
 /** Opens the gate of a process that has rules; undefined without any. @throws StartError for rules that must be held and cannot */
 export async function openProcessGate(
-  { gate: rules, programQuestions: questions }: ProcessSpec,
+  spec: ProcessSpec,
   mark: bigint,
   wrapped: WrappedCommand | undefined,
   host: HostGate,
+  outside: OutsideHost,
 ): Promise<ProcessGate | undefined> {
+  const { gate: rules, programQuestions: questions } = spec;
   if (rules === undefined) return undefined;
   const gate = await host.open();
   if ("missing" in gate) {
@@ -49,7 +53,8 @@ export async function openProcessGate(
     rules,
     isSandboxed: wrapped !== undefined,
     wrappers: wrapped?.wrappers ?? 0,
-    trusted: [],
+    reach: wrapped && toReach(spec.env, wrapped),
+    leaving: wrapped && createLeaving(spec, outside),
     questions,
     onReports: (reports, omitted) => {
       state = { kind: "held", reports, omitted };

@@ -3,7 +3,8 @@ import type { ChildStart } from "@codex/native";
 import type { WrappedCommand } from "@codex/sandbox";
 
 /** What is spawned for a spec: its program, or the wrapper of its sandbox. */
-export type Program = Omit<ChildStart, "stdio" | "onExit"> & {
+export type Program = Omit<ChildStart, "stdio" | "onExit" | "argv"> & {
+  argv: readonly string[];
   /** Whether it, or a program it starts, makes the terminal at its stdin its controlling terminal. */
   takesTerminal: boolean;
 };

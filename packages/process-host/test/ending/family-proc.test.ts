@@ -31,7 +31,7 @@ const ENDED_CHILD = '{ while read -r name </proc/$$/comm && [ "$name" != sleep ]
 /** The kernel's highest is 4,194,304. */
 const ABOVE_ALL_PIDS = 5_000_000;
 
-const everything = { getGroup: () => undefined, marks: createMarks(), mark: undefined, first: undefined };
+const everything = { getGroup: () => undefined, marks: createMarks(), wanted: undefined, first: undefined };
 
 describe.skipIf(!isLinux)(`a search in /proc${isLinux ? "" : ": skipped, /proc is Linux's"}`, () => {
   it("inspects none of the processes that are older than the family", async () => {
@@ -81,7 +81,7 @@ describe.skipIf(!isLinux)(`a search in /proc${isLinux ? "" : ": skipped, /proc i
     await expect.poll(() => children.every((pid) => hasEnded(readProcessStat(Number(pid))))).toBe(true);
     const readProc = () => `0 0 0 1/2 ${child.pid! + 2}`;
     const pids = new PidSequence({ readProc });
-    const search = watchByProc({ ...everything, marks, mark, pids }, native);
+    const search = watchByProc({ ...everything, marks, wanted: new Set([mark]), pids }, native);
     await search.list();
     search.killNewest!();
     expect(child.kill("SIGTERM")).toBe(true);
@@ -103,7 +103,8 @@ describe.skipIf(!isLinux)(`a search in /proc${isLinux ? "" : ": skipped, /proc i
     };
     const first = { pid: ABOVE_ALL_PIDS, started: 1 };
     const native = { ...createNative(), marks: { give: <T>(_mark: bigint, start: () => T) => start(), get } };
-    watchByProc({ ...everything, marks, mark, first, pids: new PidSequence({ readProc }) }, native).killNewest!();
+    watchByProc({ ...everything, marks, wanted: new Set([mark]), first, pids: new PidSequence({ readProc }) }, native)
+      .killNewest!();
     expect(reads).toBe(checks);
   });
 

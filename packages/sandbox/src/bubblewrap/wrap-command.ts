@@ -56,6 +56,7 @@ export async function wrapWithBubblewrap(
     return {
       ...openWrapper(command, { profile: reserved, freeNames, breakage }, host, free, endTurn),
       file: host.bubblewrap,
+      access: listAccess(profile),
       type: "linuxSeccomp",
       reservedPaths: placeholders.map(({ path }) => path),
       freeNames,
@@ -65,6 +66,11 @@ export async function wrapWithBubblewrap(
     throw error;
   }
 }
+
+const listAccess = ({ fileSystem }: SandboxProfile): WrappedCommand["access"] =>
+  fileSystem === "unrestricted"
+    ? [{ path: "/", isWritable: true }]
+    : fileSystem.entries.map(({ path, access }) => ({ path, isWritable: access === "write" }));
 
 /** What ends a command whose sandbox no longer holds, as soon as there is a command. */
 interface Breakage {
@@ -129,10 +135,13 @@ function openWrapper(
     const paths = bindFd ? listSources(profile) : [];
     opened.push(...openSources(paths));
     const gate = openGate(profile, status, native, opened);
+    const first = command.firstDescriptor ?? FIRST_DESCRIPTOR;
     const { args, options } = renderBubblewrap({ ...inner, cwd: command.cwd, env: command.env }, profile, {
-      ...DESCRIPTORS,
-      sources: new Map(paths.map((path, at) => [path, FIRST_SOURCE + at])),
-      ...(gate === undefined ? {} : { gate: FIRST_SOURCE + paths.length }),
+      options: first,
+      seccomp: first + 1,
+      status: first + 2,
+      sources: new Map(paths.map((path, at) => [path, first + 3 + at])),
+      ...(gate === undefined ? {} : { gate: first + 3 + paths.length }),
     });
     opened.unshift(native.createMemoryFile(options));
     const closedWatch =
@@ -203,8 +212,8 @@ function openWrapper(
 /** File times are those of the last kernel tick, up to 10 ms ago. */
 const CLOCK_GRAIN_MS = 20;
 
-const DESCRIPTORS = { options: 3, seccomp: 4, status: 5 } as const;
-const FIRST_SOURCE = 6;
+/** After the standard streams. */
+const FIRST_DESCRIPTOR = 3;
 
 /** No command can normally write where the wrapper is installed, but a profile may allow it. */
 function checkWrapper(bubblewrap: string, { fileSystem }: SandboxProfile): void {

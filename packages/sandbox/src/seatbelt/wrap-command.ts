@@ -20,6 +20,7 @@ export function wrapWithSeatbelt(
     arg0 === undefined ? [file, ...argv.slice(1)] : ["/bin/bash", "-c", EXEC_AS, arg0, file, ...argv.slice(1)];
   return {
     type: "macosSeatbelt",
+    access: undefined,
     file: SANDBOX_EXEC,
     args: ["-p", text, ...parameters.flatMap((parameter) => ["-D", parameter]), "--", ...inner],
     cwd,

@@ -35,6 +35,7 @@ export class TupleValue {
   constructor(readonly items: readonly Value[]) {}
 }
 
+/** A dict. */
 export class DictValue {
   iterators = 0;
   /** Keyed by `getDictKey`; insertion order is the order of the dict. */

@@ -1,0 +1,91 @@
+import { basename } from "node:path/posix";
+import type { ProcessSpec } from "@codex/exec-backend";
+import { firstDescriptor, type GateLeaving, type OutsideProgram, type OutsideStart } from "@codex/native";
+import { widenSandbox } from "@codex/permissions";
+import type { CommandSandbox, WrappedCommand } from "@codex/sandbox";
+import type { Guard } from "../guard/guard.js";
+import { guardPlaceholders } from "../guard/guard-process.js";
+import { toReach } from "./reach.js";
+
+export interface OutsideHost {
+  sandbox: CommandSandbox;
+  guard: Guard;
+  /** A mark for the program and what it starts, which belong to the process. */
+  nextMark(): bigint;
+  /** What the program needed is being released; the promise never rejects. */
+  onRelease(released: Promise<void>): void;
+}
+
+/** How programs of a sandboxed process are started outside of its sandbox: in another one, or in none. Undefined without a sandbox. */
+export function createLeaving({ sandbox, env }: ProcessSpec, host: OutsideHost): GateLeaving | undefined {
+  if (sandbox === undefined) return undefined;
+  return {
+    env,
+    async prepare(program) {
+      const widened = widenSandbox(sandbox, program.profile);
+      if (widened === null) return startUnrestricted(program, host.nextMark());
+      const wrapped = await host.sandbox.wrap(toCommand(program), widened);
+      return wrapped === undefined
+        ? { ...startUnrestricted(program, host.nextMark()), isJudged: true }
+        : startWrapped(program, guardPlaceholders(wrapped, host.guard), host);
+    },
+  };
+}
+
+function toCommand({ file, argv, cwd, env, descriptors }: OutsideProgram) {
+  const [name = file, ...words] = argv.map(toText);
+  const arg0 = basename(name) === basename(file) ? {} : { arg0: name };
+  const first = firstDescriptor({ passed: descriptors });
+  return { argv: [file, ...words], file, ...arg0, cwd, env, session: "keep", firstDescriptor: first } as const;
+}
+
+function startUnrestricted({ file, argv, env }: OutsideProgram, mark: bigint): OutsideStart {
+  return {
+    file,
+    argv,
+    env,
+    cwd: ".", // it is entered by a descriptor
+    descriptors: [],
+    mark,
+    isJudged: false,
+    isSandboxed: false,
+    wrappers: 0,
+    reach: undefined,
+    onStarted: () => {},
+    settle: async (status) => status,
+  };
+}
+
+function startWrapped(program: OutsideProgram, wrapped: WrappedCommand, host: OutsideHost): OutsideStart {
+  const { file, args, cwd, env, descriptors, wrappers, status } = wrapped;
+  // Its words are the last ones; as they are, where they are no UTF-8 text.
+  const words = program.argv.slice(1);
+  return {
+    file,
+    argv: [file, ...args.slice(0, args.length - words.length), ...words],
+    env,
+    cwd,
+    descriptors,
+    mark: host.nextMark(),
+    isJudged: true,
+    isSandboxed: true,
+    wrappers,
+    reach: toReach(program.env, wrapped),
+    onStarted(pid) {
+      wrapped.detach();
+      if (pid === undefined) host.onRelease(wrapped.release());
+    },
+    async settle(exit) {
+      const released = wrapped.release();
+      host.onRelease(released);
+      await released;
+      if (status === undefined || "signal" in exit) return exit;
+      return { code: status.exitCode ?? NOT_STARTED };
+    },
+  };
+}
+
+/** The exit code of a program whose sandbox did not start it. */
+const NOT_STARTED = 126;
+
+const toText = (bytes: Uint8Array): string => Buffer.from(bytes).toString();
