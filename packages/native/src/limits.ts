@@ -56,6 +56,8 @@ export const GATE_IDLE_MS = 1_000;
 export const MAX_LEAVING = 256;
 /** Descriptors of a caller that a program outside inherits. */
 export const MAX_PASSED_DESCRIPTORS = 256;
+/** Of all programs of one gate that are about to start outside. */
+export const MAX_HELD_DESCRIPTORS = 1024;
 /** Words, or variables, of a program that leaves its sandbox. */
 export const MAX_ALL_WORDS = 262_144;
 /** Milliseconds between SIGTERM and SIGKILL for a program outside for which nobody waits any more. */

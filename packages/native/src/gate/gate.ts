@@ -141,6 +141,8 @@ export class ThreadedGate implements Gate {
   /** By pid. */
   readonly #running = new Map<number, GatedStart>();
   readonly #commands = new Map<bigint, Started>();
+  /** Ids of programs that are being prepared, and are still waited for. */
+  readonly #preparing = new Set<number>();
   /** By the id of the question. */
   readonly #asking = new Map<number, AbortController>();
   #nextId = 0;
@@ -230,6 +232,7 @@ export class ThreadedGate implements Gate {
     if (message.type === "exited") return this.#onExit(message.pid, message.status);
     if (message.type === "question") return void this.#ask(message);
     if (message.type === "outside") return void this.#startOutside(message);
+    if (message.type === "outside_dropped") return void this.#preparing.delete(message.id);
     if (message.type === "withdrawn") return this.#asking.get(message.id)?.abort();
     const { mark, first, reports, omitted } = message;
     const command = this.#commands.get(mark);
@@ -259,8 +262,13 @@ export class ThreadedGate implements Gate {
       if (this.#isOpen) this.#threads.toSupervisor({ type: "outside_ended", id, code, problem });
     };
     if (command?.start.leaving === undefined) return end(NOT_STARTED, "its command has ended");
+    this.#preparing.add(id);
     try {
       const outside = await command.start.leaving.prepare(program);
+      if (!this.#preparing.delete(id)) {
+        outside.onStarted(undefined);
+        return end(NOT_STARTED, "its caller has ended");
+      }
       await this.#spawnOutside(program, outside, command).then(
         ({ pid, exit }) => {
           outside.onStarted(pid);

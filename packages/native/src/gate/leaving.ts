@@ -7,7 +7,13 @@ import {
   type ReportReason,
   selectEnvironment,
 } from "@codex/exec-gate";
-import { MAX_ALL_WORDS, MAX_LEAVING, MAX_PASSED_DESCRIPTORS, OUTSIDE_GRACE_MS } from "../limits.js";
+import {
+  MAX_ALL_WORDS,
+  MAX_HELD_DESCRIPTORS,
+  MAX_LEAVING,
+  MAX_PASSED_DESCRIPTORS,
+  OUTSIDE_GRACE_MS,
+} from "../limits.js";
 import { readProcessStat } from "../process/process-stat.js";
 import type { CallerMemory } from "./caller-memory.js";
 import type { Command } from "./command-table.js";
@@ -39,10 +45,11 @@ interface Prepared {
 }
 
 /**
- * `stopping`: its call has been failed, and it stops before it runs on. `becoming`: it calls the stub. `starting`: it is the stub, and its
- * program is being started. `running`: outside. `ending`: nobody waits for its program any more.
+ * `stopping`: its call has been failed, and it stops before it runs on. `becoming`: it is to call the stub. `entering`: it has. `entered`: it
+ * is the stub, which will say that it is there. `starting`: its program is being started. `running`: outside. `ending`: nobody waits for its
+ * program any more.
  */
-type Stage = "stopping" | "becoming" | "starting" | "running" | "ending";
+type Stage = "stopping" | "becoming" | "entering" | "entered" | "starting" | "running" | "ending";
 
 /** A caller that leaves its sandbox: it becomes a stub, in place, which ends like the program that runs outside instead. */
 export interface Leaving extends Leaver, Prepared {
@@ -61,7 +68,7 @@ export interface Leaving extends Leaver, Prepared {
   killAt: number;
 }
 
-type Sent = Extract<FromSupervisor, { type: "outside" }>;
+type Sent = Extract<FromSupervisor, { type: "outside" | "outside_dropped" }>;
 
 export interface LeavingHost {
   calls: KernelCalls;
@@ -123,11 +130,17 @@ export class LeavingCallers {
     return isSameFile(called, expected);
   }
 
+  /** Whether it has become the stub, and not what another thread made of its call after it was answered. */
+  isStubStarted({ image }: Leaving, pid: number): boolean {
+    const { files } = this.#host;
+    return isSameFile(files.readProgram(pid)?.id, files.readId(image));
+  }
+
   /** One of the sockets is readable, or closed. False if it is none of them. */
   onReadable(fd: number): boolean {
     const leaving = [...this.#byId.values()].find(({ socket }) => socket === fd);
     if (leaving === undefined) return false;
-    const isHere = this.#host.calls.read(fd, Buffer.alloc(1)) === 1 && leaving.stage === "becoming";
+    const isHere = this.#host.calls.read(fd, Buffer.alloc(1)) === 1 && leaving.stage === "entered";
     if (isHere) this.#start(leaving);
     else this.drop(leaving);
     return true;
@@ -155,11 +168,12 @@ export class LeavingCallers {
 
   /** Nobody waits for its program any more: it ends, or is not started. */
   drop(leaving: Leaving): void {
-    if (leaving.stage === "stopping" || leaving.stage === "becoming") return this.#remove(leaving);
+    const { stage } = leaving;
+    if (stage !== "starting" && stage !== "running") return stage === "ending" ? undefined : this.#remove(leaving);
     this.#closeSocket(leaving);
-    const isStarted = leaving.stage === "running";
     leaving.stage = "ending";
-    if (isStarted) this.#end(leaving);
+    if (stage === "running") this.#end(leaving);
+    else this.#host.send({ type: "outside_dropped", id: leaving.id });
   }
 
   dropAll(mark?: bigint): void {
@@ -249,6 +263,8 @@ export class LeavingCallers {
   /** Those that a program started in place would have inherited. */
   #copyDescriptors(tid: number, owner: number): OutsideProgram["descriptors"] | undefined {
     const copies: (readonly [number, number])[] = [];
+    const held = [...this.#byId.values()].reduce((sum, { program }) => sum + program.descriptors.length, 0);
+    const most = Math.min(MAX_PASSED_DESCRIPTORS, MAX_HELD_DESCRIPTORS - held);
     const free = () => {
       for (const [fd] of copies) this.#host.calls.close(fd);
     };
@@ -257,7 +273,7 @@ export class LeavingCallers {
         const flags = /^flags:\s*(\d+)/m.exec(readFileSync(`/proc/${tid}/fdinfo/${number}`, "latin1"))?.[1];
         if (flags === undefined || (Number.parseInt(flags, 8) & O_CLOEXEC) !== 0) continue;
         const fd = this.#host.calls.copyDescriptor(owner, number);
-        if (fd < 0 || copies.push([fd, number]) > MAX_PASSED_DESCRIPTORS) throw new Error("too many, or gone");
+        if (fd < 0 || copies.push([fd, number]) > most) throw new Error("too many, or gone");
       }
       return copies;
     } catch {

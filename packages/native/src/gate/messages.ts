@@ -108,6 +108,8 @@ export type FromSupervisor =
   | { type: "withdrawn"; mark: bigint; id: number }
   /** A program is to be started outside, for a caller that waits for its end. Its descriptors stay open until it was started. */
   | { type: "outside"; mark: bigint; id: number; program: OutsideProgram }
+  /** Nobody waits for a program that was to be started outside. */
+  | { type: "outside_dropped"; id: number }
   /** As of waitpid(2). */
   | { type: "exited"; pid: number; status: number }
   | { type: "closed"; judged: number; verified: number };

@@ -230,7 +230,11 @@ class Supervisor {
 
   /** Another thread of the caller can have changed what it calls. */
   #answerLeaving(listener: Listener, notification: Notification, leaving: Leaving): void {
-    if (this.#leaving.isStub(leaving, notification)) return void listener.let(notification.id);
+    // Verified like every program: its descriptor could be another's when the kernel looks at it.
+    if (this.#leaving.isStub(leaving, notification) && this.#attach(notification.tid, leaving)) {
+      leaving.stage = "entering";
+      return void listener.let(notification.id);
+    }
     this.#leaving.drop(leaving);
     this.#refuse(listener, notification, leaving.command, leaving.call, { reason: "changed", rule: leaving.rule.id });
   }
@@ -302,8 +306,7 @@ class Supervisor {
     const begun = this.#canTrace
       ? this.#leaving.begin(leaver, listener)
       : { problem: "its caller cannot be traced here" };
-    if (begun === "leaves") return;
-    if (begun === "gone") return closeRead({ call }, this.#calls);
+    if (begun === "leaves" || begun === "gone") return closeRead({ call }, this.#calls);
     const found: Found = { reason: "not_outside", rule: rule.id, detail: begun.problem };
     if (reason === "approved") {
       this.#refuse(listener, notification, command, call, found);
@@ -315,7 +318,7 @@ class Supervisor {
     closeRead({ call }, this.#calls);
   }
 
-  #attach(tid: number, leaving: Leaving, onStop: OnStop): boolean {
+  #attach(tid: number, leaving: Leaving, onStop?: OnStop): boolean {
     if (!this.#tracer.attach(tid, leaving, onStop)) return false;
     this.#tracedSince = performance.now();
     return true;
@@ -324,10 +327,26 @@ class Supervisor {
   #onTraced(end: TracedEnd<Watched | Leaving>): void {
     const { item } = end;
     if ("stage" in item) {
-      if (end.kind === "started") this.#tracer.kill(end.pid); // it was not to start anything yet
-      if (item.stage === "stopping") this.#leaving.drop(item);
-    } else if (end.kind === "started") this.#verify(item, end.pid);
+      this.#onLeavingTraced(item, end);
+      return;
+    }
+    if (end.kind === "started") this.#verify(item, end.pid);
     if (item.call.file !== undefined) this.#calls.close(item.call.file.fd);
+  }
+
+  #onLeavingTraced(leaving: Leaving, end: TracedEnd<Watched | Leaving>): void {
+    const { stage, command, call, rule } = leaving;
+    if (end.kind === "started") {
+      // Before it has run an instruction, and so before it says that it is there.
+      if (stage === "entering" && this.#leaving.isStubStarted(leaving, end.pid)) {
+        leaving.stage = "entered";
+        return this.#tracer.release(end.pid);
+      }
+      this.#tracer.kill(end.pid);
+      this.#report(command, end.pid, call, "killed", { reason: "changed", rule: rule.id });
+      return this.#leaving.drop(leaving);
+    }
+    if (stage === "stopping" || stage === "entering") this.#leaving.drop(leaving);
   }
 
   #reportStarted(leaving: Leaving): void {

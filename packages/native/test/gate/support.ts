@@ -29,7 +29,7 @@ export interface Run {
   isSandboxed?: boolean;
   env?: Readonly<Record<string, string>>;
   ws?: string;
-  /** Where an allowed program runs. Default: outside, unrestricted. */
+  /** Where an allowed or accepted program runs. Default: outside, unrestricted, and where a rule asks inside. */
   profile?: OutsideProfile;
   /** Who is asked; absent: nobody. */
   questions?: GateQuestions;
@@ -107,7 +107,7 @@ export function useGate(canTrace = true) {
         stdio: { stdin: null, stdout: output.write, stderr: output.write },
         descriptors: [],
         mark,
-        rules: toRules(rules, approved, run.profile ?? "unrestricted"),
+        rules: toRules(rules, approved, run.profile),
         isSandboxed: sandboxed,
         wrappers: sandboxed ? 1 : 0,
         reach: { path: ["/usr/bin", "/bin"], access: [{ path: ws, isWritable: true }] },
@@ -144,13 +144,20 @@ function promiseWithResolvers<Value>() {
   return { promise, resolve, reject };
 }
 
-function toRules(rules: readonly ShortRule[], approved: GateRules["approved"], profile: OutsideProfile): GateRules {
+const INSIDE = { kind: "inside" } as const;
+
+function toRules(
+  rules: readonly ShortRule[],
+  approved: GateRules["approved"],
+  profile: OutsideProfile | undefined,
+): GateRules {
   return {
     rules: rules.map(([decision, ...pattern], index) => ({
       id: `r${index}`,
       decision,
       pattern: pattern.map((word) => [word]),
-      place: { kind: "outside", profile },
+      place:
+        decision === "ask" && profile === undefined ? INSIDE : { kind: "outside", profile: profile ?? "unrestricted" },
     })),
     hostExecutables: [],
     approved,
