@@ -5,9 +5,11 @@ import { existsSync, mkdtempSync, readlinkSync, realpathSync, rmSync } from "nod
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { setTimeout } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import type { ProcessSpec, ProgramQuestions } from "@codex/exec-backend";
+import type { ExecProcess, ProcessSpec, ProgramQuestions } from "@codex/exec-backend";
 import type { ExecGate, OutsideProfile } from "@codex/executor-protocol";
+import { readProcessStat } from "@codex/native";
 import { createCommandSandbox } from "@codex/sandbox";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { isAlive, outputOf, untilGone, untilOutput, useBackend } from "./support.js";
@@ -122,6 +124,24 @@ describe.runIf(canLeave)("a program outside of its sandbox", () => {
     expect(await untilGone(pid, 1_000)).toBe(true);
   });
 
+  it("is a job of its shell: stopped, continued in the background, ended", async () => {
+    const { started } = await start("exec bash --norc -i", { programs: ["sh"], stdio: { kind: "pty" } });
+    const type = (text: string) => started.write(Buffer.from(text));
+    await type("sh -c 'echo pid=$$; exec sleep 300'\n");
+    const pid = Number(/pid=(\d+)/.exec(await untilMatch(started, /pid=\d+/))?.[1]);
+    const untilState = async (state: string) => {
+      while (readProcessStat(pid)?.state !== state) await setTimeout(5);
+    };
+    await type("\x1a");
+    await untilOutput(started, "Stopped");
+    await untilState("T");
+    await type("bg\n");
+    await untilState("S");
+    await type("kill %1; wait; exit 7\n");
+    expect(await started.exited).toEqual({ kind: "exited", code: 7 });
+    expect(await untilGone(pid, 1_000)).toBe(true);
+  });
+
   it("ends with its host", async () => {
     const host = fork(HOST, [], { stdio: ["ignore", "pipe", "inherit", "ipc"] });
     const [line] = (await once(createInterface({ input: host.stdout! }), "line")) as [string];
@@ -130,3 +150,12 @@ describe.runIf(canLeave)("a program outside of its sandbox", () => {
     expect(await untilGone(Number(line), 1_000)).toBe(true);
   });
 });
+
+async function untilMatch(started: ExecProcess, pattern: RegExp): Promise<string> {
+  for (;;) {
+    const { chunks } = await started.log.read(0, started.log.end);
+    const output = Buffer.concat(chunks.map(({ bytes }) => bytes)).toString();
+    if (pattern.test(output)) return output;
+    await started.log.waitFor(started.log.end + 1);
+  }
+}
