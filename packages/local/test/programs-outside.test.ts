@@ -1,6 +1,6 @@
 // A rule starts a program of a sandboxed command outside of the sandbox, whatever the text of the command shows.
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
-import { homedir } from "node:os";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createAuditLog, createFileSink } from "@codex/audit";
 import type { ApprovalDecision, ApprovalRequest } from "@codex/orchestrator";
@@ -12,9 +12,8 @@ import { createLocalOrchestrator } from "../src/index.js";
 const support = await createCommandSandbox().getSupport();
 const canLeave = support.kind === "bubblewrap" && process.arch === "x64";
 
-/** Not below a temporary directory, which every sandbox may write in. */
 function makeDirectory(): string {
-  const directory = realpathSync(mkdtempSync(join(homedir(), ".codex-outside-")));
+  const directory = realpathSync(mkdtempSync(join(tmpdir(), "codex-outside-")));
   onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
   return directory;
 }
@@ -30,7 +29,7 @@ async function open(rules: (out: string) => string, decision: ApprovalDecision =
   const orchestrator = await createLocalOrchestrator({
     policy: {
       approvalPolicy: "on-request",
-      sandbox: "workspace-write",
+      sandbox: "read-only", // which temporary directories are closed to as well
       rules: parseRulePolicy([{ file: "default.rules", text: rules(out) }]),
     },
     approver: {

@@ -44,7 +44,7 @@ describe("errors of rule files", () => {
     ],
     [
       'prefix_rule(["a"], desicion="allow")',
-      "user/default.rules:1:1: prefix_rule() has no parameter `desicion`. Its parameters are pattern, decision, match, not_match, justification, canonical_matching, sandbox, whole.",
+      "user/default.rules:1:1: prefix_rule() has no parameter `desicion`. Its parameters are pattern, decision, match, not_match, justification, canonical_matching, sandbox, whole, outside, env.",
     ],
     ["prefix_rule()", "user/default.rules:1:1: prefix_rule() needs the argument `pattern`. Correct this value."],
     [
