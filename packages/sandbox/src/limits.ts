@@ -74,3 +74,8 @@ export const MAX_MIRROR_WAIT_MS = 500;
 
 /** Interval of polling whether the program of a sandbox has ended, milliseconds: its first process, which reports the end, may be stopped. */
 export const PROGRAM_POLL_INTERVAL_MS = 1_000;
+
+/** Milliseconds within which the sockets of a session's network are opened. */
+export const NETWORK_DEADLINE_MS = 20_000;
+/** Of what the program says that opens them. */
+export const MAX_HOLDER_ERROR_BYTES = 2048;
