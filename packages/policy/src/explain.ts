@@ -1,5 +1,6 @@
 import type { AnalyzedCommand } from "./analyzed-command.js";
 import type { ApprovalPolicy } from "./approval-policy.js";
+import { describeOutside } from "./describe-outside.js";
 import { findKnownSafeEntry } from "./known-safe.js";
 import { evaluateRequirement, type Requirement, type RequirementContext } from "./requirement.js";
 import { createEffectiveRules, RuleBook } from "./rule-book.js";
@@ -110,7 +111,11 @@ function explainOne(
 ): string {
   if (found.kind !== "skip") return found.reason;
   if (matches.length > 0) {
-    if (place !== "plain") return "a rule allows it, but not the command that contains it";
+    const outside = matches.find((match) => match.outside !== undefined)?.outside;
+    const where =
+      outside === undefined ? "" : `, ${describeOutside(outside)}, where programs are judged when they start`;
+    if (place !== "plain") return `a rule allows it${where}, but not the command that contains it`;
+    if (where !== "") return `a rule allows it${where}`;
     return found.bypassSandbox ? "a rule allows it, outside the sandbox" : "a rule allows it, in the sandbox";
   }
   if (place !== "plain") return "nothing restricts it";

@@ -41,6 +41,17 @@ describe("explainCommand", () => {
     expect(why).toBe(commands[3]?.why);
   });
 
+  it("says where a program runs that its rule starts outside", async () => {
+    const text = 'prefix_rule(["git", "push"], outside="network")';
+    const rules = parseRulePolicy([{ file: "a.rules", text }]);
+    const explainWith = async (script: string) =>
+      explainCommand(await analyzeCommand(["bash", "-lc", script], undefined, shellParser), { ...context, rules });
+    const where =
+      "a rule allows it, with the network, and otherwise as restricted as before, where programs are judged when they start";
+    expect((await explainWith("git push")).commands[0]?.why).toBe(where);
+    expect((await explainWith("(git push)")).inside[0]?.why).toBe(`${where}, but not the command that contains it`);
+  });
+
   it("sets what is only spelled out inside apart", async () => {
     const { commands, isSplit, inside } = await explain("(git status; curl x)");
     expect(isSplit).toBe(false);
