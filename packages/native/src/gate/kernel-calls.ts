@@ -26,7 +26,8 @@ export interface KernelCalls {
   getLimit(pid: number, resource: number, into: BigUint64Array): number;
   setLimit(pid: number, resource: number, to: BigUint64Array): number;
   wait(pid: number, status: Int32Array, options: number): number;
-  ptrace(request: number, pid: number, data: number | bigint): number;
+  /** @param address 0 by default */
+  ptrace(request: number, pid: number, data: number | bigint, address?: number): number;
   kill(pid: number, signal: number): number;
   /** A copy of a descriptor of another process. */
   copyDescriptor(process: number, fd: number): number;
@@ -152,7 +153,7 @@ export function bindKernelCalls(abi: Pick<Abi, "seccomp" | "ptrace">, library?: 
     getLimit: (pid, resource, into) => toResult(libc.prlimit(pid, resource, null, into)),
     setLimit: (pid, resource, to) => toResult(libc.prlimit(pid, resource, to, null)),
     wait: (pid, status, options) => toResult(libc.wait4(pid, status, options, null)),
-    ptrace: (request, pid, data) => toResult(libc.ptrace(abi.ptrace, request, pid, 0, data)),
+    ptrace: (request, pid, data, address = 0) => toResult(libc.ptrace(abi.ptrace, request, pid, address, data)),
     kill: (pid, signal) => toResult(libc.kill(pid, signal)),
     copyDescriptor: (process, fd) => toResult(libc.pidfd_getfd(PIDFD_GETFD, process, fd, 0)),
     createSealed(name, bytes) {

@@ -22,7 +22,7 @@ import type { ReadCall } from "./judge-call.js";
 import { ERRNO, type KernelCalls } from "./kernel-calls.js";
 import type { Listener, Notification } from "./listener.js";
 import type { FromSupervisor, OutsideProgram } from "./messages.js";
-import { readCallRegisters, writeExecveat } from "./registers.js";
+import { callExecveat, canCallExecveat } from "./registers.js";
 import { assembleStub } from "./stub.js";
 
 /** A caller whose program is to run outside. */
@@ -206,7 +206,7 @@ export class LeavingCallers {
     const { tid } = notification;
     const { place } = rule;
     const file = call.program.file;
-    if (process.arch !== "x64") return `no program can leave its sandbox on \`${process.arch}\``;
+    if (!canCallExecveat(process.arch, notification.abi)) return "its caller is a program of 32 bits";
     if (command.leaving === undefined || place.kind !== "outside") return "its command is not sandboxed";
     if (this.#byId.size >= MAX_LEAVING) return `${MAX_LEAVING} programs are outside already`;
     if (file === undefined || call.file === undefined || call.program.trust === "none")
@@ -291,7 +291,8 @@ export class LeavingCallers {
     const [socket, theirs] = [ends[0]!, ends[1]!];
     const held = listener.give(id, theirs, false);
     calls.close(theirs);
-    const image = held < 0 ? held : calls.createSealed("codex-outside", assembleStub(held));
+    const stub = held < 0 ? undefined : assembleStub(held, process.arch);
+    const image = stub === undefined ? -ERRNO.EAGAIN : calls.createSealed("codex-outside", stub);
     const called = image < 0 ? image : listener.give(id, image, true);
     const leaving: Leaving = {
       ...leaver,
@@ -327,11 +328,8 @@ export class LeavingCallers {
 
   /** Its own call again, with other registers: the stub, and the same words and environment. */
   #callStub({ notification, call }: Leaving, image: number): void {
-    const { calls } = this.#host;
-    const registers = readCallRegisters(calls, notification.tid);
-    if (registers === undefined) return; // it is gone
     const empty = notification.path + BigInt(call.path.length);
-    writeExecveat(calls, notification.tid, registers, { ...notification, image, empty });
+    callExecveat(this.#host.calls, process.arch, { ...notification, image, empty });
   }
 
   #start(leaving: Leaving): void {

@@ -1,9 +1,41 @@
 import type { KernelCalls } from "./kernel-calls.js";
 import type { Notification } from "./listener.js";
 
+/** A call to start what `image`, a descriptor of the thread, leads to. */
+export interface ExecveatCall extends Pick<Notification, "tid" | "argv" | "envp" | "abi"> {
+  image: number;
+  /** Address of an empty text. */
+  empty: bigint;
+}
+
+/** Whether `callExecveat` can be used for a caller with this ABI. */
+export const canCallExecveat = (architecture: string, { pointerBytes }: Notification["abi"]): boolean =>
+  architecture === "x64" || (architecture === "arm64" && pointerBytes === 8);
+
+/** Makes a stopped thread call `execveat` where its last call has just failed. Nothing happens if it is gone. */
+export function callExecveat(calls: KernelCalls, architecture: string, call: ExecveatCall): void {
+  const words = [BigInt(call.image), call.empty, call.argv, call.envp, AT_EMPTY_PATH];
+  if (architecture === "x64") callOnX64(calls, call, words);
+  else callOnArm64(calls, call, words);
+}
+
+const AT_EMPTY_PATH = 0x1000n;
+
+function callOnX64(calls: KernelCalls, { tid, abi }: ExecveatCall, words: readonly bigint[]): void {
+  const registers = new BigUint64Array(X64_REGISTERS);
+  const address = calls.addressOf(registers);
+  if (calls.ptrace(PTRACE_GETREGS, tid, address) !== 0) return;
+  registers[X64.rip]! -= 2n; // `syscall`, or `int 0x80`
+  registers[X64.orig_rax] = NO_CALL; // it is in no call that the kernel would restart
+  registers[X64.rax] = BigInt(abi.execveat);
+  const order = abi.isInterrupt === true ? I386_ORDER : X64_ORDER;
+  for (const [index, word] of words.entries()) registers[X64[order[index]!]] = word;
+  calls.ptrace(PTRACE_SETREGS, tid, address);
+}
+
 /** `struct user_regs_struct` of x86-64. */
-const REGISTERS = 27;
-const at = {
+const X64_REGISTERS = 27;
+const X64 = {
   rbp: 4,
   rbx: 5,
   r10: 7,
@@ -16,43 +48,27 @@ const at = {
   orig_rax: 15,
   rip: 16,
 } as const;
+const X64_ORDER = ["rdi", "rsi", "rdx", "r10", "r8"] as const;
+const I386_ORDER = ["rbx", "rcx", "rdx", "rsi", "rdi"] as const;
 const PTRACE_GETREGS = 12;
 const PTRACE_SETREGS = 13;
-const AT_EMPTY_PATH = 0x1000n;
-/** `syscall` and `int 0x80`. */
-const CALL_BYTES = 2n;
 const NO_CALL = 0xffff_ffff_ffff_ffffn;
 
-/** Of a stopped thread. Undefined if it is gone. x86-64. */
-export function readCallRegisters(calls: KernelCalls, tid: number): BigUint64Array | undefined {
-  const registers = new BigUint64Array(REGISTERS);
-  return calls.ptrace(PTRACE_GETREGS, tid, calls.addressOf(registers)) === 0 ? registers : undefined;
+/** The number of the call is read from x8 when it is made again. */
+function callOnArm64(calls: KernelCalls, { tid, abi }: ExecveatCall, words: readonly bigint[]): void {
+  const registers = new BigUint64Array(ARM64_REGISTERS);
+  const part = BigUint64Array.of(calls.addressOf(registers), BigInt(registers.byteLength));
+  const address = calls.addressOf(part);
+  if (calls.ptrace(PTRACE_GETREGSET, tid, address, NT_PRSTATUS) !== 0) return;
+  registers[ARM64_PC]! -= 4n; // `svc`
+  registers[8] = BigInt(abi.execveat);
+  for (const [index, word] of words.entries()) registers[index] = word;
+  calls.ptrace(PTRACE_SETREGSET, tid, address, NT_PRSTATUS);
 }
 
-/** A call to start what `image`, a descriptor of the thread, leads to. */
-export interface ExecveatCall extends Pick<Notification, "argv" | "envp" | "abi"> {
-  image: number;
-  /** Address of an empty text. */
-  empty: bigint;
-}
-
-/** Makes a stopped thread call `execveat` where its last call has just failed. */
-export function writeExecveat(
-  calls: KernelCalls,
-  tid: number,
-  registers: BigUint64Array,
-  { image, empty, argv, envp, abi }: ExecveatCall,
-): void {
-  registers[at.rip]! -= CALL_BYTES;
-  registers[at.orig_rax] = NO_CALL; // it is in no call that the kernel would restart
-  registers[at.rax] = BigInt(abi.execveat);
-  const order = abi.isInterrupt === true ? INTERRUPT_ORDER : CALL_ORDER;
-  for (const [index, value] of [BigInt(image), empty, argv, envp, AT_EMPTY_PATH].entries()) {
-    registers[at[order[index]!]] = value;
-  }
-  calls.ptrace(PTRACE_SETREGS, tid, calls.addressOf(registers));
-}
-
-const CALL_ORDER = ["rdi", "rsi", "rdx", "r10", "r8"] as const;
-/** Of the i386 ABI. */
-const INTERRUPT_ORDER = ["rbx", "rcx", "rdx", "rsi", "rdi"] as const;
+/** `struct user_pt_regs` of arm64: x0 to x30, sp, pc, pstate. */
+const ARM64_REGISTERS = 34;
+const ARM64_PC = 32;
+const PTRACE_GETREGSET = 0x4204;
+const PTRACE_SETREGSET = 0x4205;
+const NT_PRSTATUS = 1;

@@ -1,11 +1,17 @@
 /**
  * What a caller becomes whose program runs outside: a program that holds its process until the other has ended, and ends like it.
- * x86-64 machine code in the smallest ELF file: there is no compiler, and nothing that it would have to find in a sandbox.
+ * Machine code in the smallest ELF file: there is no compiler, and nothing that it would have to find in a sandbox.
  *
  * It closes every descriptor but the socket `fd`, writes a byte there, and waits for four: an exit code, or 256 + the number of
- * the signal that it sends itself. When the other end is closed it exits with 127.
+ * the signal that it sends itself. When the other end is closed it exits with 127. Undefined for other architectures.
  */
-export function assembleStub(fd: number): Buffer {
+export function assembleStub(fd: number, architecture: string): Buffer | undefined {
+  if (architecture === "x64") return wrapInElf(Buffer.from(assembleX64(fd)), EM_X86_64);
+  if (architecture === "arm64") return wrapInElf(Buffer.from(Uint32Array.from(assembleArm64(fd)).buffer), EM_AARCH64);
+  return undefined;
+}
+
+function assembleX64(fd: number): readonly number[] {
   const code: number[] = [];
   const emit = (...bytes: readonly number[]) => void code.push(...bytes);
   const emitNumber = (opcode: readonly number[], value: number) => {
@@ -60,7 +66,7 @@ export function assembleStub(fd: number): Buffer {
   exitIfShort();
   exitIfCode();
   call(EXIT_GROUP);
-  return wrapInElf(Buffer.from(code));
+  return code;
 }
 
 /** asm/unistd_64.h and errno.h of Linux. */
@@ -81,19 +87,79 @@ const JB = 0x72;
 const JE = 0x74;
 const JNE = 0x75;
 
+/** Instructions; the calls have the numbers of asm-generic/unistd.h. */
+function assembleArm64(fd: number): readonly number[] {
+  const code: number[] = [];
+  /** movz and movk: the lower and the upper half of 32 bits. */
+  const move = (register: number, value: number) => {
+    code.push(0xd2800000 | ((value & 0xffff) << 5) | register);
+    if (value > 0xffff) code.push(0xf2a00000 | ((value >>> 16) << 5) | register);
+  };
+  const call = (number: number) => {
+    move(8, number);
+    code.push(0xd4000001); // svc #0
+  };
+  const closeRange = (first: number, last: number) => {
+    for (const [register, value] of [first, last, 0].entries()) move(register, value);
+    call(CLOSE_RANGE);
+  };
+  const transfer = (number: number, bytes: number) => {
+    move(0, fd);
+    code.push(0x910003e1); // mov x1, sp
+    move(2, bytes);
+    call(number);
+  };
+  /** Returns a function that makes the branch lead to what comes next. */
+  const branch = (condition: number): (() => void) => {
+    const at = code.push(0x54000000 | condition) - 1;
+    return () => {
+      code[at]! |= (code.length - at) << 5;
+    };
+  };
+  if (fd > 0) closeRange(0, fd - 1);
+  closeRange(fd + 1, 0xffffffff);
+  code.push(0xd10043ff); // sub sp, sp, #16
+  transfer(64, 1); // write
+  const waiting = code.length;
+  transfer(63, 4); // read
+  code.push(0xb100101f); // cmn x0, #4: EINTR
+  code.push(0x54000000 | (((waiting - code.length) & 0x7ffff) << 5)); // b.eq waiting
+  code.push(0xf100101f); // cmp x0, #4
+  move(19, 127);
+  const exitIfShort = branch(IF_NOT_EQUAL);
+  code.push(0xb94003f3); // ldr w19, [sp]
+  code.push(0x7104027f); // cmp w19, #256
+  const exitIfCode = branch(IF_LOWER);
+  call(172); // getpid
+  code.push(0x51040261); // sub w1, w19, #256
+  call(129); // kill
+  code.push(0x51020273); // sub w19, w19, #128, where the signal does not end it
+  exitIfShort();
+  exitIfCode();
+  code.push(0xaa1303e0); // mov x0, x19
+  call(94); // exit_group
+  return code.map((instruction) => instruction >>> 0);
+}
+
+const IF_NOT_EQUAL = 1;
+const IF_LOWER = 3;
+
 /** `Elf64_Ehdr` and one `Elf64_Phdr` of elf.h. */
 const HEADER_BYTES = 64;
 const SEGMENT_BYTES = 56;
 const LOADED_AT = 0x400000n;
-const PAGE_BYTES = 4096n;
+/** The largest page of either architecture. */
+const PAGE_BYTES = 65_536n;
+const EM_X86_64 = 62;
+const EM_AARCH64 = 183;
 
 /** A static program with one segment, which is read and executed. */
-function wrapInElf(code: Buffer): Buffer {
+function wrapInElf(code: Buffer, machine: number): Buffer {
   const entry = HEADER_BYTES + SEGMENT_BYTES;
   const file = Buffer.concat([Buffer.alloc(entry), code]);
   file.set([0x7f, 0x45, 0x4c, 0x46, 2, 1, 1]); // magic, 64 bits, little endian, version
   file.writeUInt16LE(2, 16); // ET_EXEC
-  file.writeUInt16LE(62, 18); // EM_X86_64
+  file.writeUInt16LE(machine, 18);
   file.writeUInt32LE(1, 20);
   file.writeBigUInt64LE(LOADED_AT + BigInt(entry), 24);
   file.writeBigUInt64LE(BigInt(HEADER_BYTES), 32);
