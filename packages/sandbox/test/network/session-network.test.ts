@@ -7,13 +7,17 @@ import { join } from "node:path";
 import { compileNetworkPolicy, parseAddress } from "@codex/network-policy";
 import { NetworkProxy } from "@codex/network-proxy";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createCommandSandbox } from "../../src/command-sandbox.js";
 import { openSessionNetwork, PROXY_PORT, type SessionNetwork } from "../../src/network/session-network.js";
 
 const find = (name: string) => ["/usr/bin", "/bin"].map((directory) => join(directory, name)).find(existsSync);
 const [bubblewrap, nsenter, curl] = [find("bwrap"), find("nsenter"), find("curl")];
 const PYTHON = find("python3");
 
-describe.runIf(bubblewrap && nsenter && curl && PYTHON)("a network of a session", () => {
+const support = await createCommandSandbox().getSupport();
+const isPossible = support.kind === "bubblewrap" && [bubblewrap, nsenter, curl, PYTHON].every(Boolean);
+
+describe.runIf(isPossible)("a network of a session", () => {
   const directory = mkdtempSync(join(tmpdir(), "codex-network-"));
   const conf = join(directory, "resolv.conf");
   const web = createHttpServer((request, response) => response.end(`${request.method} ${request.headers.host}\n`));
