@@ -8,7 +8,7 @@ import { createInterface } from "node:readline";
 import { setTimeout } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import type { ExecProcess, ProcessSpec, ProgramQuestions } from "@codex/exec-backend";
-import type { ExecGate, OutsideProfile } from "@codex/executor-protocol";
+import type { ExecGate, OutsideProfile, Sandbox } from "@codex/executor-protocol";
 import { readProcessStat } from "@codex/native";
 import { createCommandSandbox } from "@codex/sandbox";
 import { describe, expect, it, onTestFinished } from "vitest";
@@ -34,6 +34,7 @@ describe.runIf(canLeave)("a program outside of its sandbox", () => {
     stdio?: ProcessSpec["stdio"];
     questions?: ProgramQuestions;
     out?: string;
+    sandbox?: Sandbox;
   }
   /** In a sandbox that may write in a directory of its own, and reaches no network. */
   const start = async (script: string, { programs = ["touch"], ...options }: Options) => {
@@ -52,7 +53,7 @@ describe.runIf(canLeave)("a program outside of its sandbox", () => {
       stdio: options.stdio ?? { kind: "pipe", stdin: "null" },
       gate: { rules, hostExecutables: [], approved: [] },
       programQuestions: options.questions,
-      sandbox: {
+      sandbox: options.sandbox ?? {
         permissions: {
           type: "managed",
           network: "restricted",
@@ -93,6 +94,17 @@ describe.runIf(canLeave)("a program outside of its sandbox", () => {
     const { started } = await start(script, { profile: "network", programs: ["/usr/bin/readlink"] });
     const [first, second] = (await outputOf(started)).split("\n");
     expect([first, second]).toEqual([readlinkSync("/proc/self/ns/net"), readlinkSync("/proc/self/ns/net")]);
+  });
+
+  it("does not leave a sandbox that can change every program", async () => {
+    const permissions = { type: "managed", network: "restricted", file_system: { type: "unrestricted" } } as const;
+    const { started } = await start("/usr/bin/readlink /proc/self/ns/net", {
+      profile: "network",
+      programs: ["/usr/bin/readlink"],
+      sandbox: { permissions },
+    });
+    expect(await outputOf(started)).not.toBe(`${readlinkSync("/proc/self/ns/net")}\n`);
+    expect(started.gate).toMatchObject({ reports: [] });
   });
 
   it("runs once somebody has approved it", async () => {

@@ -77,5 +77,5 @@ export const PROGRAM_POLL_INTERVAL_MS = 1_000;
 
 /** Milliseconds within which the sockets of a session's network are opened. */
 export const NETWORK_DEADLINE_MS = 20_000;
-/** Of what the program says that opens them. */
+/** Bytes of the errors of the program that opens them. */
 export const MAX_HOLDER_ERROR_BYTES = 2048;

@@ -9,12 +9,11 @@ import {
 import { messageOf } from "@codex/values";
 import type { Libc } from "../libc/libc.js";
 import { type ExitStatus, isStopped, parseStatus } from "../process/exit-status.js";
-import { getSignalNumber } from "../process/signal-name.js";
 import type { ChildStart } from "../process/spawn.js";
-import type { CommandReach } from "./command-table.js";
+import type { CommandReach, JudgedProgram } from "./command-table.js";
 import { GateError } from "./gate-error.js";
 import { type GateCounts, GateThreads } from "./gate-threads.js";
-import type { FromStarter, FromSupervisor, OutsideProgram } from "./messages.js";
+import type { FromStarter, FromSupervisor, OutsideProgram, StartPlace, ToStarter } from "./messages.js";
 
 /** Starts commands whose programs are judged before they run: by rules, by the file and the words of each. Linux. */
 export interface Gate {
@@ -60,15 +59,14 @@ export interface GateLeaving {
 /** What is started for a program outside: it, or the wrapper of another sandbox. */
 export interface OutsideStart extends Omit<ChildStart, "onExit" | "stdio"> {
   mark: bigint;
-  /** Whether its programs are judged, with the rules of its command and none outside of its own sandbox. */
-  isJudged: boolean;
+  /** In a sandbox of its own its programs are judged, with the rules of its command, and none leaves it. */
   isSandboxed: boolean;
   wrappers: number;
   reach: CommandReach | undefined;
   /** Called with the pid, or with undefined where it was not started. */
   onStarted(pid: number | undefined): void;
-  /** Resolves with its status, once nothing of it is left that its caller would wait for. */
-  settle(status: ExitStatus): Promise<ExitStatus>;
+  /** Resolves with the end of its caller, once nothing of it is left: an exit code, or 256 + the number of a signal. */
+  settle(status: ExitStatus): Promise<number>;
 }
 
 /** Who is asked about the programs of a command. */
@@ -96,11 +94,14 @@ export async function startGate(libc: Libc): Promise<ThreadedGate> {
 /** The exit code of a program that was found and could not be started. */
 const NOT_STARTED = 126;
 
-/** As a stub takes it. */
-const toCode = (status: ExitStatus): number =>
-  "code" in status ? status.code : SIGNALLED + (getSignalNumber(status.signal) ?? SIGKILL);
-const SIGNALLED = 256;
-const SIGKILL = 9;
+/** A group that is gone already is none to kill. */
+function killGroup(pid: number): void {
+  try {
+    process.kill(-pid, "SIGKILL");
+  } catch {
+    // It is.
+  }
+}
 
 /** The same rules for a program that has left its sandbox already. */
 const keepInside = (rules: GateRules): GateRules => ({
@@ -174,28 +175,32 @@ export class ThreadedGate implements Gate {
       if (this.#problem !== undefined) throw this.#problem;
       if (this.#closing !== undefined) throw new GateError("worker_threads", "it is closed");
       compileGate(start.rules); // throws here, not on the other thread
-      const { mark, rules, isSandboxed, wrappers, reach, leaving, questions: asked, ...rest } = start;
-      const { onReports: _, onBroken: __, onExit: ___, ...child } = rest;
-      const questions = asked && { most: asked.most, timeoutMs: asked.timeoutMs };
-      const { file } = child;
-      const command = {
-        mark,
-        rules: JSON.stringify(rules),
-        file,
-        isSandboxed,
-        wrappers,
-        reach,
-        leaving: leaving && { env: leaving.env },
-        judged: undefined,
-        questions,
-      };
-      this.#threads.toSupervisor({ type: "command", ...command });
-      this.#commands.set(mark, recordStart(start));
-      const id = this.#nextId++;
-      this.#starting.set(id, { start, resolve, reject });
-      this.#keepAlive();
-      this.#threads.toStarter({ type: "spawn", id, mark, start: child, place: undefined });
+      this.#register(start);
+      this.#threads.toStarter(this.#addStart({ start, resolve, reject }, undefined));
     });
+  }
+
+  /** Before its first program is started. */
+  #register(start: GatedStart, judged?: JudgedProgram, parent?: Started): void {
+    const { mark, rules, file, isSandboxed, wrappers, reach, leaving, questions } = start;
+    this.#threads.toSupervisor({
+      type: "command",
+      ...{ mark, file, isSandboxed, wrappers, reach, judged },
+      rules: JSON.stringify(rules),
+      leaving: leaving && { env: leaving.env },
+      questions: questions && { most: questions.most, timeoutMs: questions.timeoutMs },
+    });
+    const started = recordStart(start, parent);
+    parent?.outside.push(started);
+    this.#commands.set(mark, started);
+  }
+
+  #addStart(starting: Starting, place: StartPlace | undefined): Extract<ToStarter, { type: "spawn" }> {
+    const id = this.#nextId++;
+    this.#starting.set(id, starting);
+    this.#keepAlive();
+    const { mark, file, argv, env, cwd, stdio, descriptors } = starting.start;
+    return { type: "spawn", id, mark, start: { file, argv, env, cwd, stdio, descriptors }, place };
   }
 
   end(mark: bigint): void {
@@ -273,14 +278,14 @@ export class ThreadedGate implements Gate {
         ({ pid, exit }) => {
           outside.onStarted(pid);
           if (this.#isOpen) this.#threads.toSupervisor({ type: "outside_started", id, pid });
-          void exit.then(outside.settle).then((status) => {
-            if (outside.isJudged) this.end(outside.mark);
-            end(toCode(status));
+          void exit.then(outside.settle).then((code) => {
+            if (outside.isSandboxed) this.end(outside.mark);
+            end(code);
           });
         },
         (error: unknown) => {
           outside.onStarted(undefined);
-          if (outside.isJudged) this.end(outside.mark);
+          if (outside.isSandboxed) this.end(outside.mark);
           throw error;
         },
       );
@@ -291,51 +296,26 @@ export class ThreadedGate implements Gate {
 
   async #spawnOutside(program: OutsideProgram, outside: OutsideStart, parent: Started) {
     if (!this.#isOpen) throw new GateError("worker_threads", "it is closed");
-    const { mark, isJudged, isSandboxed, wrappers, reach, onStarted: _, settle: __, ...child } = outside;
-    const stdio = { passed: program.descriptors };
+    const { onStarted: _, settle: __, ...child } = outside;
+    const { rules, questions, onReports, keepsAlive = true } = parent.start;
+    let pid: number | undefined;
     let onExit: GatedStart["onExit"] = () => {};
     const exit = new Promise<ExitStatus>((resolve) => {
       onExit = resolve;
     });
-    const { start: command } = parent;
-    const { questions, onReports, onBroken } = command;
-    const start = { ...child, stdio, mark, rules: keepInside(command.rules), isSandboxed, wrappers, reach, questions };
-    const entry: GatedStart = { ...start, onReports, onBroken, onExit, keepsAlive: command.keepsAlive ?? true };
-    const spawned = new Promise<number>((resolve, reject) => {
-      this.#starting.set(this.#nextId, { start: entry, resolve, reject });
+    const start: GatedStart = {
+      ...child,
+      ...{ keepsAlive, questions, onReports, onExit },
+      stdio: { passed: program.descriptors },
+      rules: keepInside(rules),
+      onBroken: () => pid !== undefined && killGroup(pid),
+    };
+    if (outside.isSandboxed) this.#register(start, program.judged, parent);
+    pid = await new Promise<number>((resolve, reject) => {
+      const message = this.#addStart({ start, resolve, reject }, program.place);
+      outside.isSandboxed ? this.#threads.toStarter(message) : this.#threads.toFreeStarter(message);
     });
-    const message = {
-      type: "spawn",
-      id: this.#nextId++,
-      mark,
-      start: { ...child, stdio },
-      place: program.place,
-    } as const;
-    if (isJudged) {
-      const asked = questions && { most: questions.most, timeoutMs: questions.timeoutMs };
-      const { file } = child;
-      const start = {
-        mark,
-        rules: JSON.stringify(entry.rules),
-        file,
-        isSandboxed,
-        wrappers,
-        reach,
-      };
-      this.#threads.toSupervisor({
-        type: "command",
-        ...start,
-        leaving: undefined,
-        judged: program.judged,
-        questions: asked,
-      });
-      const started = recordStart(entry, parent);
-      parent.outside.push(started);
-      this.#commands.set(mark, started);
-      this.#threads.toStarter(message);
-    } else this.#threads.toFreeStarter(message);
-    this.#keepAlive();
-    return { pid: await spawned, exit };
+    return { pid, exit };
   }
 
   get #isOpen(): boolean {

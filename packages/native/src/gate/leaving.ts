@@ -176,10 +176,9 @@ export class LeavingCallers {
     else this.#host.send({ type: "outside_dropped", id: leaving.id });
   }
 
-  dropAll(mark?: bigint): void {
-    for (const leaving of [...this.#byId.values()]) {
-      if (mark === undefined || leaving.command.mark === mark) this.drop(leaving);
-    }
+  /** Those of a command. */
+  dropAll(mark: bigint): void {
+    for (const leaving of [...this.#byId.values()]) if (leaving.command.mark === mark) this.drop(leaving);
   }
 
   /** Call now and then: what is outside stops and goes on with its caller, and is killed if it does not end. */
@@ -265,9 +264,6 @@ export class LeavingCallers {
     const copies: (readonly [number, number])[] = [];
     const held = [...this.#byId.values()].reduce((sum, { program }) => sum + program.descriptors.length, 0);
     const most = Math.min(MAX_PASSED_DESCRIPTORS, MAX_HELD_DESCRIPTORS - held);
-    const free = () => {
-      for (const [fd] of copies) this.#host.calls.close(fd);
-    };
     try {
       for (const number of readdirSync(`/proc/${tid}/fdinfo`).map(Number)) {
         const flags = /^flags:\s*(\d+)/m.exec(readFileSync(`/proc/${tid}/fdinfo/${number}`, "latin1"))?.[1];
@@ -277,7 +273,7 @@ export class LeavingCallers {
       }
       return copies;
     } catch {
-      free();
+      for (const [fd] of copies) this.#host.calls.close(fd);
       return undefined;
     }
   }

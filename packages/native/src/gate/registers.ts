@@ -22,7 +22,7 @@ export function callExecveat(calls: KernelCalls, architecture: string, call: Exe
 const AT_EMPTY_PATH = 0x1000n;
 
 function callOnX64(calls: KernelCalls, { tid, abi }: ExecveatCall, words: readonly bigint[]): void {
-  const registers = new BigUint64Array(X64_REGISTERS);
+  const registers = x64Registers;
   const address = calls.addressOf(registers);
   if (calls.ptrace(PTRACE_GETREGS, tid, address) !== 0) return;
   registers[X64.rip]! -= 2n; // `syscall`, or `int 0x80`
@@ -33,8 +33,8 @@ function callOnX64(calls: KernelCalls, { tid, abi }: ExecveatCall, words: readon
   calls.ptrace(PTRACE_SETREGS, tid, address);
 }
 
-/** `struct user_regs_struct` of x86-64. */
-const X64_REGISTERS = 27;
+/** `struct user_regs_struct` of x86-64. Read by its address, and so referenced as long as this code. */
+const x64Registers = new BigUint64Array(27);
 const X64 = {
   rbp: 4,
   rbx: 5,
@@ -56,9 +56,10 @@ const NO_CALL = 0xffff_ffff_ffff_ffffn;
 
 /** The number of the call is read from x8 when it is made again. */
 function callOnArm64(calls: KernelCalls, { tid, abi }: ExecveatCall, words: readonly bigint[]): void {
-  const registers = new BigUint64Array(ARM64_REGISTERS);
-  const part = BigUint64Array.of(calls.addressOf(registers), BigInt(registers.byteLength));
-  const address = calls.addressOf(part);
+  const registers = arm64Registers;
+  arm64Part[0] = calls.addressOf(registers);
+  arm64Part[1] = BigInt(registers.byteLength);
+  const address = calls.addressOf(arm64Part);
   if (calls.ptrace(PTRACE_GETREGSET, tid, address, NT_PRSTATUS) !== 0) return;
   registers[ARM64_PC]! -= 4n; // `svc`
   registers[8] = BigInt(abi.execveat);
@@ -66,8 +67,9 @@ function callOnArm64(calls: KernelCalls, { tid, abi }: ExecveatCall, words: read
   calls.ptrace(PTRACE_SETREGSET, tid, address, NT_PRSTATUS);
 }
 
-/** `struct user_pt_regs` of arm64: x0 to x30, sp, pc, pstate. */
-const ARM64_REGISTERS = 34;
+/** `struct user_pt_regs` of arm64: x0 to x30, sp, pc, pstate; and `struct iovec` with its address and bytes. */
+const arm64Registers = new BigUint64Array(34);
+const arm64Part = new BigUint64Array(2);
 const ARM64_PC = 32;
 const PTRACE_GETREGSET = 0x4204;
 const PTRACE_SETREGSET = 0x4205;

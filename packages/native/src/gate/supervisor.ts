@@ -266,7 +266,7 @@ class Supervisor {
     if ("errno" in reading) return listener.fail(notification.id, reading.errno);
     const { call } = reading;
     if (command.judged !== undefined) {
-      const isSame = this.#isJudged(command.judged, call, owner);
+      const isSame = this.#isJudged(command.judged, call, notification.tid);
       command.judged = undefined;
       if (isSame) listener.let(notification.id);
       else this.#refuse(listener, notification, command, call, { reason: "changed" });
@@ -295,8 +295,8 @@ class Supervisor {
   }
 
   /** Whether the file and the directory by these names are still those of the program that was judged for its caller. */
-  #isJudged({ file, directory }: JudgedProgram, call: ReadCall, owner: number): boolean {
-    return isSameFile(call.file?.id, file) && isSameFile(this.#files.readDirectoryId(owner), directory);
+  #isJudged({ file, directory }: JudgedProgram, call: ReadCall, tid: number): boolean {
+    return isSameFile(call.file?.id, file) && isSameFile(this.#files.readDirectoryId(tid), directory);
   }
 
   /** A program that cannot run outside runs inside, where only a rule has allowed it; one that somebody has approved is refused. */

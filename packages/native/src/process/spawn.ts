@@ -96,9 +96,12 @@ function spawn(host: SpawnHost, { file, argv, env, ...start }: ChildStart): numb
     const end = [...variables, null];
     if (isText(words)) return libc.posix_spawn(pid, path, actions, attributes, [...words, null], end);
     const { vector, memory } = toPointers(words);
-    const error = libc.posix_spawn(pid, path, actions, attributes, vector, end);
-    keep(memory);
-    return error;
+    inUse.add(memory);
+    try {
+      return libc.posix_spawn(pid, path, actions, attributes, vector, end);
+    } finally {
+      inUse.delete(memory);
+    }
   };
   const run: typeof runHere = (path, words) =>
     canChangeDirectory ? runHere(path, words) : inDirectory(libc, start.cwd, () => runHere(path, words));
@@ -130,8 +133,8 @@ function toPointers(words: readonly (string | Uint8Array)[]): { vector: BigUint6
 const isText = (words: readonly (string | Uint8Array)[]): words is readonly string[] =>
   words.every((word) => typeof word === "string");
 
-/** References what native code uses until here. */
-const keep = (_used: unknown): void => {};
+/** Memory that native code reads by its address: otherwise it could be collected meanwhile. */
+const inUse = new Set<Buffer>();
 
 const SHELL = "/bin/sh";
 const CHANGE_DIRECTORY = "posix_spawn_file_actions_addchdir_np";

@@ -1,6 +1,6 @@
 import { closeSync, existsSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { Socket } from "node:net";
-import { tmpdir } from "node:os";
+import { constants, tmpdir } from "node:os";
 import { join } from "node:path";
 import { text as readText } from "node:stream/consumers";
 import type { GateRule, GateRules, OutsideProfile, ProgramReport } from "@codex/exec-gate";
@@ -180,12 +180,12 @@ function toLeaving(env: Readonly<Record<string, string>>, ws: string, marks: Mar
         cwd: isJudged ? "/" : ".",
         descriptors: [],
         mark: marks.next(),
-        isJudged,
         isSandboxed: isJudged,
         wrappers: isJudged ? 1 : 0,
         reach: undefined,
         onStarted: () => {},
-        settle: async (status) => status,
+        settle: async (status) =>
+          "code" in status ? status.code : 256 + constants.signals[status.signal as NodeJS.Signals],
       };
     },
   };

@@ -1,6 +1,12 @@
 import { basename } from "node:path/posix";
-import type { ProcessSpec } from "@codex/exec-backend";
-import { firstDescriptor, type GateLeaving, type OutsideProgram, type OutsideStart } from "@codex/native";
+import { getSignalNumber, type ProcessSpec, StartError } from "@codex/exec-backend";
+import {
+  type ExitStatus,
+  firstDescriptor,
+  type GateLeaving,
+  type OutsideProgram,
+  type OutsideStart,
+} from "@codex/native";
 import { widenSandbox } from "@codex/permissions";
 import type { CommandSandbox, WrappedCommand } from "@codex/sandbox";
 import type { Guard } from "../guard/guard.js";
@@ -25,9 +31,8 @@ export function createLeaving({ sandbox, env }: ProcessSpec, host: OutsideHost):
       const widened = widenSandbox(sandbox, program.profile);
       if (widened === null) return startUnrestricted(program, host.nextMark());
       const wrapped = await host.sandbox.wrap(toCommand(program), widened);
-      return wrapped === undefined
-        ? { ...startUnrestricted(program, host.nextMark()), isJudged: true }
-        : startWrapped(program, guardPlaceholders(wrapped, host.guard), host);
+      if (wrapped === undefined) throw new StartError("sandbox_invalid", "nothing would restrict it there");
+      return startWrapped(program, guardPlaceholders(wrapped, host.guard), host);
     },
   };
 }
@@ -47,12 +52,11 @@ function startUnrestricted({ file, argv, env }: OutsideProgram, mark: bigint): O
     cwd: ".", // it is entered by a descriptor
     descriptors: [],
     mark,
-    isJudged: false,
     isSandboxed: false,
     wrappers: 0,
     reach: undefined,
     onStarted: () => {},
-    settle: async (status) => status,
+    settle: async (status) => toCode(status),
   };
 }
 
@@ -67,7 +71,6 @@ function startWrapped(program: OutsideProgram, wrapped: WrappedCommand, host: Ou
     cwd,
     descriptors,
     mark: host.nextMark(),
-    isJudged: true,
     isSandboxed: true,
     wrappers,
     reach: toReach(program.env, wrapped),
@@ -79,13 +82,19 @@ function startWrapped(program: OutsideProgram, wrapped: WrappedCommand, host: Ou
       const released = wrapped.release();
       host.onRelease(released);
       await released;
-      if (status === undefined || "signal" in exit) return exit;
-      return { code: status.exitCode ?? NOT_STARTED };
+      return status === undefined || "signal" in exit ? toCode(exit) : (status.exitCode ?? NOT_STARTED);
     },
   };
 }
 
 /** The exit code of a program whose sandbox did not start it. */
 const NOT_STARTED = 126;
+
+/** As its caller ends: 256 + the number for a death by signal. */
+const toCode = (status: ExitStatus): number =>
+  "code" in status ? status.code : SIGNALLED + (getSignalNumber(status.signal) ?? SIGKILL);
+
+const SIGNALLED = 256;
+const SIGKILL = 9;
 
 const toText = (bytes: Uint8Array): string => Buffer.from(bytes).toString();
