@@ -59,7 +59,9 @@ async function open(rules: (out: string) => string, decision: ApprovalDecision =
 describe.runIf(canLeave)("a program that a rule starts outside", () => {
   it("runs there from a script that is held inside, and the result says so", async () => {
     const { run, out, asked, readAudit } = await open(() => 'prefix_rule(["touch"])\n');
-    const { text, structured } = await run(`"$(cat name)" ${out}/f; echo $?; cp /dev/null ${out}/g 2>/dev/null; echo $?`);
+    const { text, structured } = await run(
+      `"$(cat name)" ${out}/f; echo $?; cp /dev/null ${out}/g 2>/dev/null; echo $?`,
+    );
     expect(text).toContain(`Outside the sandbox: touch ${out}/f, exit 0 (rule ["touch"] (default.rules:1))`);
     expect(text).toMatch(/\n0\n1\n$/);
     expect(structured?.programs).toMatchObject([{ decision: "outside", reason: "rule", exitCode: 0 }]);

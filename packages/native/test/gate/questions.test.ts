@@ -71,6 +71,12 @@ describe.runIf(isGateLikely)("a program that waits for an answer", () => {
       expect(ran.reports).toMatchObject([{ decision: "refused", reason: "not_outside" }]);
     });
 
+    it("is refused where its command can change its file", async () => {
+      const ran = await ask("cp /usr/bin/touch .; ./touch $OUT/f 2>/dev/null; echo $?");
+      expect(ran).toMatchObject({ output: "126\n", asked: 1, files: [] });
+      expect(ran.reports).toMatchObject([{ reason: "not_outside", detail: "the command may have changed its file" }]);
+    });
+
     it("does not start once its caller is gone", async () => {
       const answer = async (_question: ProgramQuestion, signal: AbortSignal) => {
         await once(signal, "abort");
