@@ -111,7 +111,7 @@ export class SessionTable {
     const recent = this.#recent.get(session.id);
     if (recent === undefined) return;
     recent.unreported = false;
-    if (!session.wasCut) drop(recent);
+    if (!session.isWanted) drop(recent);
   }
 
   /** The result that reported the end of a session was never received: it can be requested again. */
@@ -210,7 +210,7 @@ export class SessionTable {
   #remember(session: Session, unreported: boolean): void {
     const recent: Recent = { session, last: undefined, client: session.client, unreported };
     this.#recent.set(session.id, recent);
-    if (!unreported && !session.wasCut) drop(recent);
+    if (!unreported && !session.isWanted) drop(recent);
     const retained = [...this.#recent.values()].filter((entry) => entry.session !== undefined);
     const idle = retained.filter((entry) => entry.session?.isUsed === false);
     for (const entry of idle.slice(0, Math.max(0, retained.length - this.#limits.retainedLogs))) drop(entry);

@@ -60,6 +60,7 @@ export class Session {
   /** What results have reported. */
   #reported = { cursor: 0, end: 0, outcome: false, wasCut: false, programs: 0, programsBefore: 0 };
   #ending: { readonly note: string; readonly timedOut: boolean } | undefined;
+  #isFollowed = false;
   #users = 0;
   #isEstablished = false;
   readonly #explainEviction: () => string;
@@ -150,9 +151,14 @@ export class Session {
     return this.#reported.outcome;
   }
 
-  /** Whether a result has left out output that can still be read. */
-  get wasCut(): boolean {
-    return this.#reported.wasCut;
+  /** Whether its output is wanted after its end was reported: a result has left some out, or a reader has not seen the end. */
+  get isWanted(): boolean {
+    return this.#reported.wasCut || this.#isFollowed;
+  }
+
+  /** A reader that consumes nothing has read it, and has seen its end or has not. */
+  noteFollower(hasSeenEnd: boolean): void {
+    this.#isFollowed = !hasSeenEnd;
   }
 
   /** Bytes of output that no result has covered. */

@@ -23,6 +23,7 @@ export async function readRecorded(
   { signal }: Pick<SessionCallScope, "signal">,
 ): Promise<ToolCallOutcome> {
   const { log } = session.process;
+  session.noteFollower(false);
   const from = Math.min(request.from, log.end);
   if (request.waitMs > 0) await waitForOutput(session, from, request.waitMs, clock, signal);
   const { end } = session.state;
@@ -31,6 +32,8 @@ export async function readRecorded(
   const all = (await log.read(from, wanted)).chunks;
   const chunks = all.slice(0, MAX_RECORDED_CHUNKS);
   const to = chunks.length < all.length ? all[chunks.length]!.offset : wanted;
+  const { closed, outcome } = session.state;
+  session.noteFollower(closed && outcome.kind !== "running" && to === session.state.end);
   return { status: "success", content: [], structured: describe(session, { from, to }, chunks) };
 }
 

@@ -86,4 +86,27 @@ describe("read_output for a program that records", () => {
     process.end(0);
     expect(await end).toMatchObject({ closed: true, exitCode: 0 });
   });
+
+  it("is kept for a reader that has not seen the end, when another result has reported it", async () => {
+    const host = open();
+    const { process } = await startSession(host);
+    process.print("first");
+    const { range } = await read(host, {});
+    process.print("last");
+    process.end(3);
+    await settle();
+    expect(await host.client.write({ processId: 1000, yieldTimeMs: 0 })).toMatchObject({ result: { exitCode: 3 } });
+    const end = await read(host, { from: range.to });
+    expect([textOf(end), end.exitCode, end.gone]).toEqual([["last"], 3, []]);
+  });
+
+  it("is not kept for a reader that has seen the end", async () => {
+    const host = open();
+    const { process } = await startSession(host);
+    process.end(3);
+    await settle();
+    expect(await read(host, {})).toMatchObject({ exitCode: 3, closed: true });
+    await host.client.write({ processId: 1000, yieldTimeMs: 0 });
+    await expect(read(host, {})).rejects.toThrow("its end was reported");
+  });
 });
