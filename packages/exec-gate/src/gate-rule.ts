@@ -22,6 +22,8 @@ export interface GateRule {
   canonical?: boolean | undefined;
   /** Applies only to a program that has this option. */
   option?: OptionName | undefined;
+  /** Applies only to a program that no rule allows. */
+  unlessAllowed?: boolean | undefined;
   decision: "allow" | "ask" | "refuse";
   /** Where the program runs once it is allowed, or an answer has allowed it. */
   place: Place;

@@ -32,7 +32,9 @@ export type ProgramDecision =
  * path; one that refuses or asks also means a program that only claims the name, or that is loaded by another.
  */
 export function judgeProgram(gate: CompiledGate, program: Program): ProgramDecision {
-  const matching = listReadings(program).flatMap((reading) => findMatches(gate, reading, program.file));
+  const found = listReadings(program).flatMap((reading) => findMatches(gate, reading, program.file));
+  const isAllowed = found.some((rule) => rule.decision === "allow");
+  const matching = found.filter((rule) => !(isAllowed && rule.unlessAllowed === true));
   const find = (decision: GateRule["decision"]) => matching.find((rule) => rule.decision === decision);
   const refusing = find("refuse");
   if (refusing !== undefined) return { decision: "refuse", rule: refusing };

@@ -212,6 +212,30 @@ it("a rule whose place is inside lets the program run there", () => {
   expect(decided).toEqual({ decision: "run", rule });
 });
 
+it("what applies unless a rule allows the program yields to one at a trusted path, and to no other", () => {
+  const option = { letter: "f", name: "force" };
+  const danger: GateRule = {
+    id: "danger",
+    pattern: [["rm"]],
+    option,
+    unlessAllowed: true,
+    ...{ decision: "ask", place: { kind: "inside" } },
+  };
+  const allow: GateRule = {
+    ...danger,
+    ...{ id: "allow", pattern: [["rm"], ["-f"], ["x"]], whole: true, decision: "allow", unlessAllowed: false },
+  };
+  const judge = (...words: string[]) =>
+    judgeProgram(compileGate({ ...NONE, rules: [danger, allow] }), programOf("/usr/bin/rm", ...words));
+  expect(judge("rm", "-f", "x")).toEqual({ decision: "run", rule: allow });
+  expect(judge("rm", "-f", "x", "y")).toEqual({ decision: "ask", rule: danger });
+  const untrusted = { ...programOf("/w/rm", "rm", "-f", "x"), trust: "none" as const };
+  expect(judgeProgram(compileGate({ ...NONE, rules: [danger, allow] }), untrusted).decision).toBe("ask");
+  const strict: GateRule = { ...danger, id: "strict", unlessAllowed: false };
+  const gate = compileGate({ ...NONE, rules: [danger, allow, strict] });
+  expect(judgeProgram(gate, programOf("/usr/bin/rm", "rm", "-f", "x"))).toEqual({ decision: "ask", rule: strict });
+});
+
 it("a program without words, and one with more than are judged, are judged by their file", () => {
   const gate = gateOf([["refuse", "curl"]]);
   expect(judgeProgram(gate, { given: "/usr/bin/curl", file: "/usr/bin/curl", argv: [], trust: "name" }).decision).toBe(

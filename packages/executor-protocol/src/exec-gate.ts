@@ -23,6 +23,8 @@ const gateRuleSchema = z.object({
   canonical: z.optional(z.boolean()),
   /** Applies only to a program that has this option: its letter, alone or in a cluster, or its name, which may be abbreviated. */
   option: z.optional(z.object({ letter: z.string(), name: z.string() })),
+  /** Applies only to a program that no rule allows. */
+  unlessAllowed: z.optional(z.boolean()),
   decision: z.enum(["allow", "ask", "refuse"]),
   /** Where an allowed program runs. */
   place: z.union([

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { createAuditLog, createFileSink } from "@codex/audit";
 import { createNative } from "@codex/native";
 import { type ApprovalDecision, type ApprovalRequest, OrchestratorError } from "@codex/orchestrator";
-import { parseRulePolicy } from "@codex/policy";
+import { type AllowRule, parseRulePolicy, type SaveRule } from "@codex/policy";
 import { createLocalBackend } from "@codex/process-host";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { createLocalOrchestrator, type LocalOrchestratorOptions } from "../src/index.js";
@@ -25,18 +25,25 @@ function makeDirectory(): string {
 }
 
 interface OpenOptions extends Partial<LocalOrchestratorOptions> {
+  saveRule?: SaveRule;
   rules?: string;
   mode?: "danger-full-access" | "workspace-write";
 }
 
 async function open(answer: Answer, options: OpenOptions = {}) {
-  const { rules = 'prefix_rule(["touch"], decision="prompt")\n', mode = "workspace-write", ...more } = options;
+  const {
+    rules = 'prefix_rule(["touch"], decision="prompt")\n',
+    mode = "workspace-write",
+    saveRule,
+    ...more
+  } = options;
   const cwd = makeDirectory();
   writeFileSync(join(cwd, "name"), "touch");
   const policy = {
     approvalPolicy: "on-request" as const,
     sandbox: mode,
     rules: parseRulePolicy([{ file: "default.rules", text: rules }]),
+    ...(saveRule === undefined ? {} : { saveRule }),
   };
   const questions: ApprovalRequest[] = [];
   const asked: ApprovalRequest[] = [];
@@ -113,6 +120,26 @@ describe.runIf(isLinux)("a program that a rule asks about", () => {
     expect(listAsked()).toEqual([]);
     await run({ cmd: 'touch made; sh -c "$(cat name) other"' });
     expect(listAsked()).toEqual(["touch other"]);
+  });
+
+  it("that is dangerous is allowed by a rule for its words, which holds for the rest of the command and for others, inside", async () => {
+    const saved: AllowRule[] = [];
+    const saveRule = async (rule: AllowRule) => {
+      saved.push(rule);
+      return { file: "saved.rules", line: 1 };
+    };
+    const { run, listAsked, cwd } = await open(async () => "accept_and_save", { rules: "", saveRule });
+    writeFileSync(join(cwd, "name"), "rm");
+    const cmd = 'for time in 1 2; do : > made; "$(cat name)" -f made; test -e made || echo gone; done';
+    expect((await run({ cmd })).text).toContain("gone\ngone\n");
+    expect(listAsked()).toEqual(["rm -f made"]);
+    expect(saved).toEqual([{ words: ["rm", "-f", "made"], keepsSandbox: true }]);
+    const again = await run({ cmd });
+    expect(again.text).toContain("gone\ngone\n");
+    expect(again.structured?.programs).toBeUndefined();
+    expect(listAsked()).toHaveLength(1);
+    await run({ cmd: '"$(cat name)" -f other' });
+    expect(listAsked()).toEqual(["rm -f made", "rm -f other"]);
   });
 
   it("waits in a shell that lines are typed into, which are refused only for what they spell out and a rule forbids", async () => {

@@ -41,7 +41,10 @@ describe.skipIf(problem !== undefined)(`a disk that is full${problem === undefin
 
   it("takes a rule whole or not at all", async () => {
     const file = join(disk.path, "default.rules");
-    const rule = (index: number) => ["echo", String(index).padStart(3_000, "x")];
+    const rule = (index: number) => ({
+      words: ["echo", String(index).padStart(3_000, "x")],
+      keepsSandbox: false,
+    });
     await saveAllowRule(file, rule(0));
     const before = readFileSync(file, "utf8");
     disk.fill();

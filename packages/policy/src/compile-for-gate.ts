@@ -9,7 +9,8 @@ import {
 } from "@codex/exec-gate";
 import { quoteString } from "@codex/starlark";
 import { type ApprovalPolicy, refusingPolicy } from "./approval-policy.js";
-import { DANGEROUS_COMMANDS } from "./dangerous.js";
+import { DANGEROUS_COMMANDS, type DangerousEntry } from "./dangerous.js";
+import { programName } from "./programs.js";
 import type { BrokenRuleFile, RulePolicy } from "./rules/policy.js";
 import type { Decision, PrefixRule, RuleOrigin } from "./rules/rule.js";
 import { findPrefixBan } from "./rules/saved-rules.js";
@@ -59,14 +60,25 @@ export function compileForGate(policy: RulePolicy, approvalPolicy: ApprovalPolic
 /** The dangerous commands as rules. */
 export function compileDangerous(approvalPolicy: ApprovalPolicy): GateRule[] {
   const decision = refusingPolicy(approvalPolicy, "sandboxApproval") === undefined ? "ask" : "refuse";
-  return DANGEROUS_COMMANDS.map(({ name, program, option, what }) => ({
-    id: `${name} of the dangerous commands: ${what}`,
-    pattern: [[program]],
-    option,
+  return DANGEROUS_COMMANDS.map((entry) => ({
+    id: idOf(entry),
+    pattern: [[entry.program]],
+    option: entry.option,
+    unlessAllowed: true,
     decision,
     place: { kind: "inside" },
   }));
 }
+
+/** The dangerous command that a rule of the gate stands for. */
+export const findDangerous = (id: string): DangerousEntry | undefined =>
+  DANGEROUS_COMMANDS.find((entry) => idOf(entry) === id);
+
+const idOf = ({ name, what }: DangerousEntry): string => `${name} of the dangerous commands: ${what}`;
+
+/** Whether a rule may be about one of the dangerous commands. */
+export const namesDangerous = ({ pattern: [programs = []] }: GateRule): boolean =>
+  DANGEROUS_COMMANDS.some((entry) => programs.some((program) => programName(program) === entry.program));
 
 /** As many approved programs as a gate takes; others are asked about where they start. */
 export function selectApproved(commands: readonly (readonly string[])[]): readonly (readonly string[])[] {

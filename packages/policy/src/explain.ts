@@ -4,6 +4,7 @@ import { describeOutside } from "./describe-outside.js";
 import { findKnownSafeEntry } from "./known-safe.js";
 import { evaluateRequirement, type Requirement, type RequirementContext } from "./requirement.js";
 import { createEffectiveRules, RuleBook } from "./rule-book.js";
+import type { AllowRule } from "./rules/allow-rule.js";
 import type { RulePolicy } from "./rules/policy.js";
 import type { RuleMatch } from "./rules-port.js";
 
@@ -31,8 +32,8 @@ export interface Explanation {
    * undefined where nothing is.
    */
   readonly whereHeld: Requirement | undefined;
-  /** The prefix that a person would be offered to save as a rule that allows it. */
-  readonly proposedAmendment: readonly string[] | null;
+  /** The rule that a person would be offered to save. */
+  readonly proposedRule: AllowRule | null;
 }
 
 /** How policy decides about one command within a larger one. */
@@ -66,6 +67,7 @@ export function explainCommand(command: AnalyzedCommand, context: ExplainContext
   );
   const found = evaluateRequirement(command, judging);
   const asking = found.kind === "needsApproval" ? found.asking : null;
+  const proposed = new RuleBook(context.rules, undefined).propose(command, asking);
   return {
     commands: command.commands.map((words) => explain(words, "plain")),
     isSplit: command.isSplit,
@@ -78,9 +80,12 @@ export function explainCommand(command: AnalyzedCommand, context: ExplainContext
     requirement: found,
     why: explainAll(found, context.approvalPolicy),
     whereHeld: isSettled(command) ? undefined : evaluateRequirement(command, { ...judging, isHeld: true }),
-    proposedAmendment: new RuleBook(context.rules, undefined).propose(command, asking, undefined),
+    proposedRule: proposed === null ? null : { words: proposed, keepsSandbox: isInSandbox(context) },
   };
 }
+
+const isInSandbox = ({ unrestricted, missingSandbox, sandboxPermissions }: ExplainContext): boolean =>
+  !unrestricted && missingSandbox === undefined && sandboxPermissions === "use_default";
 
 /** Where a command was found. */
 type Place = "plain" | "inside" | "guessed" | "begun";

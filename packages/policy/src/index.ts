@@ -9,9 +9,15 @@ export { type ExplainContext, type ExplainedCommand, type Explanation, explainCo
 export { evaluateFileChange, type FileChangeContext, type FileChangeVerdict } from "./file-change.js";
 export type { Policy, PolicyOptions } from "./policy-options.js";
 export { type Cause, evaluateRequirement, type Requirement, type RequirementContext } from "./requirement.js";
-export { createEffectiveRules, type HeldRules, RuleBook, type SaveRule } from "./rule-book.js";
+export { type AskedProgram, createEffectiveRules, type HeldRules, RuleBook, type SaveRule } from "./rule-book.js";
 export { createRuleSaver } from "./rule-saver.js";
-export { fileOfRule, isSavedAsPrefix, renderAllowRule, WHOLE_RULES_DIRECTORY } from "./rules/allow-rule.js";
+export {
+  type AllowRule,
+  fileOfRule,
+  isSavedAsPrefix,
+  renderAllowRule,
+  WHOLE_RULES_DIRECTORY,
+} from "./rules/allow-rule.js";
 export { type CheckResult, checkCommand } from "./rules/check-command.js";
 export { loadRulePolicy, parseRulePolicy, type RuleLayer, readRuleText } from "./rules/load-policy.js";
 export type { BrokenRuleFile, RulePolicy } from "./rules/policy.js";

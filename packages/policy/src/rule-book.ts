@@ -3,10 +3,16 @@ import type { GateRule, GateRules } from "@codex/exec-gate";
 import { messageOf } from "@codex/values";
 import type { AnalyzedCommand } from "./analyzed-command.js";
 import type { ApprovalPolicy } from "./approval-policy.js";
-import { compileDangerous, compileForGate, type RuleSource } from "./compile-for-gate.js";
-import { findDangerousEntry } from "./dangerous.js";
+import {
+  compileDangerous,
+  compileForGate,
+  findDangerous,
+  namesDangerous,
+  type RuleSource,
+} from "./compile-for-gate.js";
 import { MAX_PROPOSED_RULE_BYTES } from "./limits.js";
 import { isStandardProgram } from "./programs.js";
+import type { AllowRule } from "./rules/allow-rule.js";
 import { createAllowRule, proposeAmendment } from "./rules/amendment.js";
 import { createRulesPort } from "./rules/create-rules-port.js";
 import { addRule, createRulePolicy, type RulePolicy } from "./rules/policy.js";
@@ -14,11 +20,17 @@ import type { RuleOrigin } from "./rules/rule.js";
 import { findPrefixBan } from "./rules/saved-rules.js";
 import type { RuleMatch, RulesPort } from "./rules-port.js";
 
-/**
- * Saves a rule that allows this command, or with a prefix (see `isSavedAsPrefix`) all that begin so, and resolves to its place. Rejects
- * when it is not saved.
- */
-export type SaveRule = (prefix: readonly string[]) => Promise<RuleOrigin>;
+/** Saves a rule, and resolves to its place. Rejects when it is not saved. */
+export type SaveRule = (rule: AllowRule) => Promise<RuleOrigin>;
+
+/** A program that waits where it starts. */
+export interface AskedProgram {
+  /** Its file, or the path by which it was called. */
+  readonly program: string;
+  readonly argv: readonly string[];
+  /** Id of the rule of the gate that asks. */
+  readonly rule: string;
+}
 
 /** What a gate holds besides the rules that forbid. */
 export interface HeldRules {
@@ -63,9 +75,10 @@ export class RuleBook {
 
   #compileGate(approvalPolicy: ApprovalPolicy, { asks, danger, leaves }: HeldRules): GateRules | undefined {
     const { rules, sources, hostExecutables } = compileForGate(this.#policy, approvalPolicy);
-    const isHeld = ({ decision, place }: GateRule) =>
-      decision === "allow" ? leaves && place.kind === "outside" : decision === "refuse" || asks;
-    const held = rules.filter(isHeld);
+    const isNeeded = (rule: GateRule) => (leaves && rule.place.kind === "outside") || (danger && namesDangerous(rule));
+    const held = rules.filter((rule) =>
+      rule.decision === "allow" ? isNeeded(rule) : rule.decision === "refuse" || asks,
+    );
     const dangerous = danger ? compileDangerous(approvalPolicy) : [];
     if (held.length + dangerous.length === 0) return undefined;
     const seen = new Map<string, number>();
@@ -78,39 +91,55 @@ export class RuleBook {
     return { rules: [...dangerous, ...named], hostExecutables, approved: [] };
   }
 
-  /**
-   * A rule to offer: the suggestion of the model if it is usable, else the first command that needs approval. Null for none: a prefix allows
-   * whatever follows it, which for a dangerous command is any file.
-   */
+  /** Whether a program that the gate asks about is allowed by a rule that was saved after its command had started. */
+  allowsProgram(asked: AskedProgram, cwd: string): boolean {
+    const words = findRulableWords(asked);
+    const matches = words === undefined ? [] : this.rulesIn(cwd).match(words);
+    return matches.length > 0 && matches.every(isAllowing);
+  }
+
+  /** The words of a rule to offer for a program that the gate asks about. Null for none. */
+  proposeForProgram(asked: AskedProgram): readonly string[] | null {
+    const words = findRulableWords(asked);
+    return words === undefined ? null : this.propose({ commands: [words] }, words);
+  }
+
+  /** The words of a rule to offer: the suggestion of the model if it is usable, else the first command that needs approval. Null for none. */
   propose(
-    { commands }: AnalyzedCommand,
+    { commands }: Pick<AnalyzedCommand, "commands">,
     asking: readonly string[] | null,
-    suggested: readonly string[] | undefined,
+    suggested?: readonly string[] | undefined,
   ): readonly string[] | null {
     if (asking === null) return null;
-    const dangerous = commands.filter((words) => findDangerousEntry(words) !== undefined);
-    const offered = (prefix: readonly string[] | undefined) => {
-      if (prefix === undefined || prefixBytes(prefix) > MAX_PROPOSED_RULE_BYTES) return undefined;
-      return dangerous.some((words) => prefix.every((word, index) => word === words[index])) ? undefined : prefix;
-    };
+    const offered = (words: readonly string[] | undefined) =>
+      words !== undefined && countBytes(words) <= MAX_PROPOSED_RULE_BYTES ? words : undefined;
     const policy = this.#policy;
     return proposeAmendment({ policy, commands, suggested: offered(suggested), asking: offered(asking) }) ?? null;
   }
 
   /** Saves the rule, which is in force when this settles. Never rejects; resolves to the reason if it was not saved. */
-  async save(prefix: readonly string[]): Promise<string | undefined> {
+  async save(rule: AllowRule): Promise<string | undefined> {
     try {
-      const ban = findPrefixBan(prefix);
+      const ban = findPrefixBan(rule.words);
       if (ban !== undefined) return ban;
       if (this.#saveRule === undefined) return "there is no place for saved rules";
-      const origin = await this.#saveRule(prefix);
-      this.#policy = addRule(this.#policy, createAllowRule(prefix, origin));
+      const origin = await this.#saveRule(rule);
+      this.#policy = addRule(this.#policy, createAllowRule(rule, origin));
       this.#gates.clear();
       return undefined;
     } catch (error) {
       return messageOf(error);
     }
   }
+}
+
+/**
+ * The words by which a rule allows this program. Undefined where a rule asks, which one that allows does not lift, and for a program that others
+ * may replace, which is not known by its name.
+ */
+function findRulableWords({ program, argv, rule }: AskedProgram): readonly string[] | undefined {
+  const name = posix.basename(program);
+  return findDangerous(rule)?.program === name && isStandardProgram(program) ? [name, ...argv.slice(1)] : undefined;
 }
 
 function describeSource(source: RuleSource | undefined): string {
@@ -153,4 +182,4 @@ export function createEffectiveRules(policy: RulePolicy, cwd: string): RulesPort
 
 const isAllowing = ({ decision }: RuleMatch): boolean => decision === "allow";
 
-const prefixBytes = (prefix: readonly string[]) => prefix.reduce((sum, token) => sum + Buffer.byteLength(token), 0);
+const countBytes = (words: readonly string[]) => words.reduce((sum, word) => sum + Buffer.byteLength(word), 0);

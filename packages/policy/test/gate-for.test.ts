@@ -38,8 +38,18 @@ describe("what is held for each program", () => {
     const book = createBook();
     const before = book.gateFor("on-request", HELD);
     expect(book.gateFor("on-request", HELD)).toBe(before);
-    expect(await book.save(["make", "test"])).toBeUndefined();
+    expect(await book.save({ words: ["make", "test"], keepsSandbox: false })).toBeUndefined();
     expect(book.gateFor("on-request", HELD)).not.toBe(before);
     expect(book.gateFor("on-request", HELD)).toEqual(before);
+  });
+
+  it("is, of what stays in the sandbox, what allows a dangerous command where those are held", () => {
+    const book = createBook('prefix_rule(["ls"], sandbox="keep")\nprefix_rule(["/bin/rm", "-f"], sandbox="keep")');
+    const rules = book.gateFor("on-request", HELD)?.rules;
+    expect(rules?.map(({ decision, pattern }) => [decision, pattern[0]])).toEqual([
+      ["ask", ["rm"]],
+      ["allow", ["/bin/rm"]],
+    ]);
+    expect(book.gateFor("on-request", { ...HELD, danger: false })).toBeUndefined();
   });
 });

@@ -1,4 +1,4 @@
-import type { ApprovalRequest } from "@codex/orchestrator";
+import { type ApprovalRequest, ruleToSave } from "@codex/orchestrator";
 import { fileOfRule, renderAllowRule } from "@codex/policy";
 import { quoteWords, visible } from "@codex/policy/display";
 import { cutEnd } from "@codex/values";
@@ -60,7 +60,8 @@ interface Shown {
 /** Fields of a request, the command first. */
 function listFields(request: ApprovalRequest, rulesFile: string): Field[] {
   const { command, cwd, environment, reason, justification, proposedAmendment, availableDecisions } = request;
-  const rule = availableDecisions.includes("accept_and_save") ? proposedAmendment : null;
+  const words = availableDecisions.includes("accept_and_save") ? proposedAmendment : null;
+  const rule = words === null ? null : ruleToSave(request, words);
   const field = (label: string, text: string): Field => ({ label, text });
   return [
     field("command", quoteWords(command)),

@@ -5,6 +5,7 @@ import {
   type ApprovalRequest,
   type Approver,
   findRuleProblem,
+  ruleToSave,
 } from "@codex/orchestrator";
 import { fileOfRule, renderAllowRule } from "@codex/policy";
 import { quoteWords, visible } from "@codex/policy/display";
@@ -126,7 +127,8 @@ async function askUntilDecided(request: ApprovalRequest, dialog: Dialog): Promis
 }
 
 /** Lets the user edit and confirm the rule; undefined: go back. */
-async function editRule({ proposedAmendment, plainCommands }: ApprovalRequest, dialog: Dialog) {
+async function editRule(request: ApprovalRequest, dialog: Dialog) {
+  const { proposedAmendment, plainCommands } = request;
   const proposed = proposedAmendment ?? [];
   // Prefilled text counts as typed: a line feed would submit it.
   let text = proposed.every((word) => !/\n/.test(word) && visible(word) === word) ? quoteWords(proposed) : "";
@@ -139,17 +141,19 @@ async function editRule({ proposedAmendment, plainCommands }: ApprovalRequest, d
       dialog.show(`that rule cannot be saved: ${problem}`);
       continue;
     }
-    dialog.show(`rule to save ${renderAllowRule(rule)}`);
+    dialog.show(`rule to save ${renderAllowRule(ruleToSave(request, rule))}`);
     const answer = (await dialog.ask("Run it and save this rule? [y]es, [e]dit, [b]ack: ")).toLowerCase();
     if (answer === "y" || answer === "yes") return rule;
     if (answer !== "e" && answer !== "edit") return undefined;
   }
 }
 
-function describeNoTerminal({ proposedAmendment }: ApprovalRequest, rulesFile: string): string {
-  const [rule, file] =
-    proposedAmendment === null
+function describeNoTerminal(request: ApprovalRequest, rulesFile: string): string {
+  const { proposedAmendment: words } = request;
+  const rule = words === null ? undefined : ruleToSave(request, words);
+  const [shown, file] =
+    rule === undefined
       ? ["a rule", rulesFile]
-      : [`the rule ${visible(renderAllowRule(proposedAmendment))}`, fileOfRule(rulesFile, proposedAmendment)];
-  return `there is no terminal to ask at; run it at one, or allow it by ${rule} in ${file}`;
+      : [`the rule ${visible(renderAllowRule(rule))}`, fileOfRule(rulesFile, rule)];
+  return `there is no terminal to ask at; run it at one, or allow it by ${shown} in ${file}`;
 }

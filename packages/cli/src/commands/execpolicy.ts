@@ -94,7 +94,7 @@ const pickError = ({ file, message }: { file: string; message: string }) => ({ f
 
 function render(argv: readonly string[], explanation: Explanation, network: readonly string[]): string {
   const { commands, isSplit, inside, guessed, begun, isComplete, unclear, readsScript } = explanation;
-  const { requirement, why, whereHeld, proposedAmendment } = explanation;
+  const { requirement, why, whereHeld, proposedRule } = explanation;
   const split = isSplit
     ? `${commands.length} plain ${commands.length === 1 ? "command" : "commands"}`
     : "no: it counts as one command";
@@ -116,7 +116,7 @@ function render(argv: readonly string[], explanation: Explanation, network: read
     `why          ${visible(why)}`,
     ...(whereHeld === undefined ? [] : renderHeld(whereHeld)),
     ...network,
-    ...(proposedAmendment === null ? [] : [`rule to save ${visible(renderAllowRule(proposedAmendment))}`]),
+    ...(proposedRule === null ? [] : [`rule to save ${visible(renderAllowRule(proposedRule))}`]),
   ];
   return `${lines.join("\n")}\n`;
 }

@@ -1,4 +1,4 @@
-import type { ApprovalAnswer, ApprovalDecision, ApprovalRequest } from "@codex/orchestrator";
+import { type ApprovalAnswer, type ApprovalDecision, type ApprovalRequest, ruleToSave } from "@codex/orchestrator";
 import { renderAllowRule } from "@codex/policy";
 import { quoteWords, visibleLine } from "@codex/policy/display";
 import { cutEnd, cutStart } from "@codex/values";
@@ -28,7 +28,7 @@ export function readDecision(
 /** The question as lines for the user. Characters that would be invisible or move the cursor are escaped. */
 function describeQuestion(request: ApprovalRequest): string {
   const { command, cwd, environment, reason, justification, sandbox, afterDenial, proposedAmendment } = request;
-  const rule = request.availableDecisions.includes("accept_and_save") ? proposedAmendment : null;
+  const words = request.availableDecisions.includes("accept_and_save") ? proposedAmendment : null;
   const lines = [
     "Run this command?",
     `command: ${cutMiddle(quoteWords(command))}`,
@@ -38,7 +38,7 @@ function describeQuestion(request: ApprovalRequest): string {
     ...(afterDenial === null ? [] : [`already ran: in its sandbox, in part (${afterDenial.reason})`]),
     `reason: ${reason}`,
     ...(justification === null ? [] : [`the model: ${justification}`]),
-    ...(rule === null ? [] : [`rule to save: ${renderAllowRule(rule)}`]),
+    ...(words === null ? [] : [`rule to save: ${renderAllowRule(ruleToSave(request, words))}`]),
   ];
   return lines.map(visibleLine).join("\n");
 }
@@ -65,8 +65,9 @@ const TITLES: Record<ApprovalDecision, string> = {
 };
 
 /** Why a command is not run if the client cannot ask its user, with the rule that would allow it. */
-export function describeUnasked({ proposedAmendment }: ApprovalRequest): string {
-  const rule = proposedAmendment === null ? "" : `; this rule would allow it: ${renderAllowRule(proposedAmendment)}`;
+export function describeUnasked(request: ApprovalRequest): string {
+  const { proposedAmendment: words } = request;
+  const rule = words === null ? "" : `; this rule would allow it: ${renderAllowRule(ruleToSave(request, words))}`;
   return `this MCP client cannot ask its user (it has no elicitation)${rule}`;
 }
 

@@ -1,6 +1,6 @@
 import type { ApprovalResult } from "../approvals/approval-result.js";
 import type { Grant } from "../approvals/approver.js";
-import { findRuleProblem } from "../approvals/rule-edit.js";
+import { findRuleProblem, ruleToSave } from "../approvals/rule-edit.js";
 import { NO_TRAIL, type Trail } from "../audit/audit-trail.js";
 import type { Approvals } from "./approvals.js";
 import { type CommandDeed, type CommandTerms, evaluateCommand } from "./command.js";
@@ -82,7 +82,7 @@ export class Decider {
 
   /** A program that a command starts, and that a rule asks about. */
   async program(deed: ProgramDeed, signal: AbortSignal | undefined): Promise<Decision<undefined>> {
-    return this.#decide(evaluateProgram(deed, this.#ports), signal);
+    return this.#decide(evaluateProgram(deed, this.#ruling, this.#ports), signal);
   }
 
   /** A call of a tool that asks for approval. */
@@ -131,7 +131,8 @@ export class Decider {
   /** Saves a rule. If that fails, the deed is still allowed, and the result has a notice. */
   async #saveRule(prefix: readonly string[] | undefined, { request }: Question): Promise<string[]> {
     if (prefix === undefined) return [];
-    const problem = findRuleProblem(prefix, request.plainCommands) ?? (await this.#ruling.rules.save(prefix));
+    const problem =
+      findRuleProblem(prefix, request.plainCommands) ?? (await this.#ruling.rules.save(ruleToSave(request, prefix)));
     return problem === undefined ? [] : [`the rule of the approval was not saved: ${problem}`];
   }
 }

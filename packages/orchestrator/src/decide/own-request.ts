@@ -1,13 +1,15 @@
-import type { ApprovalRequest } from "../approvals/approver.js";
+import type { ApprovalDecision, ApprovalRequest } from "../approvals/approver.js";
 import { copyFrozen } from "../approvals/binding.js";
 
 /** The parts of an approval request for a call that runs no command on an executor, such as an access to a file. */
 export type OwnRequest = Pick<ApprovalRequest, "id" | "toolName" | "environment" | "command" | "cwd" | "reason"> &
-  Partial<Pick<ApprovalRequest, "plainCommands" | "sandboxPermissions" | "sandbox" | "cause">>;
+  Partial<Pick<ApprovalRequest, "plainCommands" | "sandboxPermissions" | "sandbox" | "cause" | "proposedAmendment">>;
 
-/** The request to approve such a call, frozen: the policy asks for it, and no rule can be saved from it. Default: outside a sandbox. */
-export const createOwnRequest = (given: OwnRequest): ApprovalRequest =>
-  copyFrozen({
+/** The request to approve such a call, frozen. Default: the policy asks for it, outside a sandbox, and no rule can be saved from it. */
+export const createOwnRequest = (given: OwnRequest): ApprovalRequest => {
+  const proposedAmendment = given.proposedAmendment ?? null;
+  const save: ApprovalDecision[] = proposedAmendment === null ? [] : ["accept_and_save"];
+  return copyFrozen({
     plainCommands: [],
     sandboxPermissions: "require_escalated",
     sandbox: null,
@@ -17,6 +19,7 @@ export const createOwnRequest = (given: OwnRequest): ApprovalRequest =>
     justification: null,
     additionalPermissions: null,
     afterDenial: null,
-    proposedAmendment: null,
-    availableDecisions: ["accept", "accept_for_session", "decline", "cancel"],
+    proposedAmendment,
+    availableDecisions: ["accept", "accept_for_session", ...save, "decline", "cancel"],
   });
+};

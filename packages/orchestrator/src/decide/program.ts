@@ -4,7 +4,7 @@ import { describeOutside } from "@codex/policy";
 import { digestQuestion } from "../approvals/binding.js";
 import type { Evaluation } from "./decision.js";
 import { createOwnRequest } from "./own-request.js";
-import type { DecidePorts } from "./ports.js";
+import type { DecidePorts, Ruling } from "./ports.js";
 
 /** A program that an approved command starts, and that a rule asks about: it waits where it starts. */
 export interface ProgramDeed {
@@ -29,8 +29,14 @@ export interface ProgramDeed {
 /** The rule asks whatever else the policy says; a decision for the session covers this file with these words in this directory. */
 export function evaluateProgram(
   { environment, program, argv, isCut = false, cwd, rule, command, sandbox, outside }: ProgramDeed,
+  { rules }: Pick<Ruling, "rules">,
   { newId }: Pick<DecidePorts, "newId">,
 ): Evaluation<undefined> {
+  const asked = { program, argv, rule };
+  if (!isCut && rules.allowsProgram(asked, cwd)) {
+    return { requirement: { kind: "skip", bypassSandbox: false }, outcome: { kind: "allowed", terms: undefined } };
+  }
+  const proposed = isCut ? null : rules.proposeForProgram(asked);
   const cut = isCut ? "; only the beginning of its arguments is shown, and an answer is for this once" : "";
   const started = `the program ${program}, which the running command starts: ${command.join(" ")}`;
   const where = outside === undefined ? "" : `; it would run ${describeOutside(outside)}`;
@@ -41,12 +47,13 @@ export function evaluateProgram(
     toolName: "exec_command",
     environment,
     command: words,
-    plainCommands: [words],
+    plainCommands: [proposed ?? words],
     cwd,
     reason,
     cause: { kind: "rule", rule },
     sandboxPermissions: outside === "unrestricted" ? "require_escalated" : "use_default",
     sandbox: sandbox !== null && outside !== undefined ? widenSandbox(sandbox, outside) : sandbox,
+    ...(rules.canSave && proposed !== null ? { proposedAmendment: proposed } : {}),
   });
   return {
     requirement: { kind: "needsApproval", reason, cause: { kind: "rule", rule }, asking: null },

@@ -1,6 +1,12 @@
 import type { SandboxSupport } from "@codex/executor-protocol";
-import { type ApprovalRequest, createOrchestrator } from "@codex/orchestrator";
-import { type ApprovalPolicy, createSandboxSelector, type PolicyOptions, parseRulePolicy } from "@codex/policy";
+import { type ApprovalDecision, type ApprovalRequest, createOrchestrator } from "@codex/orchestrator";
+import {
+  type AllowRule,
+  type ApprovalPolicy,
+  createSandboxSelector,
+  type PolicyOptions,
+  parseRulePolicy,
+} from "@codex/policy";
 import { describe, expect, it } from "vitest";
 import { closeAfterTest, scriptedChannel } from "../support/executors.js";
 
@@ -15,7 +21,11 @@ interface Sent {
 }
 
 /** An orchestrator as a program makes it that says nothing about sandboxes; its approver says no. */
-async function start(support: SandboxSupport | undefined, policy: ApprovalPolicy | PolicyOptions) {
+async function start(
+  support: SandboxSupport | undefined,
+  policy: ApprovalPolicy | PolicyOptions,
+  answer: ApprovalDecision = "decline",
+) {
   const { channel, executor } = scriptedChannel(support === undefined ? {} : { sandbox: support });
   const asked: ApprovalRequest[] = [];
   const orchestrator = createOrchestrator({
@@ -24,7 +34,7 @@ async function start(support: SandboxSupport | undefined, policy: ApprovalPolicy
     approver: {
       async requestApproval(request) {
         asked.push(request);
-        return "decline";
+        return answer;
       },
     },
   });
@@ -140,6 +150,20 @@ describe("without a sandbox of its own, an orchestrator", () => {
     expect(await run("ninja all")).toMatchObject({ status: "denied" });
     expect({ sent: sent().length, asked: asked.length }).toEqual({ sent: 1, asked: 1 });
   });
+});
+
+it("a rule that is saved where a command was asked about in its sandbox does not let it out", async () => {
+  const saved: AllowRule[] = [];
+  const saveRule = async (rule: AllowRule) => {
+    saved.push(rule);
+    return { file: "saved.rules", line: 1 };
+  };
+  const { run, sent, asked } = await start(BUBBLEWRAP, { approvalPolicy: "untrusted", saveRule }, "accept_and_save");
+  await run("make all");
+  await run("make all");
+  expect(asked).toHaveLength(1);
+  expect(saved).toEqual([{ words: ["make", "all"], keepsSandbox: true }]);
+  expect(sent().map(({ sandbox }) => sandbox === null)).toEqual([false, false]);
 });
 
 describe("a sandbox mode", () => {

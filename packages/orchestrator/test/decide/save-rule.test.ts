@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { ApprovalAnswer, ApprovalRequest } from "@codex/orchestrator";
-import { createRuleSaver, loadRulePolicy, type PolicyOptions, parseRulePolicy } from "@codex/policy";
+import { type AllowRule, createRuleSaver, loadRulePolicy, type PolicyOptions, parseRulePolicy } from "@codex/policy";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { scriptedChannel } from "../support/executors.js";
 import { attached } from "../support/orchestrators.js";
@@ -139,8 +139,8 @@ describe("accept_and_save", () => {
     [["say"], /not saved: what follows "say" may say what else is run: only a whole command/],
   ])("never saves a rule that leaves open what is run: %j", async (rule, problem) => {
     const saved: (readonly string[])[] = [];
-    const saveRule = async (prefix: readonly string[]) => {
-      saved.push(prefix);
+    const saveRule = async ({ words }: AllowRule) => {
+      saved.push(words);
       return { file: "x.rules", line: 1 };
     };
     const edited: ApprovalAnswer = { decision: "accept_and_save", rule };
@@ -166,9 +166,8 @@ describe("the proposed rule", () => {
     ["the command when nothing is suggested", "say 'a b'", {}, ["say", "a b"]],
     ["the argv of an opaque script", "say > x", {}, ["/bin/bash", "-lc", "say > x"]],
     ["none for an interpreter that runs its input", "python3 -i", {}, null],
-    ["none for a dangerous command, after which any file could stand", "rm -rf x", {}, null],
-    ["none of the model's for one either", "rm -f x", { ...escalated, prefix_rule: ["rm", "-f"] }, null],
-    ["the one for what else asks", "say hi && rm -f x", {}, ["say", "hi"]],
+    ["the whole command for a dangerous one", "rm -rf x", {}, ["rm", "-rf", "x"]],
+    ["never a part of one", "rm -f x", { ...escalated, prefix_rule: ["rm", "-f"] }, ["rm", "-f", "x"]],
     ["none for a danger found inside", "sudo rm -rf x", {}, null],
     ["none for a very long command", `say ${"x".repeat(5000)}`, {}, null],
   ] as const)("is %s", async (_name, cmd, more, proposed) => {

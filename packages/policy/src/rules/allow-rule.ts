@@ -17,15 +17,24 @@ const PREFIX_PROGRAMS: ReadonlySet<string> = new Set(
   sum tac tail test touch tr true tsort tty uname unexpand uptime users wc whereis which who whoami`.split(/\s+/),
 );
 
-/** The line that allows this command, or with a prefix (see `isSavedAsPrefix`) all that begin so. */
-export function renderAllowRule(prefix: readonly string[]): string {
-  const whole = isSavedAsPrefix(prefix) ? "" : ", whole=True";
-  return `prefix_rule(pattern=[${prefix.map(quoteString).join(", ")}], decision="allow"${whole})`;
+/** A rule that allows a command, as it is saved. It allows no more than what a person was asked about. */
+export interface AllowRule {
+  /** The command, or a prefix (see `isSavedAsPrefix`) that allows all that begin so. */
+  readonly words: readonly string[];
+  /** The command stays in its sandbox: it was asked about there. */
+  readonly keepsSandbox: boolean;
 }
 
-/** Directory, beside the file of saved prefixes, of rules for whole commands: Codex does not know `whole`, and does not read it. */
+/** The line of a rule file. */
+export function renderAllowRule({ words, keepsSandbox }: AllowRule): string {
+  const whole = isSavedAsPrefix(words) ? "" : ", whole=True";
+  const sandbox = keepsSandbox ? ', sandbox="keep"' : "";
+  return `prefix_rule(pattern=[${words.map(quoteString).join(", ")}], decision="allow"${whole}${sandbox})`;
+}
+
+/** Directory, beside the file of saved rules, of those with what Codex does not know, such as `whole`: it does not read it. */
 export const WHOLE_RULES_DIRECTORY = "whole";
 
-/** The file for a rule, given the one for prefixes. */
-export const fileOfRule = (file: string, prefix: readonly string[]): string =>
-  isSavedAsPrefix(prefix) ? file : join(dirname(file), WHOLE_RULES_DIRECTORY, basename(file));
+/** The file for a rule, given the one for those that Codex reads too. */
+export const fileOfRule = (file: string, { words, keepsSandbox }: AllowRule): string =>
+  isSavedAsPrefix(words) && !keepsSandbox ? file : join(dirname(file), WHOLE_RULES_DIRECTORY, basename(file));

@@ -1,4 +1,4 @@
-import { isSavedAsPrefix } from "./allow-rule.js";
+import { type AllowRule, isSavedAsPrefix } from "./allow-rule.js";
 import { checkCommand } from "./check-command.js";
 import { findMatches, type MatchOptions } from "./match.js";
 import { addRule, type RulePolicy } from "./policy.js";
@@ -31,7 +31,7 @@ function isUsable(prefix: readonly string[], { commands }: AmendmentRequest): bo
 }
 
 function allowsAll(prefix: readonly string[], { policy, commands, match }: AmendmentRequest): boolean {
-  const amended = addRule(policy, createAllowRule(prefix, { file: "", line: 0 }));
+  const amended = addRule(policy, createAllowRule({ words: prefix, keepsSandbox: false }, { file: "", line: 0 }));
   return commands.every((command) => checkCommand(amended, command, match).decision === "allow");
 }
 
@@ -42,8 +42,8 @@ function isUnruled(command: readonly string[], { policy, match }: AmendmentReque
   );
 }
 
-/** Allows this command, and if its program runs nothing else every command with this prefix. */
-export function createAllowRule(words: readonly string[], origin: RuleOrigin): PrefixRule {
+/** The rule as it is once it was saved. */
+export function createAllowRule({ words, keepsSandbox }: AllowRule, origin: RuleOrigin): PrefixRule {
   const [first = "", ...rest] = words;
   return {
     first,
@@ -52,7 +52,7 @@ export function createAllowRule(words: readonly string[], origin: RuleOrigin): P
     canonicalMatching: false,
     decision: "allow",
     justification: undefined,
-    sandbox: undefined,
+    sandbox: keepsSandbox ? "keep" : undefined,
     outside: undefined,
     env: [],
     origin,

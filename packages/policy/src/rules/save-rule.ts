@@ -3,7 +3,7 @@ import { dirname } from "node:path";
 import { type FileLockOptions, withFileLock } from "@codex/file-lock";
 import { StarlarkError } from "@codex/starlark";
 import { messageOf } from "@codex/values";
-import { renderAllowRule } from "./allow-rule.js";
+import { type AllowRule, renderAllowRule } from "./allow-rule.js";
 import { readRuleText } from "./load-policy.js";
 import { parseRuleFile } from "./parse-rule-file.js";
 
@@ -21,18 +21,15 @@ export class SaveRuleError extends Error {
  * Appends the rule to `file`, which is created if it is missing. Several processes may do so concurrently: each line is
  * appended in one write, under a lock next to the file. Resolves to false when the file has the line already.
  */
-export async function saveAllowRule(
-  file: string,
-  prefix: readonly string[],
-  options: FileLockOptions = {},
-): Promise<boolean> {
-  if (prefix.length === 0 || !prefix.every(isValidText)) {
+export async function saveAllowRule(file: string, rule: AllowRule, options: FileLockOptions = {}): Promise<boolean> {
+  const { words } = rule;
+  if (words.length === 0 || !words.every(isValidText)) {
     throw new SaveRuleError(
-      `a rule for ${JSON.stringify(prefix)} cannot be saved: it needs one token or more, all valid text`,
+      `a rule for ${JSON.stringify(words)} cannot be saved: it needs one token or more, all valid text`,
     );
   }
   await mkdir(dirname(file), { recursive: true });
-  return await withFileLock(`${file}.lock`, options, () => appendLine(file, renderAllowRule(prefix)));
+  return await withFileLock(`${file}.lock`, options, () => appendLine(file, renderAllowRule(rule)));
 }
 
 /** Whether the token has no lone surrogate, which UTF-8 cannot encode. */

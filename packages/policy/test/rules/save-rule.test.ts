@@ -37,9 +37,11 @@ function write(text: string): void {
   writeFileSync(file, text);
 }
 
+const rule = (words: readonly string[]) => ({ words, keepsSandbox: false });
+
 describe("saveAllowRule", () => {
   it("makes the file and its directory", async () => {
-    expect(await saveAllowRule(file, ["git", "push"])).toBe(true);
+    expect(await saveAllowRule(file, rule(["git", "push"]))).toBe(true);
     expect(readFileSync(file, "utf8")).toBe('prefix_rule(pattern=["git", "push"], decision="allow", whole=True)\n');
     expect(readdirSync(dirname(file))).toEqual(["default.rules"]);
   });
@@ -51,29 +53,29 @@ describe("saveAllowRule", () => {
     ["Windows line ends", "# mine\r\n", "# mine\r\n"],
   ])("keeps a file with %s and appends one line", async (_name, before, kept) => {
     write(before);
-    await saveAllowRule(file, ["ls"]);
-    expect(readFileSync(file, "utf8")).toBe(`${kept}${renderAllowRule(["ls"])}\n`);
+    await saveAllowRule(file, rule(["ls"]));
+    expect(readFileSync(file, "utf8")).toBe(`${kept}${renderAllowRule(rule(["ls"]))}\n`);
   });
 
   it("does not write the same line twice", async () => {
-    expect([await saveAllowRule(file, ["ls"]), await saveAllowRule(file, ["ls"])]).toEqual([true, false]);
+    expect([await saveAllowRule(file, rule(["ls"])), await saveAllowRule(file, rule(["ls"]))]).toEqual([true, false]);
     expect(patterns()).toEqual([["ls"]]);
   });
 
   it("writes every token so that it is read back the same", async () => {
     const prefix = ['"', "\\", "a\nb", "\t\r", "é😀", "\u0001\u007f\u2028", "#", "{x}", "", "'", "\\n"];
-    await saveAllowRule(file, prefix);
+    await saveAllowRule(file, rule(prefix));
     expect(patterns()).toEqual([prefix]);
   });
 
   it.each([[[]], [["\ud800"]]])("refuses %j", async (prefix) => {
-    await expect(saveAllowRule(file, prefix)).rejects.toThrow(SaveRuleError);
+    await expect(saveAllowRule(file, rule(prefix))).rejects.toThrow(SaveRuleError);
     expect(existsSync(file)).toBe(false);
   });
 
   it("leaves a file that does not load as it is", async () => {
     write("prefix_rule(");
-    await expect(saveAllowRule(file, ["ls"])).rejects.toThrow(
+    await expect(saveAllowRule(file, rule(["ls"]))).rejects.toThrow(
       /not saved because the file does not load: .*default\.rules:1:12/,
     );
     expect(readFileSync(file, "utf8")).toBe("prefix_rule(");
@@ -88,7 +90,7 @@ describe("the lock of saved rules", () => {
     write("");
     writeFileSync(lock(), `${process.pid} ${hostname()}\n`);
     let time = 0;
-    const save = saveAllowRule(file, ["ls"], { timeoutMs: 50, now: () => (time += 40) });
+    const save = saveAllowRule(file, rule(["ls"]), { timeoutMs: 50, now: () => (time += 40) });
     await expect(save).rejects.toThrow(FileLockError);
     await expect(save).rejects.toThrow(/default\.rules\.lock: the lock is still held after 50 ms/);
     expect(readFileSync(file, "utf8")).toBe("");
@@ -100,7 +102,7 @@ describe("the lock of saved rules", () => {
     await new Promise((resolve) => child.once("exit", resolve));
     write("");
     writeFileSync(lock(), `${child.pid} ${hostname()}\n`);
-    expect(await saveAllowRule(file, ["ls"])).toBe(true);
+    expect(await saveAllowRule(file, rule(["ls"]))).toBe(true);
     expect(readdirSync(dirname(file))).toEqual(["default.rules"]);
   });
 
@@ -108,9 +110,9 @@ describe("the lock of saved rules", () => {
     write("");
     writeFileSync(lock(), "1 another-host\n");
     const late = Date.now() + 60_000;
-    expect(await saveAllowRule(file, ["ls"], { now: () => late })).toBe(true);
+    expect(await saveAllowRule(file, rule(["ls"]), { now: () => late })).toBe(true);
     writeFileSync(lock(), "1 another-host\n");
-    await expect(saveAllowRule(file, ["cd"], { timeoutMs: 0 })).rejects.toThrow(FileLockError);
+    await expect(saveAllowRule(file, rule(["cd"]), { timeoutMs: 0 })).rejects.toThrow(FileLockError);
   });
 });
 
@@ -120,8 +122,8 @@ describe("several processes", () => {
     const code = `import { saveAllowRule } from ${JSON.stringify(SOURCE)};
       const [file, name, count] = process.argv.slice(2);
       for (let index = 0; index < Number(count); index += 1) {
-        await saveAllowRule(file, [name, String(index)]);
-        await saveAllowRule(file, ["shared", String(index)]);
+        await saveAllowRule(file, { words: [name, String(index)], keepsSandbox: false });
+        await saveAllowRule(file, { words: ["shared", String(index)], keepsSandbox: false });
       }`;
     const stdin = { contents: code, resolveDir: root, loader: "ts" as const };
     await build({ stdin, outfile: program, bundle: true, platform: "node", format: "esm", target: "node20" });
@@ -148,7 +150,7 @@ describe("several processes", () => {
     write("");
     const link = join(directory, "link.rules");
     symlinkSync(file, link);
-    await saveAllowRule(link, ["ls"]);
+    await saveAllowRule(link, rule(["ls"]));
     expect(patterns()).toEqual([["ls"]]);
   });
 });

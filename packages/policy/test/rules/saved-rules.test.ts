@@ -6,16 +6,17 @@ import { parseRulePolicy } from "../../src/rules/load-policy.js";
 import { findPrefixBan } from "../../src/rules/saved-rules.js";
 
 const words = (text: string) => text.split(" ");
+const rule = (text: string) => ({ words: words(text), keepsSandbox: false });
 /** What the saved rule decides about a command. */
 const decide = (saved: string, command: string) =>
-  checkCommand(parseRulePolicy([{ file: "a.rules", text: renderAllowRule(words(saved)) }]), words(command)).decision;
+  checkCommand(parseRulePolicy([{ file: "a.rules", text: renderAllowRule(rule(saved)) }]), words(command)).decision;
 
 describe("a saved rule", () => {
   it.each(["ls", "cat a", "/usr/bin/grep -r x", "head -n"])(
     "of a program that runs nothing else is a prefix: %s",
     (saved) => {
       expect(decide(saved, `${saved} more`)).toBe("allow");
-      expect(fileOfRule("/h/rules/default.rules", words(saved))).toBe("/h/rules/default.rules");
+      expect(fileOfRule("/h/rules/default.rules", rule(saved))).toBe("/h/rules/default.rules");
     },
   );
 
@@ -46,7 +47,7 @@ describe("a saved rule", () => {
     expect(findPrefixBan(words(saved))).toBeUndefined();
     expect(decide(saved, saved)).toBe("allow");
     expect(decide(saved, `${saved} more`)).toBeUndefined();
-    expect(fileOfRule("/h/rules/default.rules", words(saved))).toBe("/h/rules/whole/default.rules");
+    expect(fileOfRule("/h/rules/default.rules", rule(saved))).toBe("/h/rules/whole/default.rules");
   });
 
   it.each([

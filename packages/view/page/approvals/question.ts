@@ -39,7 +39,8 @@ export function createQuestion(question: QuestionEntity, mayAnswer: boolean, ans
   );
 }
 
-function createAnswers({ id, decisions, rule }: QuestionEntity, answer: Answer): HTMLElement {
+function createAnswers(question: QuestionEntity, answer: Answer): HTMLElement {
+  const { decisions, rule } = question;
   const offers = (decision: Decision) => decisions.includes(decision);
   const button = (label: string, decision: Decision, className = "") =>
     offers(decision) && h("button", { type: "button", class: className, onclick: () => answer(decision) }, label);
@@ -56,11 +57,16 @@ function createAnswers({ id, decisions, rule }: QuestionEntity, answer: Answer):
     ),
     offers("accept_and_save") &&
       rule !== undefined &&
-      createRuleEditor(id, rule, (words) => answer("accept_and_save", words)),
+      createRuleEditor({ ...question, rule }, (words) => answer("accept_and_save", words)),
   );
 }
 
-function createRuleEditor(id: string, rule: readonly string[], save: (words: string[]) => void): HTMLElement {
+interface Offer extends Pick<QuestionEntity, "id" | "keepsSandbox"> {
+  rule: readonly string[];
+}
+
+function createRuleEditor({ id, rule, keepsSandbox }: Offer, save: (words: string[]) => void): HTMLElement {
+  const where = keepsSandbox === true ? ", in its sandbox" : "";
   const input = h("input", {
     id: `rule-${id}`,
     type: "text",
@@ -83,7 +89,11 @@ function createRuleEditor(id: string, rule: readonly string[], save: (words: str
         save(words);
       },
     },
-    h("label", { for: `rule-${id}` }, "Always allow this command; if its program runs no others, all that begin so"),
+    h(
+      "label",
+      { for: `rule-${id}` },
+      `Always allow this command${where}; if its program runs no others, all that begin so`,
+    ),
     h("div", { class: "buttons" }, input, h("button", { type: "submit" }, "Save rule")),
     problem,
   );

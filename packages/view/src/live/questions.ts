@@ -1,5 +1,5 @@
 import type { AnsweredElsewhere, ApprovalAnswer, ApprovalRequest, Approver } from "@codex/orchestrator";
-import { findRuleProblem } from "@codex/orchestrator";
+import { findRuleProblem, ruleToSave } from "@codex/orchestrator";
 import { defined } from "@codex/values";
 import type { QuestionEntity } from "../wire/entities.js";
 import type { Action } from "../wire/messages.js";
@@ -115,6 +115,8 @@ function describeQuestion(request: ApprovalRequest, askedAt: number): QuestionEn
     ...(justification === null ? {} : { justification: shorten(justification) }),
     ...(permissions.length === 0 ? {} : { permissions: shorten(permissions.join(", ")) }),
     ...(afterDenial === null ? {} : { afterDenial: shorten(afterDenial.reason) }),
-    ...(proposedAmendment === null ? {} : { rule: proposedAmendment }),
+    ...(proposedAmendment === null
+      ? {}
+      : { rule: proposedAmendment, keepsSandbox: ruleToSave(request, proposedAmendment).keepsSandbox }),
   };
 }

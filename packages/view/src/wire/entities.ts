@@ -171,6 +171,8 @@ export interface QuestionEntity {
   readonly afterDenial?: string | undefined;
   /** Words of the rule that may be saved. */
   readonly rule?: readonly string[] | undefined;
+  /** That rule keeps the sandbox. */
+  readonly keepsSandbox?: boolean | undefined;
   readonly decisions: readonly string[];
   /** Unix time, milliseconds. */
   readonly askedAt: number;
