@@ -105,10 +105,10 @@ why          rule ["git", "push"] (${file}:1) asks before this command: net é
     const plain = await run("execpolicy", "explain", "--approval-policy", "untrusted", "ls && make 'a b'");
     expect(plain.stdout).toMatch(/\n {2}ls\n {4}allowed {4}it is known to be safe\n/);
     expect(plain.stdout).toContain(
-      '\nrule to save prefix_rule(pattern=["make", "a b"], decision="allow", whole=True)\n',
+      '\nrule to save prefix_rule(pattern=["make", "a b"], decision="allow", whole=True, sandbox="keep")\n',
     );
     const dangerous = await run("execpolicy", "explain", "rm", "-rf", "/");
-    expect(dangerous.stdout).not.toContain("rule to save");
+    expect(dangerous.stdout).toContain('decision="allow", whole=True, sandbox="keep")\n');
   });
 
   it("takes several words as an argv, and prints JSON", async () => {
