@@ -2,6 +2,8 @@ import type {
   EndedBy,
   EnvPolicy,
   ExecGate,
+  ManagedNetwork,
+  NetworkDenial,
   ProcessOutcome,
   ProgramQuestion,
   ProgramReport,
@@ -21,6 +23,8 @@ export interface ExecBackend {
   readonly appliesEnvPolicy?: true;
   /** Takes `ProcessSpec.gate`. Whether this host can hold it shows with the first such start: see `ExecProcess.gate`. */
   readonly takesGate?: true;
+  /** Takes `ProcessSpec.network`, on a host with bubblewrap. */
+  readonly takesNetwork?: true;
   /** With `takesGate`: opens the gate. Resolves with why programs cannot be judged and compared here; undefined where they can. */
   openGate?(): Promise<string | undefined>;
   /** Whether `ProcessSpec.sandbox` can be applied here. Absent: it cannot, and such a start is an error. Never rejects. */
@@ -61,12 +65,29 @@ export interface ProcessSpec {
   sandbox?: Sandbox;
   /** Only for a backend with `takesGate`: rules for every program that the process starts. */
   gate?: ExecGate;
+  /**
+   * Only for a backend with `takesNetwork`, with `sandbox`: the process has a network with others of its scope and policy, instead of what the sandbox
+   * says of it. One that cannot be held is a StartError.
+   */
+  network?: NetworkSpec;
   /** Who is asked about programs that a rule of `gate` asks about; absent: they are refused. */
   programQuestions?: ProgramQuestions | undefined;
   /** The trace that the start belongs to. */
   trace?: TraceContext | undefined;
   /** Retention of its output; see `DEFAULT_LOG_LIMITS`. */
   log?: Partial<OutputLogLimits>;
+}
+
+/** The network of a process. */
+export interface NetworkSpec extends ManagedNetwork {
+  /** Processes share a network where this and the policy are equal. */
+  scope: string;
+}
+
+/** Connections that a process was not let to have; `omitted`: how many more. */
+export interface NetworkState {
+  readonly denied: readonly NetworkDenial[];
+  readonly omitted: number;
 }
 
 /** Who is asked about the programs of a process. */
@@ -104,6 +125,8 @@ export interface ExecProcess {
   readonly sandboxType?: SandboxType | undefined;
   /** What became of `ProcessSpec.gate`; absent without one. */
   readonly gate?: GateState | undefined;
+  /** What became of `ProcessSpec.network` so far; absent without one. */
+  readonly network?: NetworkState | undefined;
   /** An access that the sandbox denied, if known; final once the process has exited. */
   readonly denial?: SandboxDenial | undefined;
   /** The current state; final once it is not `running`. */

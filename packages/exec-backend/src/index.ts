@@ -23,6 +23,8 @@ export type {
   GateState,
   HostSandbox,
   InputWait,
+  NetworkSpec,
+  NetworkState,
   ProcessSignal,
   ProcessSpec,
   ProcessStdio,

@@ -1,6 +1,7 @@
 export { formatArgumentProblem, formatProblem, PARSE_CONTEXT } from "@codex/values/problem";
 export { CALL_VARIABLES } from "./call-variables.js";
 export { type ExecGate, execGateSchema, type OutsideProfile, type ProgramReport } from "./exec-gate.js";
+export { type ManagedNetwork, managedNetworkSchema, type NetworkDenial } from "./managed-network.js";
 export {
   ackSchema,
   type Capability,
@@ -53,7 +54,7 @@ export {
   parseWriteStdinRequest,
 } from "./parse.js";
 export { type RecordedOutput, recordedOutputSchema } from "./recorded-output.js";
-export { describePrograms } from "./render/exec-result.js";
+export { describeDeniedHosts, describePrograms } from "./render/exec-result.js";
 export { BYTES_PER_TOKEN, estimateTokens, renderOutcome, renderOutput } from "./render/output.js";
 export { presentResult, renderFailure, UNKNOWN_SESSION } from "./render/result.js";
 export {

@@ -174,6 +174,7 @@ export const capabilitySchema = z.enum([
   "clients",
   "exec_gate",
   "program_questions",
+  "managed_network",
 ]);
 /** What an executor may offer beyond the base messages; unknown names are ignored. */
 export type Capability = z.infer<typeof capabilitySchema>;

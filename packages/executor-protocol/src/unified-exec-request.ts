@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
 import { execGateSchema } from "./exec-gate.js";
+import { managedNetworkSchema } from "./managed-network.js";
 import { sandboxSchema } from "./sandbox.js";
 import { countSchema, keySchema, nullable, processIdSchema } from "./scalars.js";
 
@@ -108,6 +109,8 @@ export const execCommandRequestSchema = z.object({
   sandbox: z.optional(z.nullable(sandboxSchema)),
   /** Rules for every program that the command starts. Where this host cannot hold them, the result says so. */
   execGate: z.optional(execGateSchema),
+  /** The network of a command in a sandbox, instead of what that says of it. */
+  network: z.optional(managedNetworkSchema),
   idempotencyKey: z.optional(keySchema),
   /** Hard limit of the process, milliseconds; ends the session with `by: "timeout"`. */
   timeoutMs: z.optional(z.int().check(z.positive())),

@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
 import { programReportSchema } from "./exec-gate.js";
+import { networkDenialSchema } from "./managed-network.js";
 import { processOutcomeSchema } from "./outcome.js";
 import { countSchema, processIdSchema } from "./scalars.js";
 
@@ -79,6 +80,8 @@ export const unifiedExecResultSchema = z.object({
   shellStartup: z.optional(z.object({ kind: z.enum(["snapshot", "login"]), reason: z.optional(z.string()) })),
   /** Programs that the rules of `execGate` did not let run as they were called, since the last result; at most 64. */
   programs: z.optional(z.array(programReportSchema)),
+  /** Hosts that its managed network did not let it to, since the last result; at most 64. */
+  deniedHosts: z.optional(z.array(networkDenialSchema)),
   /** A safety bound of the executor that changed the request, one sentence each. */
   notices: z.optional(z.array(z.string())),
   shown: z.optional(shownSchema),

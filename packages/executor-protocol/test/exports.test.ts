@@ -21,6 +21,7 @@ test("pins the exported names", () => {
     "createTunnelPiece",
     "decodeOutputHead",
     "deliverTunnelMessage",
+    "describeDeniedHosts",
     "describePrograms",
     "encodeOutputHead",
     "endedBySchema",
@@ -43,6 +44,7 @@ test("pins the exported names", () => {
     "initializeResponseSchema",
     "listToolsRequestSchema",
     "listToolsResponseSchema",
+    "managedNetworkSchema",
     "omittedRangeSchema",
     "openExecGateRequestSchema",
     "openExecGateResponseSchema",
@@ -103,6 +105,7 @@ test("pins the values of the protocol", () => {
     clients: "clients",
     exec_gate: "exec_gate",
     program_questions: "program_questions",
+    managed_network: "managed_network",
   });
   expect(Object.keys(protocol.toolContractSchema.def.entries)).toEqual([
     "unified_exec.exec_command",

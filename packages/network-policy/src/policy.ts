@@ -18,7 +18,7 @@ export interface NetworkRule {
   pattern: string;
   decision: "allow" | "deny" | "ask";
   /** Where the rule stands, as `file:line`. */
-  source?: string;
+  source?: string | undefined;
 }
 
 /** A policy whose patterns are parsed. */

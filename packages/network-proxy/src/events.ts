@@ -79,7 +79,8 @@ export class EventCounter {
     this.#repeated.set(key, { event, count: 0 });
     const cancel = this.#clock.after(EVENT_WINDOW_MS, () => {
       this.#timers.delete(cancel);
-      this.#flush(key);
+      this.#pass(key);
+      this.#repeated.delete(key);
     });
     this.#timers.add(cancel);
   }
@@ -88,12 +89,20 @@ export class EventCounter {
   close(): void {
     for (const cancel of this.#timers) cancel();
     this.#timers.clear();
-    for (const key of [...this.#repeated.keys()]) this.#flush(key);
+    this.flush();
+    this.#repeated.clear();
   }
 
-  #flush(key: string): void {
+  /** Passes on what was counted so far. */
+  flush(): void {
+    for (const key of this.#repeated.keys()) this.#pass(key);
+  }
+
+  #pass(key: string): void {
     const repeated = this.#repeated.get(key);
-    this.#repeated.delete(key);
-    if (repeated !== undefined && repeated.count > 0) this.#listener({ ...repeated.event, count: repeated.count });
+    if (repeated === undefined || repeated.count === 0) return;
+    const { event, count } = repeated;
+    repeated.count = 0;
+    this.#listener({ ...event, count });
   }
 }

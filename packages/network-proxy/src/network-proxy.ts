@@ -88,6 +88,17 @@ export class NetworkProxy {
     this.#names.serve(socket);
   }
 
+  /** The loopback address at which the session's DNS puts a name, now and later; undefined for no name, or too many. */
+  findAddress(name: string): string | undefined {
+    const host = parseHost(name);
+    return host === undefined || host.address !== undefined ? undefined : this.#names.getAddress(host)?.join(".");
+  }
+
+  /** Passes on the events that were counted so far. */
+  flushEvents(): void {
+    this.#events.flush();
+  }
+
   /** Closes the connections of one client. */
   closeClient(client: string): void {
     for (const [socket, owner] of this.#connections) if (owner === client) socket.destroy();

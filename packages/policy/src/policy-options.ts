@@ -1,5 +1,6 @@
 import type { SandboxMode } from "@codex/executor-protocol";
 import type { ApprovalPolicy } from "./approval-policy.js";
+import type { NetworkOptions } from "./network.js";
 import type { SaveRule } from "./rule-book.js";
 import type { RulePolicy } from "./rules/policy.js";
 import type { SandboxSelector } from "./sandbox/sandbox-selector.js";
@@ -16,6 +17,11 @@ export interface PolicyOptions {
    * where it cannot, what is not known to be safe needs approval. `danger-full-access` means no sandbox.
    */
   sandbox?: SandboxMode | SandboxSelector;
+  /**
+   * The hosts that commands reach where their sandbox opens the network; an executor that cannot hold that runs none of them. Absent: they reach
+   * every host.
+   */
+  network?: NetworkOptions;
 }
 
 /** The same, ready for use. */

@@ -59,3 +59,10 @@ export const DENIAL_OUTPUT_BYTES = 64 * 1024;
 
 /** Bytes of a script that name its interpreter; the figure is Linux's. */
 export const MAX_SHEBANG_BYTES = 256;
+
+/** How long a network of a session is kept without a process, milliseconds: making one takes longer than joining it. */
+export const NETWORK_IDLE_MS = 60_000;
+/** Kinds of denied connections that one process is told of. */
+export const MAX_NETWORK_DENIALS = 64;
+/** Addresses and ports of one network at which hosts are reached by their names. */
+export const MAX_NETWORK_PLACES = 256;

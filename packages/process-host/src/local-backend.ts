@@ -18,6 +18,7 @@ import { watchFamily } from "./ending/watch-family.js";
 import { createGuard, type Guard } from "./guard/guard.js";
 import { openGuard } from "./guard/guard-process.js";
 import { type LocalContext, type LocalProcess, startLocalProcess } from "./local-process.js";
+import type { SessionNetworks } from "./network/session-networks.js";
 import { type FirstProcess, PidSequence } from "./proc/pid-sequence.js";
 import { createProcessTelemetry } from "./process-telemetry.js";
 import { createReclaim } from "./reclaim.js";
@@ -100,9 +101,18 @@ export function createLocalBackend(options: LocalBackendOptions = {}): ExecBacke
     gate = undefined;
     await failed.close();
   };
+  let networks: Promise<SessionNetworks> | undefined;
+  // It is loaded for the hosts that use it.
+  const openNetworks = () => {
+    networks ??= import("./network/session-networks.js").then(
+      ({ SessionNetworks }) => new SessionNetworks(sandbox, process.env),
+    );
+    return networks;
+  };
   const context: LocalContext = {
     native,
     gate: { open: openGate, drop: dropGate },
+    openNetworks,
     guard,
     marks,
     pids,
@@ -149,11 +159,13 @@ export function createLocalBackend(options: LocalBackendOptions = {}): ExecBacke
     marks.release();
     const opened = await gate;
     if (opened !== undefined && !("missing" in opened)) await opened.close();
+    await (await networks)?.close();
     guard.close();
     reclaim?.close();
   };
   return {
     takesGate: true,
+    takesNetwork: true,
     async openGate() {
       const opened = await openGate();
       if ("missing" in opened) return opened.missing;

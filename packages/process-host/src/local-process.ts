@@ -3,6 +3,8 @@ import {
   type GateState,
   type InputWait,
   MAX_WRITE_BYTES,
+  type NetworkSpec,
+  type NetworkState,
   type OutputLog,
   ProcessError,
   type ProcessSignal,
@@ -11,6 +13,7 @@ import {
   type SandboxDenial,
   type SandboxType,
   type SentSignal,
+  StartError,
   type TerminateOptions,
   type TerminationReceipt,
   WriteError,
@@ -26,6 +29,7 @@ import { createSandboxTarget, GroupTarget, type SignalTarget } from "./ending/si
 import { terminateFamily } from "./ending/terminate.js";
 import type { Guard } from "./guard/guard.js";
 import { guardGroup, guardPlaceholders } from "./guard/guard-process.js";
+import type { JoinedNetwork, SessionNetworks } from "./network/session-networks.js";
 import { getInputDirectory, getInputWait } from "./proc/input-wait.js";
 import type { FirstProcess, PidSequence } from "./proc/pid-sequence.js";
 import { type SandboxedExit, settleSandboxedExit } from "./sandboxed-exit.js";
@@ -49,6 +53,7 @@ export interface LocalContext {
   pids: PidSequence;
   sandbox: CommandSandbox;
   gate: HostGate;
+  openNetworks(): Promise<Pick<SessionNetworks, "join">>;
   outputBytes: Counter;
   onExit(): void;
   /** Called when a process is disposed of. `heldBytes`: its output in memory. */
@@ -59,11 +64,14 @@ export interface LocalContext {
 
 /** Starts a process in a session of its own. @throws StartError */
 export async function startLocalProcess(spec: ProcessSpec, file: string, context: LocalContext): Promise<LocalProcess> {
-  let wrapped = await wrapSpec(spec, file, context.sandbox);
+  const joined = spec.network === undefined ? undefined : await joinNetwork(spec, spec.network, context);
+  const env = joined === undefined ? spec.env : { ...spec.env, ...joined.variables };
+  let wrapped: WrappedCommand | undefined;
   try {
-    wrapped = guardPlaceholders(wrapped, context.guard);
-    return await startWrapped(spec, file, wrapped, context);
+    wrapped = guardPlaceholders(await wrapSpec({ ...spec, env }, file, joined, context.sandbox), context.guard);
+    return await startWrapped({ ...spec, env }, file, { wrapped, joined }, context);
   } catch (error) {
+    joined?.leave();
     if (wrapped !== undefined) context.onRelease(wrapped.release());
     throw error;
   } finally {
@@ -71,18 +79,29 @@ export async function startLocalProcess(spec: ProcessSpec, file: string, context
   }
 }
 
+/** @throws StartError for a network that cannot be held */
+async function joinNetwork(spec: ProcessSpec, network: NetworkSpec, context: LocalContext): Promise<JoinedNetwork> {
+  if (spec.sandbox === undefined) throw new StartError("sandbox_invalid", "a managed network needs a sandbox");
+  return (await context.openNetworks()).join(network);
+}
+
 /** @throws StartError for a sandbox that cannot be set up */
-async function wrapSpec(spec: ProcessSpec, file: string, sandbox: CommandSandbox): Promise<WrappedCommand | undefined> {
+async function wrapSpec(
+  spec: ProcessSpec,
+  file: string,
+  joined: JoinedNetwork | undefined,
+  sandbox: CommandSandbox,
+): Promise<WrappedCommand | undefined> {
   if (spec.sandbox === undefined) return undefined;
   const session = spec.stdio.kind === "pty" ? "terminal" : "new";
   const { argv, arg0, cwd, env } = spec;
-  return sandbox.wrap({ argv, file, cwd, env, session, ...defined({ arg0 }) }, spec.sandbox);
+  return sandbox.wrap({ argv, file, cwd, env, session, ...defined({ arg0 }) }, spec.sandbox, joined?.network);
 }
 
 async function startWrapped(
   spec: ProcessSpec,
   file: string,
-  wrapped: WrappedCommand | undefined,
+  { wrapped, joined }: { wrapped: WrappedCommand | undefined; joined: JoinedNetwork | undefined },
   context: LocalContext,
 ): Promise<LocalProcess> {
   const { native, marks, pids, guard } = context;
@@ -96,12 +115,18 @@ async function startWrapped(
   };
   const { sandbox, onRelease } = context;
   const start: Start = { marks: familyMarks, startedBefore: pids.started, startedAt: performance.now() };
-  const gate = await openProcessGate(spec, mark, wrapped, context.gate, { sandbox, guard, nextMark, onRelease });
+  const gate = await openProcessGate(spec, mark, wrapped, context.gate, {
+    sandbox,
+    guard,
+    nextMark,
+    onRelease,
+    joined,
+  });
   const markStart = <T>(spawn: () => T) => (native.marks === undefined ? spawn() : native.marks.give(mark, spawn));
   try {
     const launched = await launch(spec, file, { native, record, markStart, wrapped, spawnGated: gate?.spawn });
     guardGroup(launched.pid, guard);
-    return new LocalChild(spec.stdio, { start, wrapped, gate, record, launched }, context);
+    return new LocalChild(spec.stdio, { start, wrapped, joined, gate, record, launched }, context);
   } catch (error) {
     gate?.end();
     throw error;
@@ -122,6 +147,7 @@ interface Start {
 interface Started {
   start: Start;
   wrapped: WrappedCommand | undefined;
+  joined: JoinedNetwork | undefined;
   gate: ProcessGate | undefined;
   record: ProcessRecord;
   launched: Launched;
@@ -142,6 +168,7 @@ class LocalChild implements LocalProcess {
   readonly #record: ProcessRecord;
   readonly #target: SignalTarget;
   readonly #gate: ProcessGate | undefined;
+  readonly #joined: JoinedNetwork | undefined;
   #resolveExited: ((outcome: ProcessOutcome) => void) | undefined;
   /** Undefined once it has ended. */
   #wrapped: WrappedCommand | undefined;
@@ -159,13 +186,14 @@ class LocalChild implements LocalProcess {
   #groupGone = false;
   #disposed = false;
 
-  constructor(stdio: ProcessStdio, { start, wrapped, gate, record, launched }: Started, context: LocalContext) {
+  constructor(stdio: ProcessStdio, { start, wrapped, joined, gate, record, launched }: Started, context: LocalContext) {
     const { pid } = launched;
     this.#context = context;
     this.#stdio = stdio;
     this.#start = start;
     this.#wrapped = wrapped;
     this.#gate = gate;
+    this.#joined = joined;
     this.#record = record;
     this.#stdin = launched.stdin;
     this.#resize = launched.resize;
@@ -210,6 +238,10 @@ class LocalChild implements LocalProcess {
 
   get gate(): GateState | undefined {
     return this.#gate?.state;
+  }
+
+  get network(): NetworkState | undefined {
+    return this.#joined?.state;
   }
 
   async write(bytes: Uint8Array): Promise<void> {
@@ -315,6 +347,7 @@ class LocalChild implements LocalProcess {
     if (this.#groupGone) return;
     this.#groupGone = true;
     this.#gate?.end();
+    this.#joined?.leave();
     this.#context.guard.remove(this.pid);
     if (this.#init !== undefined) this.#context.guard.removeProcess(this.#init);
   }

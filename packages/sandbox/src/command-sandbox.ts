@@ -6,7 +6,9 @@ import { PathsChangedError } from "./bubblewrap/open-sources.js";
 import { createPlaceholders } from "./bubblewrap/placeholder.js";
 import { checkBubblewrap, isProbablyUsable, type Preflight } from "./bubblewrap/preflight.js";
 import { wrapWithBubblewrap } from "./bubblewrap/wrap-command.js";
+import { findSystemProgram } from "./find-system-program.js";
 import { MAX_RESOLVE_TRIES } from "./limits.js";
+import { type NetworkPlace, openSessionNetwork, type SessionNetwork } from "./network/session-network.js";
 import { createHostFiles, type HostFiles } from "./profile/host-files.js";
 import { createPatternSearch } from "./profile/pattern-search.js";
 import { isUnlimited, type SandboxProfile } from "./profile/profile.js";
@@ -29,9 +31,15 @@ export interface CommandSandbox {
   resolve(sandbox: Sandbox, found?: FoundPatterns): SandboxProfile;
   /**
    * What to spawn in place of the command; undefined where the sandbox restricts nothing: the command may run unchanged.
+   * @param network where the command runs instead of what the sandbox says of the network; see `openNetwork`
    * @throws StartError `sandbox_unavailable`, `sandbox_invalid`: it must not run
    */
-  wrap(command: SandboxableCommand, sandbox: Sandbox): Promise<WrappedCommand | undefined>;
+  wrap(command: SandboxableCommand, sandbox: Sandbox, network?: SessionNetwork): Promise<WrappedCommand | undefined>;
+  /**
+   * Makes a network for commands; at `places` they reach hosts by their names, without a proxy.
+   * @throws StartError `sandbox_unavailable` where this host cannot
+   */
+  openNetwork(places: readonly NetworkPlace[]): Promise<SessionNetwork>;
 }
 
 /** The collaborators of `createCommandSandbox`, each with its default. */
@@ -83,18 +91,31 @@ export function createCommandSandbox({
     isLikely: () => platform === "darwin" || (platform === "linux" && isProbablyUsable()),
     search,
     resolve: (sandbox, found) => resolveProfile(sandbox, files, found),
-    async wrap(command, sandbox) {
-      const profile = resolveProfile(sandbox, files, await search(sandbox));
-      if (isUnlimited(profile)) return undefined;
+    async openNetwork(places) {
+      if (platform !== "linux") throw unavailable(`there is no network of its own for commands on \`${platform}\``);
+      const found = await check();
+      if (found.kind === "missing") throw unavailable(found.problem);
+      const [nsenter, shell] = [findSystemProgram("nsenter"), findSystemProgram("sh")];
+      if (nsenter === undefined || shell === undefined)
+        throw unavailable(
+          "the program `nsenter` (util-linux) is missing, which runs a command in a network of its own",
+        );
+      return openSessionNetwork({ bubblewrap: found.bubblewrap, nsenter, shell, places });
+    },
+    async wrap(command, sandbox, network) {
+      const resolve = async () => withNetwork(resolveProfile(sandbox, files, await search(sandbox)), network);
+      const profile = await resolve();
+      if (network === undefined && isUnlimited(profile)) return undefined;
       if (platform === "darwin") return wrapWithSeatbelt(command, profile, files);
       if (platform !== "linux") throw unavailable(`there is no sandbox for \`${platform}\``);
       const found = await check();
       if (found.kind === "missing") throw unavailable(found.problem);
       for (let tries = 1; ; tries += 1) {
         try {
-          const current = tries === 1 ? profile : resolveProfile(sandbox, files, await search(sandbox));
+          const current = tries === 1 ? profile : await resolve();
           const held = command.rechecked ? current : await withoutHanging(mirrorClosed(current, files), mounts);
-          return await wrapWithBubblewrap(command, held, { native, files, mounts, placeholders, takeTurn, ...found });
+          const host = { native, files, mounts, placeholders, takeTurn, network, ...found };
+          return await wrapWithBubblewrap(command, held, host);
         } catch (error) {
           if (!(error instanceof PathsChangedError) || tries >= MAX_RESOLVE_TRIES) throw error;
         }
@@ -102,6 +123,10 @@ export function createCommandSandbox({
     },
   };
 }
+
+/** In a network of its own a command may use all of it. */
+const withNetwork = (profile: SandboxProfile, network: SessionNetwork | undefined): SandboxProfile =>
+  network === undefined ? profile : { ...profile, network: "enabled" };
 
 /** One holder at a time, in the order of the calls; each resolves with an idempotent function that ends its turn. */
 function createTurns(): () => Promise<() => void> {

@@ -1,6 +1,6 @@
 import type { AgentEvent, CommandDetails, FileChange, ThreadItem, Usage } from "@codex/agent";
 import type { Clock } from "@codex/clock";
-import { describePrograms } from "@codex/executor-protocol";
+import { describeDeniedHosts, describePrograms } from "@codex/executor-protocol";
 import { visibleText } from "@codex/policy/display";
 import { cutEnd } from "@codex/values";
 import { KEPT_LINE_CHARS, SHOWN_INPUT_CHARS } from "../limits.js";
@@ -98,7 +98,7 @@ class TextView implements TurnView {
     // With several running commands, name the one that ended.
     const which = this.#began.size > 1 || !this.#began.has(item.id) ? `${visibleText(item.command)}: ` : "";
     const text = `${this.#status(item, `${which}${this.#describeEnd(item)}`)}${output === "" ? "" : `\n${output}`}`;
-    const stopped = describePrograms(item.programs).map(visibleText);
+    const stopped = [...describePrograms(item.programs), ...describeDeniedHosts(item.deniedHosts)].map(visibleText);
     const denied = item.sandboxDenial === undefined ? [] : [`sandbox: ${visibleText(item.sandboxDenial.reason)}`];
     return [text, ...stopped, ...denied].join("\n");
   }

@@ -1,4 +1,4 @@
-import type { ProcessOutcome, ProgramReport } from "@codex/executor-protocol";
+import type { NetworkDenial, ProcessOutcome, ProgramReport } from "@codex/executor-protocol";
 import type { CallDecision } from "@codex/orchestrator";
 
 /** `declined`: refused by policy or a person; nothing was run. */
@@ -62,6 +62,8 @@ export interface CommandDetails extends DecisionDetails {
   readonly decision?: { readonly kind: "forbidden" | "denied" | "cancelled" | "error"; readonly reason: string };
   /** Programs that it did not start, or not as a rule says. Absent if there are none. */
   readonly programs?: readonly ProgramReport[];
+  /** Hosts that its managed network did not let it to. */
+  readonly deniedHosts?: readonly NetworkDenial[];
   /** The sandbox denied an access; `certain` is false when inferred from the output. */
   readonly sandboxDenial?: { readonly certain: boolean; readonly reason: string };
 }

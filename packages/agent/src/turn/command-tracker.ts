@@ -151,11 +151,11 @@ export class CommandTracker {
       return;
     }
     if (tracked.sessionId !== undefined) this.#sessions.delete(tracked.sessionId);
-    const { exitCode, outcome, sandboxDenial, programs } = structured;
+    const { exitCode, outcome, sandboxDenial, programs, deniedHosts } = structured;
     await this.#complete(tracked, exitCode === 0 ? "completed" : "failed", {
       exitCode,
       outcome,
-      ...defined({ sandboxDenial, programs }),
+      ...defined({ sandboxDenial, programs, deniedHosts }),
     });
   }
 
@@ -202,7 +202,7 @@ export interface TrackedCall {
 }
 
 type Ending = Pick<CommandDetails, "exitCode" | "outcome"> &
-  Partial<Pick<CommandDetails, "decision" | "sandboxDenial" | "programs" | "shownCommand" | "cwd">>;
+  Partial<Pick<CommandDetails, "decision" | "sandboxDenial" | "programs" | "deniedHosts" | "shownCommand" | "cwd">>;
 
 const isExecResult = (structured: AnyStructured): structured is UnifiedExecResult =>
   "outcome" in structured && "range" in structured && "chunkId" in structured;

@@ -178,12 +178,13 @@ function isRestricted({ sandbox }: ProcessSpec): boolean {
 }
 
 function toRequest(processId: string, spec: ProcessSpec) {
-  const { argv, arg0, cwd, env, envPolicy, stdio, sandbox, log: _log, trace: _trace, gate, ...more } = spec;
+  const { argv, arg0, cwd, env, envPolicy, stdio, sandbox, log: _log, trace: _trace, gate, network, ...more } = spec;
   const { programQuestions: _questions, ...others } = more; // of the gate
   // Does not compile when a spec gains a member: it has to be sent or refused, never left out.
   others satisfies Record<string, never>;
   if (gate !== undefined)
     throw new StartError("os_error", "an exec-server cannot hold rules for the programs of a command");
+  if (network !== undefined) throw new StartError("os_error", "an exec-server cannot hold the network of a command");
   return {
     processId,
     argv,

@@ -1,5 +1,6 @@
 import { quote } from "@codex/values";
 import type { ProgramReport } from "../exec-gate.js";
+import type { NetworkDenial } from "../managed-network.js";
 import type { UnifiedExecResult } from "../unified-exec-result.js";
 import { renderGone, renderOutcome } from "./output.js";
 
@@ -13,6 +14,7 @@ export function renderExecResult(result: UnifiedExecResult, output: string): str
     `Original token count: ${originalTokenCount}`,
     ...listNotices(result).map((notice) => `Note: ${notice}`),
     ...describePrograms(result.programs),
+    ...describeDeniedHosts(result.deniedHosts),
     "Output:",
   ];
   return `${lines.join("\n")}\n${renderCut(result)}${output}`;
@@ -20,6 +22,35 @@ export function renderExecResult(result: UnifiedExecResult, output: string): str
 
 /** A line for each program that did not simply run in its sandbox. */
 export const describePrograms = (programs: readonly ProgramReport[] = []): string[] => programs.map(describeProgram);
+
+/** A line for each host that a command was not let to. */
+export const describeDeniedHosts = (hosts: readonly NetworkDenial[] = []): string[] => hosts.map(describeDeniedHost);
+
+/** `Network: api.example:443 denied 3 times (not_allowed: no rule allows it)`. */
+function describeDeniedHost({ host, port, reason, rule, count }: NetworkDenial): string {
+  const place = rule?.source === undefined ? "" : ` (${rule.source})`;
+  const why = rule === undefined ? (DENY_REASONS[reason] ?? reason) : `rule ${quote(rule.pattern)}${place}`;
+  const times = count === 1 ? "" : ` ${count} times`;
+  const name = host.includes(":") ? `[${host}]` : host;
+  return `Network: ${quote(`${name}:${port}`)} ${FAILED.has(reason) ? "not reached" : "denied"}${times} (${why})`;
+}
+
+/** Why there was no connection although it was allowed. */
+const FAILED: ReadonlySet<string> = new Set(["unresolvable", "unreachable", "timeout"]);
+
+const DENY_REASONS: Readonly<Record<string, string>> = {
+  not_allowed: "no rule allows it",
+  not_allowed_local: "it is an address of a private network or of this host, which no rule opens",
+  method_not_allowed: "only GET, HEAD and OPTIONS of plain HTTP are allowed",
+  mitm_required: "only plain HTTP is allowed, whose method can be seen",
+  malformed: "it is no host with a port",
+  sni_mismatch: "its TLS handshake names another host",
+  unix_socket_unsupported: "Unix sockets are not reached through the proxy",
+  too_many_connections: "too many connections are open",
+  unresolvable: "its name was not found",
+  unreachable: "it did not accept the connection",
+  timeout: "it did not answer in time",
+};
 
 /** `Refused: curl https://example.com (rule ["curl"] (default.rules:3))`. */
 function describeProgram({ program, argv, decision, reason, rule, times, ...report }: ProgramReport): string {

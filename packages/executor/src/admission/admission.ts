@@ -45,7 +45,7 @@ export function createAdmission({ backend, ceiling, approvals }: AdmissionOption
       if (unapproved !== undefined) return unapproved;
       const refusal = findNoSandbox(request) ?? (await findUnsupported(request, getSupport));
       if (refusal !== undefined) return `${refusal}; the command was not run`;
-      const excess = await ceiling?.findExcess(request);
+      const excess = await ceiling?.findExcess(withReach(request));
       if (excess !== undefined) return `this executor does not allow it: ${excess}; the command was not run`;
       const unusable = approvals.bind(request);
       return unusable === undefined ? undefined : `${unusable}; the command was not run`;
@@ -61,6 +61,13 @@ export function createAdmission({ backend, ceiling, approvals }: AdmissionOption
       return { ...gate, rules: await Promise.all(gate.rules.map(limit)) };
     },
   };
+}
+
+/** Hosts that a managed network reaches are reached by the command. */
+function withReach(request: ExecCommandRequest): ExecCommandRequest {
+  const { sandbox, network } = request;
+  if (network === undefined || sandbox?.permissions.type !== "managed") return request;
+  return { ...request, sandbox: { ...sandbox, permissions: { ...sandbox.permissions, network: "enabled" } } };
 }
 
 const NO_SUPPORT: HostSandbox = { kind: "none", problem: "the host where it runs commands has no sandbox" };
@@ -82,9 +89,12 @@ function findNoSandbox({ sandbox, sandboxPermissions, execApprovalRequirement }:
 }
 
 /** A sandbox that cannot be enforced is refused; the command never runs without it. */
-async function findUnsupported({ sandbox }: ExecCommandRequest, getSupport: () => Promise<HostSandbox>) {
-  if (sandbox === undefined || sandbox === null || sandbox.permissions.type === "disabled") return undefined;
+async function findUnsupported({ sandbox, network }: ExecCommandRequest, getSupport: () => Promise<HostSandbox>) {
+  if (sandbox === undefined || sandbox === null || sandbox.permissions.type === "disabled") {
+    return network === undefined ? undefined : "the request has a managed network, which only a sandbox can hold";
+  }
   const { kind, problem } = await getSupport();
+  if (kind === "seatbelt" && network !== undefined) return "a managed network cannot be held on macOS yet";
   if (kind !== "none") return undefined;
   return `the request names a sandbox, which this executor cannot apply${problem === undefined ? "" : `: ${problem}`}`;
 }

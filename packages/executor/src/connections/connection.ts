@@ -303,6 +303,7 @@ export class Connection {
         ...(this.tunnels.isOffered ? ["exec_server"] : []),
         ...(this.#backend.takesGate ? ["exec_gate"] : []),
         ...(this.#backend.takesGate && answersPrograms ? ["program_questions"] : []),
+        ...(this.#backend.takesNetwork && host.sandbox?.kind === "bubblewrap" ? ["managed_network"] : []),
       ],
       host,
       ...(flowControl ? { ackBytes } : {}),

@@ -2,6 +2,7 @@ import type { Clock } from "@codex/clock";
 import { getExitCode, type SandboxDenial } from "@codex/exec-backend";
 import {
   estimateTokens,
+  type NetworkDenial,
   type ProgramReport,
   type ToolCallOutcome,
   type UnifiedExecResult,
@@ -64,9 +65,9 @@ export async function waitForResult(session: Session, poll: Poll, context: Resul
     await follower?.finish(to);
     const budget = { bytes: bounds.budgetBytes, countedBytes: context.limits.countedBytes };
     const slice = await readSlice(log, { from: session.cursor, to }, budget);
-    const programs = session.untoldPrograms;
+    const [programs, hosts] = [session.untoldPrograms, session.untoldHosts];
     session.noteResult({ to, state, isCut: slice.omitted.some(({ reason }) => reason === "budget") });
-    const told = { state, slice, notices, startedAt: poll.startedAt, waitEnded, programs };
+    const told = { state, slice, notices, startedAt: poll.startedAt, waitEnded, programs, hosts };
     return createResult(session, told, context);
   } finally {
     await follower?.stop();
@@ -81,7 +82,11 @@ export function createEmptyResult(
 ): ToolCallOutcome {
   const at = session.cursor;
   const slice: Slice = { range: { from: at, to: at }, chunks: [], omitted: [], lines: undefined };
-  return createResult(session, { state: session.state, slice, notices, startedAt, waitEnded, programs: [] }, context);
+  return createResult(
+    session,
+    { state: session.state, slice, notices, startedAt, waitEnded, programs: [], hosts: [] },
+    context,
+  );
 }
 
 /** The result of a command that may or may not have been started. */
@@ -108,6 +113,7 @@ function createResult(
     startedAt: number;
     waitEnded: WaitEnded;
     programs: readonly ProgramReport[];
+    hosts: readonly NetworkDenial[];
   },
   { clock, ids }: ResultContext,
 ): ToolCallOutcome {
@@ -118,7 +124,14 @@ function createResult(
   const { endNote } = session;
   const ended = outcome.kind === "running" || endNote === undefined ? [] : [endNote];
   const waiting = session.questions.waiting.map((program) => `waiting for permission: ${quote(program)}`);
-  const notices = [...poll.notices, ...waiting, ...describeGate(session), ...describeDenial(denial), ...ended];
+  const notices = [
+    ...poll.notices,
+    ...waiting,
+    ...describeGate(session),
+    ...describeNetwork(session),
+    ...describeDenial(denial),
+    ...ended,
+  ];
   const structured: UnifiedExecResult = {
     chunkId: ids.chunk(),
     wallTimeSeconds: Math.max(0, clock.now() - poll.startedAt) / 1000,
@@ -135,6 +148,7 @@ function createResult(
     waitEnded: poll.waitEnded,
     ...defined({ shellStartup: session.startup }),
     ...(poll.programs.length === 0 ? {} : { programs: [...poll.programs] }),
+    ...(poll.hosts.length === 0 ? {} : { deniedHosts: [...poll.hosts] }),
     ...(notices.length === 0 ? {} : { notices }),
     shown: {
       // Only where there is more of it to read.
@@ -167,6 +181,12 @@ function describeGate({ process, isEstablished, state }: Session): string[] {
   }
   if (gate.omitted === 0 || state.outcome.kind === "running") return [];
   return [`${gate.omitted} more programs did not run as they were called`];
+}
+
+/** Told with the last result. */
+function describeNetwork({ process: { network }, state }: Session): string[] {
+  if (network === undefined || network.omitted === 0 || state.outcome.kind === "running") return [];
+  return [`${network.omitted} more connections were not made: to other hosts, which are not listed`];
 }
 
 /** A guess is reported as one. */

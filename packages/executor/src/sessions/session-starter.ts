@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import type { Clock } from "@codex/clock";
 import type { ExecBackend, ProcessSpec, ProcessStdio } from "@codex/exec-backend";
 import { createEnvironment, StartError, UnknownStartError } from "@codex/exec-backend";
@@ -37,6 +38,8 @@ export class UnknownStart extends Error {
 export class SessionStarter {
   readonly #options: SessionStarterOptions;
   readonly #shellStartups: ShellStartups;
+  /** Of its managed networks. */
+  readonly #scope = randomUUID();
   /** Gives up each start that waits for its host. */
   readonly #waiting = new Set<AbortController>();
   #isClosed = false;
@@ -108,8 +111,12 @@ export class SessionStarter {
     if (request.execGate !== undefined && !backend.takesGate) {
       throw new ToolError("the rules for programs cannot be held on this host; the command was not run");
     }
-    const gate = defined({ gate: request.execGate });
-    const requested: ProcessSpec = { argv, cwd, ...environment, ...sandboxed, ...gate, ...given };
+    if (request.network !== undefined && !backend.takesNetwork) {
+      throw new ToolError("a managed network cannot be held on this host; the command was not run");
+    }
+    const network = request.network && { ...request.network, scope: this.#scope };
+    const held = defined({ gate: request.execGate, network });
+    const requested: ProcessSpec = { argv, cwd, ...environment, ...sandboxed, ...held, ...given };
     const { spec, note } = await this.#shellStartups.apply(request, requested);
     const cancelled = this.#delayAbort(signal);
     try {

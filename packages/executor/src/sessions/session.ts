@@ -1,6 +1,6 @@
 import type { Clock } from "@codex/clock";
 import { DEFAULT_TERMINAL_SIZE, type ExecProcess, type LogHold, type ProcessStdio } from "@codex/exec-backend";
-import type { ProcessOutcome, ProgramReport, TerminalSize, WhenFull } from "@codex/executor-protocol";
+import type { NetworkDenial, ProcessOutcome, ProgramReport, TerminalSize, WhenFull } from "@codex/executor-protocol";
 import { LiveOutputSender, type LiveReceiver } from "../output/live-output.js";
 import { explainMissing, type Retention } from "../output/retention.js";
 import { SizeHistory } from "../screen/size-history.js";
@@ -58,7 +58,16 @@ export class Session {
   readonly questions: SessionQuestions;
   #phase: Phase = { kind: "running" };
   /** What results have reported. */
-  #reported = { cursor: 0, end: 0, outcome: false, wasCut: false, programs: 0, programsBefore: 0 };
+  #reported = {
+    cursor: 0,
+    end: 0,
+    outcome: false,
+    wasCut: false,
+    programs: 0,
+    programsBefore: 0,
+    denied: NONE,
+    deniedBefore: NONE,
+  };
   #ending: { readonly note: string; readonly timedOut: boolean } | undefined;
   #isFollowed = false;
   #users = 0;
@@ -175,20 +184,34 @@ export class Session {
     return this.process.gate?.kind === "held" ? this.process.gate.reports : [];
   }
 
+  /** Hosts that it was not let to, and that no result has told, or not how often. */
+  get untoldHosts(): readonly NetworkDenial[] {
+    const { denied } = this.#reported;
+    return this.#denied.flatMap((denial) => {
+      const count = denial.count - (denied.get(keyOf(denial)) ?? 0);
+      return count === 0 ? [] : [{ ...denial, count }];
+    });
+  }
+
+  get #denied(): readonly NetworkDenial[] {
+    return this.process.network?.denied ?? [];
+  }
+
   /** A result covers its output up to `to`, and this state. `isCut`: not all of it was returned. */
   noteResult({ to, state, isCut }: { to: number; state: SessionState; isCut: boolean }): void {
-    const { outcome, wasCut, programs: programsBefore } = this.#reported;
+    const { outcome, wasCut, programs: programsBefore, denied: deniedBefore } = this.#reported;
     const isEnd = state.outcome.kind !== "running";
     const covered = { cursor: to, end: state.end, outcome: outcome || isEnd, wasCut: wasCut || isCut };
-    this.#reported = { ...covered, programs: this.#programs.length, programsBefore };
+    const denied = new Map(this.#denied.map((denial) => [keyOf(denial), denial.count]));
+    this.#reported = { ...covered, programs: this.#programs.length, programsBefore, denied, deniedBefore };
     this.release();
   }
 
   /** The result that covered its output up to `to` was not received. False if there is a later one. */
   takeBackResult({ from, to }: { from: number; to: number }): boolean {
     if (this.cursor !== to) return false;
-    const { programsBefore: programs } = this.#reported;
-    this.#reported = { ...this.#reported, cursor: from, outcome: false, programs };
+    const { programsBefore: programs, deniedBefore: denied } = this.#reported;
+    this.#reported = { ...this.#reported, cursor: from, outcome: false, programs, denied };
     return true;
   }
 
@@ -281,3 +304,8 @@ export class Session {
     for (const listener of [...this.#listeners]) listener();
   }
 }
+
+const NONE: ReadonlyMap<string, number> = new Map();
+
+const keyOf = ({ host, port, protocol, reason }: NetworkDenial): string =>
+  JSON.stringify([host, port, protocol, reason]);

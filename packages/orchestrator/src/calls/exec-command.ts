@@ -64,7 +64,7 @@ async function sendDecided(
     ...request,
     execApprovalRequirement: { skip: { bypassSandbox, proposedExecPolicyAmendment: proposedAmendment } },
     ...("sandbox" in terms ? { sandbox: terms.sandbox } : {}),
-    ...defined({ execGate: terms.execGate }),
+    ...defined({ execGate: terms.execGate, network: terms.network }),
     ...(executor.initialized && approval !== undefined ? { approvalId: approval.id } : {}),
   });
   const refused = findChange(executor, { request, host }, approval, wireArguments);

@@ -136,7 +136,7 @@ const toWire = ({ judged, argv }: ResolvedProgram, { terms, approval }: Allowed<
       },
     },
     ...("sandbox" in terms ? { sandbox: terms.sandbox } : {}),
-    ...defined({ execGate: terms.execGate }),
+    ...defined({ execGate: terms.execGate, network: terms.network }),
     ...(approval === undefined ? {} : { approvalId: approval.id }),
   });
 

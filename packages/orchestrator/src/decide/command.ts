@@ -1,4 +1,4 @@
-import type { ExecGate, Sandbox } from "@codex/executor-protocol";
+import type { ExecGate, ManagedNetwork, Sandbox } from "@codex/executor-protocol";
 import {
   type AnalyzedCommand,
   analyzeCommand,
@@ -39,6 +39,8 @@ export interface CommandTerms {
   readonly command: AnalyzedCommand;
   /** Rules for every program that it starts; absent without any, and where the executor does not take them. */
   readonly execGate?: ExecGate;
+  /** What it may reach; absent: what its sandbox says of the network. */
+  readonly network?: ManagedNetwork;
 }
 
 /** Evaluates policy and rules, and chooses the sandbox. */
@@ -76,7 +78,9 @@ export async function evaluateCommand(
     (requirement.kind === "skip" ? requirement.bypassSandbox : request.sandboxPermissions === "require_escalated");
   const chosen = chooseSandbox(executor, resolved, bypassSandbox, policy);
   if (chosen.kind === "refused") return { ...evaluated, outcome: unavailable(chosen.reason) };
-  const sandbox = "sandbox" in chosen ? { sandbox: chosen.sandbox } : {};
+  const managed = chooseNetwork(executor, chosen.sandbox, policy, book);
+  if ("refused" in managed) return { ...evaluated, outcome: unavailable(managed.refused) };
+  const sandbox = "sandbox" in chosen ? { sandbox: chosen.sandbox, ...managed } : {};
   const isHeld = held !== undefined;
   const gate = chooseGate(
     { executor, isHeld, isSandboxed: isSandboxed && !bypassSandbox },
@@ -97,6 +101,28 @@ function evaluateHeld(command: AnalyzedCommand, context: RequirementContext): Re
   if (context.sandboxPermissions === "require_escalated") return undefined;
   const requirement = evaluateRequirement(command, { ...context, isHeld: true });
   return requirement.kind === "skip" && requirement.bypassSandbox ? undefined : requirement;
+}
+
+/**
+ * What a command reaches where its sandbox opens the network to it and the policy says to whom. Its sandbox is then sent closed: one that does not know
+ * the member reaches nothing.
+ */
+function chooseNetwork(
+  executor: Selected["executor"],
+  sandbox: Sandbox | null | undefined,
+  { network }: Policy,
+  rules: RuleBook,
+): { sandbox?: Sandbox; network?: ManagedNetwork } | { refused: string } {
+  if (network === undefined || sandbox === undefined || sandbox === null) return {};
+  const { permissions } = sandbox;
+  if (permissions.type !== "managed" || permissions.network !== "enabled") return {};
+  if (!executor.can("managed_network")) {
+    return {
+      refused: `executor \`${executor.name}\` cannot hold which hosts a command reaches; the network has to be closed to it`,
+    };
+  }
+  const closed: Sandbox = { ...sandbox, permissions: { ...permissions, network: "restricted" } };
+  return { sandbox: closed, network: rules.networkFor(network) };
 }
 
 /** Where a command would run. `isHeld`: its text was decided about as one whose programs are judged when they start. */

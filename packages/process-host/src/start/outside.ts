@@ -11,6 +11,7 @@ import { widenSandbox } from "@codex/permissions";
 import type { CommandSandbox, WrappedCommand } from "@codex/sandbox";
 import type { Guard } from "../guard/guard.js";
 import { guardPlaceholders } from "../guard/guard-process.js";
+import type { JoinedNetwork } from "../network/session-networks.js";
 import { toReach } from "./reach.js";
 
 export interface OutsideHost {
@@ -18,6 +19,8 @@ export interface OutsideHost {
   guard: Guard;
   /** A mark for the program and what it starts, which belong to the process. */
   nextMark(): bigint;
+  /** The network of its command. */
+  joined: JoinedNetwork | undefined;
   /** What the program needed is being released; the promise never rejects. */
   onRelease(released: Promise<void>): void;
 }
@@ -27,14 +30,22 @@ export function createLeaving({ sandbox, env }: ProcessSpec, host: OutsideHost):
   if (sandbox === undefined) return undefined;
   return {
     env,
-    async prepare(program) {
-      const widened = widenSandbox(sandbox, program.profile);
+    async prepare(called) {
+      const widened = widenSandbox(sandbox, called.profile);
+      const joined = called.profile === "unrestricted" || called.profile === "network" ? undefined : host.joined;
+      const program = joined === host.joined ? called : withoutProxy(called, host.joined);
       if (widened === null) return startUnrestricted(program, host.nextMark());
-      const wrapped = await host.sandbox.wrap(toCommand(program), widened);
+      const wrapped = await host.sandbox.wrap(toCommand(program), widened, joined?.network);
       if (wrapped === undefined) throw new StartError("sandbox_invalid", "nothing would restrict it there");
       return startWrapped(program, guardPlaceholders(wrapped, host.guard), host);
     },
   };
+}
+
+/** What has the network of the host does not reach the proxy of its command's. */
+function withoutProxy(program: OutsideProgram, joined: JoinedNetwork | undefined): OutsideProgram {
+  const isOfProxy = ([name, value]: [string, string]) => joined?.variables[name] === value;
+  return { ...program, env: Object.fromEntries(Object.entries(program.env).filter((entry) => !isOfProxy(entry))) };
 }
 
 function toCommand({ file, argv, cwd, env, descriptors }: OutsideProgram) {

@@ -18,18 +18,20 @@ export interface MountGate {
 /**
  * Undefined where nothing could redirect a mount. A running command could where one writable directory is inside of another: it
  * may replace names by symbolic links until every mount is in place. The descriptor for the wrapper is appended to `opened`.
+ * @param own path of a file that the sandbox has instead of the host's
  */
 export function openGate(
   { fileSystem }: SandboxProfile,
   status: WrapperStatus,
   native: Pick<Native, "openPipe">,
   opened: number[],
+  own?: string,
 ): MountGate | undefined {
   if (fileSystem === "unrestricted" || !isNested(fileSystem)) return undefined;
   const { read, write } = native.openPipe();
   opened.push(read);
   let problem: string | undefined;
-  const passed = decide(write, fileSystem, status).then((found) => {
+  const passed = decide(write, { fileSystem, own }, status).then((found) => {
     problem = found;
   });
   return {
@@ -46,10 +48,15 @@ function isNested({ entries }: RestrictedFiles): boolean {
   return writable.some(({ path }) => writable.some((outer) => outer.path !== path && isWithin(path, outer.path)));
 }
 
+interface Expected {
+  fileSystem: RestrictedFiles;
+  own: string | undefined;
+}
+
 /** Lets the program start, or ends the sandbox. Owns the descriptor. Resolves with the problem. */
-async function decide(fd: number, files: RestrictedFiles, status: WrapperStatus): Promise<string | undefined> {
+async function decide(fd: number, expected: Expected, status: WrapperStatus): Promise<string | undefined> {
   try {
-    const problem = await findProblem(files, status);
+    const problem = await findProblem(expected, status);
     if (problem === undefined) writeSync(fd, "x");
     else if (status.init !== undefined) process.kill(status.init, "SIGKILL");
     return problem;
@@ -60,7 +67,7 @@ async function decide(fd: number, files: RestrictedFiles, status: WrapperStatus)
   }
 }
 
-async function findProblem(files: RestrictedFiles, status: WrapperStatus): Promise<string | undefined> {
+async function findProblem({ fileSystem: files, own }: Expected, status: WrapperStatus): Promise<string | undefined> {
   let hasEnded = false;
   void status.ended.then(() => {
     hasEnded = true;
@@ -70,9 +77,9 @@ async function findProblem(files: RestrictedFiles, status: WrapperStatus): Promi
   for (;;) {
     const mounts = status.init === undefined ? undefined : readMounts(status.init);
     const now = performance.now();
-    if (mounts !== undefined && hasAllMounts(files, mounts)) {
+    if (mounts !== undefined && hasAllMounts(files, mounts, own)) {
       wholeSince ??= now;
-      const odd = findOddMount(files, readMounts("self") ?? [], mounts);
+      const odd = findOddMount(files, readMounts("self") ?? [], mounts, own);
       if (odd === undefined) return undefined;
       // Some may still be there because their removal has not finished.
       if (now - wholeSince > SETTLE_DEADLINE_MS) return `\`${odd}\` was replaced while the sandbox was created`;

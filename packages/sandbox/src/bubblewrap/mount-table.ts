@@ -30,17 +30,22 @@ function parseMount(line: string): Mount {
 const decodeOctal = (text: string): string =>
   text.replace(/\\([0-7]{3})/g, (_match, octal: string) => String.fromCharCode(Number.parseInt(octal, 8)));
 
-/** Whether every entry has a mount, correct or not. */
-export function hasAllMounts({ entries }: RestrictedFiles, mounts: readonly Mount[]): boolean {
+/** Whether every entry has a mount, correct or not, and so has the file `own`. */
+export function hasAllMounts({ entries }: RestrictedFiles, mounts: readonly Mount[], own?: string): boolean {
   const paths = new Set(mounts.map(({ path }) => path));
+  if (own !== undefined && !paths.has(own)) return false;
   return entries.filter((entry) => isMounted(entry, entries) && !entry.mirrored).every(({ path }) => paths.has(path));
 }
 
-/** The first mount of a sandbox that neither an entry nor the host accounts for; undefined when there is none. */
+/**
+ * The first mount of a sandbox that neither an entry nor the host accounts for; undefined when there is none.
+ * @param own path of a file that the sandbox has instead of the host's
+ */
 export function findOddMount(
   { entries }: RestrictedFiles,
   host: readonly Mount[],
   mounts: readonly Mount[],
+  own?: string,
 ): string | undefined {
   const byPath = new Map(
     entries.filter((entry) => isMounted(entry, entries)).map((entry) => [entry.path, entry] as const),
@@ -48,7 +53,7 @@ export function findOddMount(
   const seen = new Map(mounts.map((mount) => [mount.path, mount]));
   const odd = [...byPath.values()].find((entry) => !isExpected(entry, seen.get(entry.path), host));
   if (odd !== undefined) return odd.path;
-  const isOwn = ({ path }: Mount) => path === "/" || isFresh(path);
+  const isOwn = ({ path, type }: Mount) => path === "/" || isFresh(path) || (path === own && type === "tmpfs");
   return mounts.find((mount) => !isOwn(mount) && !byPath.has(mount.path) && !host.some((one) => isSame(one, mount)))
     ?.path;
 }

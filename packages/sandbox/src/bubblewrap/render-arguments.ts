@@ -22,6 +22,8 @@ export interface BubblewrapDescriptors {
   gate?: number;
   /** Descriptors of resolved paths, by path; other paths are mounted by name. */
   sources?: ReadonlyMap<string, number>;
+  /** What is read instead of the host's file at this path. */
+  resolver?: { readonly path: string; readonly descriptor: number };
 }
 
 /**
@@ -43,7 +45,7 @@ export function renderBubblewrap(
       ...(profile.network === "restricted" ? ["--unshare-net"] : []),
     ],
     ...["--cap-drop", "ALL"],
-    ...renderFiles(profile, descriptors.sources ?? new Map()),
+    ...renderFiles(profile, descriptors),
     ...["--seccomp", String(descriptors.seccomp), "--json-status-fd", String(descriptors.status)],
     ...(descriptors.gate === undefined ? [] : ["--block-fd", String(descriptors.gate)]),
     ...(command.session === "new" ? ["--new-session"] : []),
@@ -57,12 +59,18 @@ export function renderBubblewrap(
   };
 }
 
-function renderFiles({ fileSystem }: SandboxProfile, sources: ReadonlyMap<string, number>): string[] {
-  if (fileSystem === "unrestricted") return ["--dev-bind", "/", "/", "--proc", "/proc", ...CLOSED_INIT];
+const renderResolver = ({ resolver }: BubblewrapDescriptors): string[] =>
+  resolver === undefined ? [] : ["--ro-bind-data", String(resolver.descriptor), resolver.path];
+
+function renderFiles({ fileSystem }: SandboxProfile, descriptors: BubblewrapDescriptors): string[] {
+  const resolver = renderResolver(descriptors);
+  if (fileSystem === "unrestricted") return ["--dev-bind", "/", "/", "--proc", "/proc", ...CLOSED_INIT, ...resolver];
+  const { sources = new Map() } = descriptors;
   const mounted = fileSystem.entries.filter((entry, _at, all) => isMounted(entry, all));
   return [
     ...renderRoot(fileSystem),
     ...mounted.flatMap((entry) => renderEntry(entry, mounted, sources)),
+    ...resolver,
     ...renderEnd(fileSystem),
   ];
 }

@@ -6,7 +6,9 @@ import { StartError } from "@codex/exec-backend";
 import type { Native, RemoteMounts } from "@codex/native";
 import { isWithin } from "@codex/permissions";
 import { type EndedCommand, findDenial } from "../find-denial.js";
+import { findSystemProgram } from "../find-system-program.js";
 import { MAX_FREE_NAMES, MAX_RELEASE_MS } from "../limits.js";
+import type { SessionNetwork } from "../network/session-network.js";
 import { isGitDirectory, removeGitLinks } from "../profile/git-directory.js";
 import { type HostFiles, isAllowed } from "../profile/host-files.js";
 import { isGitCommonFile, OWN_COMMON_DIRECTORY } from "../profile/placeholder-mark.js";
@@ -31,6 +33,8 @@ export interface BubblewrapHost {
   /** Resolves once no other start has its sources open, which may be hundreds, with a function that is called when they are closed again. */
   takeTurn(): Promise<() => void>;
   bubblewrap: string;
+  /** Where the command runs; absent: as its profile says. */
+  network: SessionNetwork | undefined;
   /** It can give a program another argv[0]. */
   argv0: boolean;
   /** It can mount what a descriptor refers to. */
@@ -55,7 +59,6 @@ export async function wrapWithBubblewrap(
     const endTurn = await host.takeTurn();
     return {
       ...openWrapper(command, { profile: reserved, freeNames, breakage }, host, free, endTurn),
-      file: host.bubblewrap,
       access: listAccess(profile),
       type: "linuxSeccomp",
       reservedPaths: placeholders.map(({ path }) => path),
@@ -134,16 +137,24 @@ function openWrapper(
     opened.unshift(native.createMemoryFile(createSeccompFilter(profile.network)!));
     const paths = bindFd ? listSources(profile) : [];
     opened.push(...openSources(paths));
-    const gate = openGate(profile, status, native, opened);
-    const first = command.firstDescriptor ?? FIRST_DESCRIPTOR;
+    const { network } = host;
+    const resolver = network === undefined ? undefined : files.real(RESOLVER_SETTINGS);
+    const gate = openGate(profile, status, native, opened, resolver);
+    if (resolver !== undefined) opened.push(native.createMemoryFile(OWN_RESOLVER));
+    const entering = command.firstDescriptor ?? FIRST_DESCRIPTOR;
+    const first = entering + (network?.descriptors.length ?? 0);
+    const last = first + opened.length; // the options come before these
     const { args, options } = renderBubblewrap({ ...inner, cwd: command.cwd, env: command.env }, profile, {
       options: first,
       seccomp: first + 1,
       status: first + 2,
       sources: new Map(paths.map((path, at) => [path, first + 3 + at])),
       ...(gate === undefined ? {} : { gate: first + 3 + paths.length }),
+      ...(resolver === undefined ? {} : { resolver: { path: resolver, descriptor: last } }),
     });
     opened.unshift(native.createMemoryFile(options));
+    const wrapper = [host.bubblewrap, ...args];
+    const [wrapperFile = "", ...wrapperArgs] = network === undefined ? wrapper : network.enter(entering, wrapper);
     const closedWatch =
       command.rechecked || profile.fileSystem === "unrestricted"
         ? undefined
@@ -172,11 +183,12 @@ function openWrapper(
       await free();
     };
     return {
-      args,
+      file: wrapperFile,
+      args: wrapperArgs,
       cwd: "/",
       env: {},
-      descriptors: [...opened],
-      wrappers: inner.wrappers,
+      descriptors: [...(network?.descriptors ?? []), ...opened],
+      wrappers: inner.wrappers + (network?.wrappers ?? 0),
       status,
       onBroken: breakage.onBroken,
       isBroken: () => closedWatch?.replaced !== undefined || findCreated() !== undefined,
@@ -208,6 +220,10 @@ function openWrapper(
     throw new StartError("os_error", "the sandbox was not created: too many open files", { cause });
   }
 }
+
+/** Which name servers programs ask. */
+const RESOLVER_SETTINGS = "/etc/resolv.conf";
+const OWN_RESOLVER = Buffer.from("nameserver 127.0.0.1\noptions attempts:1\n");
 
 /** File times are those of the last kernel tick, up to 10 ms ago. */
 const CLOCK_GRAIN_MS = 20;
@@ -253,7 +269,7 @@ function toInner({ argv, file, arg0, env, session }: SandboxableCommand, { argv0
   const inner = arg0 === undefined ? named : ["/bin/bash", "-c", 'exec -a "$0" "$@"', arg0, file, ...argv.slice(1)];
   const wrappers = arg0 === undefined ? 1 : 2;
   if (session !== "terminal") return { argv: inner, session, wrappers };
-  const setsid = ["/usr/bin/setsid", "/bin/setsid"].find((path) => isAllowed(path, constants.X_OK));
+  const setsid = findSystemProgram("setsid");
   if (setsid === undefined) {
     throw new StartError(
       "no_terminal",

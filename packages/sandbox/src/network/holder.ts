@@ -1,6 +1,6 @@
 /**
  * Runs once in a network of its own, as a program of Node: opens the sockets there, hands them to the process that has started it, and ends when that
- * says so, or is gone. Arguments: the ports, as JSON. Messages: `{port}` or `{dns: true}` with a socket, `{port, problem}`, at last `{pid}`.
+ * says so, or is gone. Arguments: places `[address, port]`, as JSON. Messages: `{place}` by its index, or `{dns: true}`, with a socket; `{problem}`; at last `{pid}`.
  */
 export const HOLDER = `
 const { createServer } = require("node:net");
@@ -12,16 +12,16 @@ const bound = (socket, listen) =>
     listen(() => resolve(undefined));
   });
 async function open() {
-  for (const port of JSON.parse(process.argv[1])) {
+  for (const [place, [host, port]] of JSON.parse(process.argv[1]).entries()) {
     const server = createServer();
-    const error = await bound(server, (done) => server.listen({ port, host: "0.0.0.0", backlog: 511 }, done));
-    if (error === undefined) await give({ port }, server);
-    else await give({ port, problem: error.message });
+    const error = await bound(server, (done) => server.listen({ port, host, backlog: 511 }, done));
+    if (error === undefined) await give({ place }, server);
+    else await give({ problem: host + ":" + port + " cannot be used: " + error.message });
   }
   const dns = createSocket("udp4");
   const error = await bound(dns, (done) => dns.bind(53, "127.0.0.1", done));
   if (error === undefined) await give({ dns: true }, dns);
-  else await give({ port: 53, problem: error.message });
+  else await give({ problem: "the port of its DNS cannot be used: " + error.message });
   await give({ pid: process.pid });
 }
 process.on("message", () => process.exit(0));

@@ -17,12 +17,19 @@ export const PROXY_PORT = 3128;
 export interface SessionNetwork {
   /** Listens at `PROXY_PORT`. */
   readonly proxy: Server;
-  /** By port: for connections to the addresses that the DNS gives. */
-  readonly direct: ReadonlyMap<number, Server>;
+  /** For connections to the addresses that the DNS gives, in the order of `places`. */
+  readonly direct: readonly Server[];
   /** Port 53 of 127.0.0.1. */
   readonly dns: DatagramSocket;
-  /** Starts a program in it: as the last arguments of this one, with these descriptors from number `first` on. */
-  enter(first: number): { file: string; args: readonly string[]; descriptors: readonly number[] };
+  /** What `enter` needs. */
+  readonly descriptors: readonly number[];
+  /** Programs that `enter` starts before the given one. */
+  readonly wrappers: number;
+  /**
+   * What starts a program in it, given `descriptors` from number `first` on. The program gets those above 9, with which it
+   * could do nothing.
+   */
+  enter(first: number, argv: readonly string[]): readonly string[];
   /** Nothing of it is reached any more. Idempotent. */
   close(): void;
 }
@@ -32,35 +39,42 @@ export interface SessionNetworkOptions {
   /** Paths of the programs that make it, and that enter it. */
   bubblewrap: string;
   nsenter: string;
-  /** Ports at which programs reach hosts by their names, without a proxy. */
-  ports: readonly number[];
+  shell: string;
+  places: readonly NetworkPlace[];
+}
+
+/** Where programs reach hosts by their names, without a proxy: at one address of the loopback, or at all. */
+export interface NetworkPlace {
+  address?: string;
+  /** Commands cannot listen there themselves. */
+  port: number;
 }
 
 /** @throws StartError `sandbox_unavailable` where the host allows no network namespaces; `os_error` */
 export async function openSessionNetwork({
   bubblewrap,
   nsenter,
-  ports,
+  shell,
+  places,
 }: SessionNetworkOptions): Promise<SessionNetwork> {
   const isRoot = process.getuid?.() === 0;
-  const holder = startHolder(bubblewrap, isRoot, [PROXY_PORT, ...ports]);
-  const opened = new Map<number, Server>();
+  const holder = startHolder(bubblewrap, isRoot, [{ port: PROXY_PORT }, ...places]);
+  const opened: Server[] = [];
   const fds: number[] = [];
   let dns: DatagramSocket | undefined;
   const close = () => {
-    for (const server of opened.values()) server.close();
-    opened.clear();
+    for (const server of opened.splice(0)) server.close();
     dns?.close();
     dns = undefined;
     for (const fd of fds.splice(0)) closeSync(fd);
   };
   try {
     const pid = await new Promise<number>((resolve, reject) => {
-      holder.onMessage = ({ port, problem, pid }, handle) => {
-        if (problem !== undefined) reject(new Error(`port ${port} cannot be used: ${problem}`));
+      holder.onMessage = ({ place, problem, pid }, handle) => {
+        if (problem !== undefined) reject(new Error(problem));
         else if (pid !== undefined) resolve(pid);
-        else if (port === undefined) dns = handle as DatagramSocket;
-        else opened.set(port, asHalfOpen(handle as Server));
+        else if (place === undefined) dns = handle as DatagramSocket;
+        else opened[place] = asHalfOpen(handle as Server);
       };
       holder.ended.then(reject, reject);
     });
@@ -72,31 +86,36 @@ export async function openSessionNetwork({
   } finally {
     await holder.end();
   }
-  const proxy = opened.get(PROXY_PORT)!;
-  const direct = new Map(ports.map((port) => [port, opened.get(port)!]));
   return {
-    proxy,
-    direct,
+    proxy: opened[0]!,
+    direct: opened.slice(1),
     dns: dns!,
-    enter(first) {
+    descriptors: fds,
+    wrappers: 2,
+    enter(first, argv) {
       const user = isRoot ? [] : [`--user=/proc/self/fd/${first + 1}`, "--preserve-credentials"];
-      return { file: nsenter, args: [`--net=/proc/self/fd/${first}`, ...user, "--"], descriptors: [...fds] };
+      const numbers = fds.map((_, at) => first + at).filter((number) => number <= 9); // others are none to a shell
+      const closing = numbers.map((number) => `${number}<&-`).join(" ");
+      return [nsenter, `--net=/proc/self/fd/${first}`, ...user, shell, "-c", `exec "$@" ${closing}`, "sh", ...argv];
     },
     close,
   };
 }
 
+const EVERY_ADDRESS = "0.0.0.0";
+
 interface HolderMessage {
-  port?: number;
+  place?: number;
   problem?: string;
   pid?: number;
 }
 
 /** The program that opens the sockets; bubblewrap makes its namespaces and brings its loopback up. */
-function startHolder(bubblewrap: string, isRoot: boolean, ports: readonly number[]) {
+function startHolder(bubblewrap: string, isRoot: boolean, places: readonly NetworkPlace[]) {
+  const listened = places.map(({ address = EVERY_ADDRESS, port }) => [address, port]);
   const namespaces = [...(isRoot ? [] : ["--unshare-user"]), "--unshare-net", "--die-with-parent"];
   const args = [...namespaces, "--dev-bind", "/", "/", "--cap-add", "CAP_NET_BIND_SERVICE", "--"];
-  const child: ChildProcess = spawn(bubblewrap, [...args, process.execPath, "-e", HOLDER, JSON.stringify(ports)], {
+  const child: ChildProcess = spawn(bubblewrap, [...args, process.execPath, "-e", HOLDER, JSON.stringify(listened)], {
     stdio: ["ignore", "ignore", "pipe", "ipc"],
     env: {},
     timeout: NETWORK_DEADLINE_MS,

@@ -28,12 +28,12 @@ describe.runIf(isPossible)("a network of a session", () => {
   /** In a sandbox of this network, as a file of its own names the DNS. */
   const run = (args: readonly string[], env: Record<string, string> = {}) =>
     new Promise<{ code: number | null; output: string }>((resolve, reject) => {
-      const { file, args: enter, descriptors } = network.enter(3);
       const sandbox = [bubblewrap!, "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--cap-drop", "ALL"];
-      const words = [...enter, ...sandbox, "--ro-bind", conf, "/etc/resolv.conf", "--", ...args];
-      const child = spawn(file, words, {
+      const words = [...sandbox, "--ro-bind", conf, "/etc/resolv.conf", "--", ...args];
+      const [file, ...entering] = network.enter(3, words);
+      const child = spawn(file!, entering, {
         env: { PATH: "/usr/bin:/bin", ...env },
-        stdio: ["ignore", "pipe", "pipe", ...descriptors],
+        stdio: ["ignore", "pipe", "pipe", ...network.descriptors],
       });
       let output = "";
       for (const stream of [child.stdout!, child.stderr!]) {
@@ -49,7 +49,12 @@ describe.runIf(isPossible)("a network of a session", () => {
     writeFileSync(conf, "nameserver 127.0.0.1\n");
     await new Promise<void>((resolve) => web.listen(0, "127.0.0.1", resolve));
     webPort = (web.address() as { port: number }).port;
-    network = await openSessionNetwork({ bubblewrap: bubblewrap!, nsenter: nsenter!, ports: [webPort] });
+    network = await openSessionNetwork({
+      bubblewrap: bubblewrap!,
+      nsenter: nsenter!,
+      shell: "/bin/sh",
+      places: [{ port: webPort }],
+    });
     const rules = [
       { pattern: "pub.example", decision: "allow" as const },
       { pattern: "127.0.0.1/32", decision: "allow" as const },
@@ -59,7 +64,7 @@ describe.runIf(isPossible)("a network of a session", () => {
       lookup: async () => [parseAddress("127.0.0.1")!],
     });
     proxy.serveProxy(network.proxy, (socket) => socket.localAddress ?? "");
-    for (const [port, server] of network.direct) proxy.serveDirect(server, port, () => "direct");
+    for (const server of network.direct) proxy.serveDirect(server, webPort, () => "direct");
     proxy.serveDns(network.dns);
   });
 
@@ -123,7 +128,12 @@ for a in ("127.77.0.5", "0.0.0.0", "127.0.0.1"):
 
   it("is gone once it is closed, with its descriptors", async () => {
     const before = readdirSync("/proc/self/fd").length;
-    const other = await openSessionNetwork({ bubblewrap: bubblewrap!, nsenter: nsenter!, ports: [] });
+    const other = await openSessionNetwork({
+      bubblewrap: bubblewrap!,
+      nsenter: nsenter!,
+      shell: "/bin/sh",
+      places: [],
+    });
     other.close();
     other.close();
     await new Promise((resolve) => setImmediate(resolve));
@@ -131,14 +141,19 @@ for a in ("127.77.0.5", "0.0.0.0", "127.0.0.1"):
   });
 
   it("is refused where a port cannot be used", async () => {
-    const taken = openSessionNetwork({ bubblewrap: bubblewrap!, nsenter: nsenter!, ports: [80, 80] });
-    await expect(taken).rejects.toThrow("no network of its own can be made here: port 80 cannot be used");
+    const taken = openSessionNetwork({
+      bubblewrap: bubblewrap!,
+      nsenter: nsenter!,
+      shell: "/bin/sh",
+      places: [{ port: 80 }, { port: 80 }],
+    });
+    await expect(taken).rejects.toThrow("no network of its own can be made here: 0.0.0.0:80 cannot be used");
   });
 
   it("is refused where nothing makes one", async () => {
-    const failing = openSessionNetwork({ bubblewrap: "/bin/false", nsenter: nsenter!, ports: [] });
+    const failing = openSessionNetwork({ bubblewrap: "/bin/false", nsenter: nsenter!, shell: "/bin/sh", places: [] });
     await expect(failing).rejects.toThrow("no network of its own can be made here: it ended with 1");
-    const missing = openSessionNetwork({ bubblewrap: "/nonexistent", nsenter: nsenter!, ports: [] });
+    const missing = openSessionNetwork({ bubblewrap: "/nonexistent", nsenter: nsenter!, shell: "/bin/sh", places: [] });
     await expect(missing).rejects.toThrow("no network of its own can be made here: spawn /nonexistent ENOENT");
   });
 });

@@ -1,0 +1,47 @@
+import * as z from "zod/mini";
+
+/** Whom a command may reach, as a person configured it. */
+const networkPolicySchema = z.object({
+  /** `pattern`: a host, `*.host`, `**.host`, an address or a block of addresses, each with `:port` or `:from-to` at most. `source`: `file:line`. */
+  rules: z.readonly(
+    z.array(
+      z.object({
+        pattern: z.string(),
+        decision: z.enum(["allow", "deny", "ask"]),
+        source: z.optional(z.string()),
+      }),
+    ),
+  ),
+  /** `limited`: only `GET`, `HEAD` and `OPTIONS` of plain HTTP. */
+  mode: z.enum(["full", "limited"]),
+  /** Local addresses count like others, except those where a cloud gives credentials. */
+  allowLocalBinding: z.boolean(),
+});
+
+/**
+ * The network of a sandboxed command: capability `managed_network`. Instead of what its sandbox says of the network, it has one that the commands of
+ * its session with the same policy share, and from which only what the policy allows is reached. Where that cannot be held, the command is refused.
+ */
+export const managedNetworkSchema = z.object({
+  policy: networkPolicySchema,
+  /** Hosts are reached through the proxy of the executor's environment, if it has one, which then resolves their names. Default false. */
+  allowUpstreamProxy: z.optional(z.boolean()),
+});
+/** The network of a sandboxed command: what it may reach. */
+export type ManagedNetwork = z.infer<typeof managedNetworkSchema>;
+
+/** A host that a command was not let to. */
+export const networkDenialSchema = z.object({
+  host: z.string(),
+  port: z.int(),
+  /** How it was named: plain HTTP, a tunnel, SOCKS, or a connection by its name alone. */
+  protocol: z.enum(["http", "connect", "socks5", "direct"]),
+  /** `denied`: a rule forbids it. `not_allowed`: none allows it. Others say what is wrong with the target, or why there was no connection. */
+  reason: z.string(),
+  /** The pattern of the rule that decided, and where it stands. */
+  rule: z.optional(z.object({ pattern: z.string(), source: z.optional(z.string()) })),
+  /** How often it was tried. */
+  count: z.int(),
+});
+/** A host that a command was not let to. */
+export type NetworkDenial = z.infer<typeof networkDenialSchema>;

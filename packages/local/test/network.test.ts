@@ -1,0 +1,75 @@
+// Commands whose sandbox opens the network reach what the policy allows, and nothing else.
+import { existsSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createSandboxSelector, type NetworkOptions, parseRulePolicy } from "@codex/policy";
+import { createCommandSandbox } from "@codex/sandbox";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { createLocalOrchestrator, type LocalOrchestratorOptions } from "../src/index.js";
+
+const support = await createCommandSandbox().getSupport();
+const has = (name: string) => ["/usr/bin", "/bin"].some((directory) => existsSync(join(directory, name)));
+const isPossible = support.kind === "bubblewrap" && ["nsenter", "curl"].every(has);
+
+describe.runIf(isPossible)("a command with a managed network", () => {
+  const web = createServer((request, response) => response.end(`${request.method} ${request.headers.host}\n`));
+  let url = "";
+  let pattern = "";
+  beforeAll(async () => {
+    await new Promise<void>((resolve) => web.listen(0, "127.0.0.1", resolve));
+    pattern = `host.internal:${(web.address() as AddressInfo).port}`;
+    url = `http://${pattern}/`;
+  });
+  afterAll(() => web.close());
+
+  async function open(network: NetworkOptions, rules = "", more: Partial<LocalOrchestratorOptions> = {}) {
+    const cwd = realpathSync(mkdtempSync(join(tmpdir(), "codex-reach-")));
+    onTestFinished(() => rmSync(cwd, { recursive: true, force: true }));
+    const orchestrator = await createLocalOrchestrator({
+      policy: {
+        approvalPolicy: "never",
+        sandbox: createSandboxSelector({ mode: "workspace-write", networkAccess: true }),
+        rules: parseRulePolicy([{ file: "default.rules", text: rules }]),
+        network,
+      },
+      defaults: { login: false, cwd },
+      ...more,
+    });
+    onTestFinished(() => orchestrator.close());
+    return (cmd: string) => orchestrator.callTool("exec_command", { cmd, shell: "/bin/sh", workdir: cwd });
+  }
+
+  async function finished(result: Promise<Awaited<ReturnType<Awaited<ReturnType<typeof open>>>>>) {
+    const ended = await result;
+    if (ended.isError) throw new Error(ended.text);
+    return ended;
+  }
+
+  it("reaches what is allowed, and its result tells what else it tried, once", async () => {
+    const run = await open({ rules: [{ pattern, decision: "allow" }] });
+    const { text, structured } = await finished(
+      run(`curl -sS ${url}; for i in 1 2; do curl -sS -o x http://other.example/; done`),
+    );
+    expect(text).toContain(`GET ${pattern}`);
+    expect(text).toContain("Network: other.example:80 denied 2 times (no rule allows it)");
+    expect(structured?.deniedHosts).toMatchObject([{ host: "other.example", port: 80, count: 2 }]);
+    expect((await finished(run(`curl -sS ${url}`))).structured?.deniedHosts).toBeUndefined();
+  });
+
+  it("follows the rules for hosts, of which the strictest decides", async () => {
+    const rules = 'network_rule(host="other.example", protocol="http", decision="deny")';
+    const run = await open({ rules: [{ pattern: "**.example", decision: "allow", source: "config.toml:4" }] }, rules);
+    const { text } = await run("curl -sS -o x http://other.example/");
+    expect(text).toContain("Network: other.example:80 denied (rule other.example (default.rules:1))");
+  });
+
+  it("does not run where the executor may not open the network", async () => {
+    const executor = { ceiling: { mode: "workspace-write", network: false } } as const;
+    const run = await open({ rules: [{ pattern, decision: "allow" }] }, "", { executor });
+    const { status, text } = await run("echo ran");
+    expect(status).not.toBe("success");
+    expect(text).toMatch(/network/);
+  });
+});

@@ -1,0 +1,213 @@
+import type { Socket } from "node:net";
+import type { NetworkSpec } from "@codex/exec-backend";
+import { StartError } from "@codex/exec-backend";
+import type { NetworkDenial } from "@codex/executor-protocol";
+import { findProxy } from "@codex/http-proxy";
+import { compileNetworkPolicy, PatternError, type Target } from "@codex/network-policy";
+import { type DecisionEvent, type NetworkEvent, NetworkProxy } from "@codex/network-proxy";
+import type { CommandSandbox, NetworkPlace, SessionNetwork } from "@codex/sandbox";
+import { MAX_NETWORK_DENIALS, NETWORK_IDLE_MS } from "../limits.js";
+import { listPlaces } from "./places.js";
+import { renderProxyVariables } from "./proxy-variables.js";
+
+/** The network of one process. */
+export interface JoinedNetwork {
+  readonly network: SessionNetwork;
+  /** Names its proxy. */
+  readonly variables: Readonly<Record<string, string>>;
+  readonly state: { readonly denied: readonly NetworkDenial[]; readonly omitted: number };
+  /** Call when none of its processes is left, or it was not started. Idempotent. */
+  leave(): void;
+}
+
+/** Networks that processes of the same scope and policy share, each from its first process until some time after its last. Linux. */
+export class SessionNetworks {
+  readonly #sandbox: Pick<CommandSandbox, "openNetwork">;
+  readonly #env: Readonly<Record<string, string | undefined>>;
+  readonly #open = new Map<string, Promise<SharedNetwork>>();
+
+  /** @param env where a proxy of this host is found */
+  constructor(sandbox: Pick<CommandSandbox, "openNetwork">, env: Readonly<Record<string, string | undefined>>) {
+    this.#sandbox = sandbox;
+    this.#env = env;
+  }
+
+  /** @throws StartError where this host has no such network, or the policy is none */
+  async join(spec: NetworkSpec): Promise<JoinedNetwork> {
+    const { scope, policy, allowUpstreamProxy = false } = spec;
+    const key = JSON.stringify([scope, policy, allowUpstreamProxy]);
+    for (;;) {
+      const shared = await (this.#open.get(key) ?? this.#make(key, spec));
+      const joined = shared.join();
+      if (joined !== undefined) return joined;
+    }
+  }
+
+  /** Ends all networks. */
+  async close(): Promise<void> {
+    for (const shared of await Promise.allSettled(this.#open.values())) {
+      if (shared.status === "fulfilled") shared.value.close();
+    }
+  }
+
+  #make(key: string, spec: NetworkSpec): Promise<SharedNetwork> {
+    const forget = () => this.#open.delete(key);
+    const made = openShared(spec, this.#sandbox, this.#env, forget);
+    this.#open.set(key, made);
+    made.catch(forget);
+    return made;
+  }
+}
+
+async function openShared(
+  { policy, allowUpstreamProxy = false }: NetworkSpec,
+  sandbox: Pick<CommandSandbox, "openNetwork">,
+  env: Readonly<Record<string, string | undefined>>,
+  onClosed: () => void,
+): Promise<SharedNetwork> {
+  const members = new Members();
+  const compiled = compile(policy);
+  const proxy = new NetworkProxy({
+    policy: compiled,
+    onEvent: (event) => members.report(event),
+    ...(allowUpstreamProxy ? { findUpstream: (target: Target) => findProxy(toUrl(target), env) } : {}),
+  });
+  const places = listPlaces(compiled, (name) => proxy.findAddress(name));
+  try {
+    const network = await sandbox.openNetwork(places);
+    return new SharedNetwork(network, proxy, places, members, onClosed);
+  } catch (error) {
+    proxy.close();
+    throw error;
+  }
+}
+
+const compile = (policy: NetworkSpec["policy"]) => {
+  try {
+    return compileNetworkPolicy(policy);
+  } catch (error) {
+    if (!(error instanceof PatternError)) throw error;
+    throw new StartError("sandbox_invalid", `the network policy is none: ${error.message}`, { cause: error });
+  }
+};
+
+const toUrl = ({ host, port, via }: Target): URL => {
+  const name = host.text.includes(":") ? `[${host.text}]` : host.text;
+  return new URL(`${via.protocol === "http" ? "http" : "https"}://${name}:${port}/`);
+};
+
+class SharedNetwork {
+  readonly #network: SessionNetwork;
+  readonly #proxy: NetworkProxy;
+  readonly #members: Members;
+  readonly #onClosed: () => void;
+  #idle: NodeJS.Timeout | undefined;
+  #isClosed = false;
+
+  constructor(
+    network: SessionNetwork,
+    proxy: NetworkProxy,
+    places: readonly NetworkPlace[],
+    members: Members,
+    onClosed: () => void,
+  ) {
+    this.#network = network;
+    this.#proxy = proxy;
+    this.#members = members;
+    this.#onClosed = onClosed;
+    proxy.serveProxy(network.proxy, addressOf);
+    for (const [at, server] of network.direct.entries()) proxy.serveDirect(server, places[at]!.port, () => UNKNOWN);
+    proxy.serveDns(network.dns);
+  }
+
+  /** Undefined once it is closed. */
+  join(): JoinedNetwork | undefined {
+    if (this.#isClosed) return undefined;
+    clearTimeout(this.#idle);
+    const member = this.#members.add();
+    const proxy = this.#proxy;
+    const leave = () => {
+      proxy.flushEvents();
+      if (!this.#members.remove(member)) return;
+      proxy.closeClient(member.address);
+      if (this.#members.size === 0) this.#idle = setTimeout(() => this.close(), NETWORK_IDLE_MS).unref();
+    };
+    return {
+      network: this.#network,
+      variables: renderProxyVariables(member.address),
+      get state() {
+        proxy.flushEvents();
+        return member.state;
+      },
+      leave,
+    };
+  }
+
+  close(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    clearTimeout(this.#idle);
+    this.#onClosed();
+    this.#proxy.close();
+    this.#network.close();
+  }
+}
+
+const addressOf = (socket: Socket): string => socket.localAddress ?? UNKNOWN;
+
+/** A connection by name alone: its address tells the name and not the process. */
+const UNKNOWN = "";
+
+/** The processes of one network, by the address at which each has the proxy. */
+class Members {
+  readonly #all = new Map<string, Member>();
+  #next = 0;
+
+  get size(): number {
+    return this.#all.size;
+  }
+
+  add(): Member {
+    let address: string;
+    do {
+      address = `127.77.${Math.floor(this.#next / 254) % 256}.${(this.#next % 254) + 1}`;
+      this.#next += 1;
+    } while (this.#all.has(address));
+    const member = new Member(address);
+    this.#all.set(address, member);
+    return member;
+  }
+
+  remove(member: Member): boolean {
+    return this.#all.delete(member.address);
+  }
+
+  /** What no process can be told from is told to all that run. */
+  report(event: NetworkEvent): void {
+    if (event.kind !== "decision" || event.decision === "allow") return;
+    if (event.client !== UNKNOWN) return this.#all.get(event.client)?.add(event);
+    for (const member of this.#all.values()) member.add(event);
+  }
+}
+
+class Member {
+  readonly address: string;
+  readonly #denied = new Map<string, NetworkDenial>();
+  #omitted = 0;
+
+  constructor(address: string) {
+    this.address = address;
+  }
+
+  get state(): JoinedNetwork["state"] {
+    return { denied: [...this.#denied.values()], omitted: this.#omitted };
+  }
+
+  add({ host, port, protocol, reason = "not_allowed", rule, count }: DecisionEvent): void {
+    const key = JSON.stringify([host, port, protocol, reason]);
+    const earlier = this.#denied.get(key);
+    if (earlier !== undefined) this.#denied.set(key, { ...earlier, count: earlier.count + count });
+    else if (this.#denied.size >= MAX_NETWORK_DENIALS) this.#omitted += count;
+    else this.#denied.set(key, { host, port, protocol, reason, count, ...(rule === undefined ? {} : { rule }) });
+  }
+}
