@@ -3,7 +3,7 @@ import type { Explanation, RulePolicy } from "@codex/policy";
 
 type NetworkRule = RulePolicy["networkRules"][number];
 
-/** Rules for the hosts in addresses of a command. They are only reported: no proxy enforces them. */
+/** Rules for the hosts in addresses of a command. */
 export function findNamedHosts({ networkRules }: RulePolicy, { commands, inside }: Explanation): NetworkRule[] {
   const words = [...commands, ...inside].flatMap((command) => command.words);
   const hosts = new Set(words.flatMap(hostsIn));
@@ -17,11 +17,18 @@ const hostsIn = (word: string): string[] =>
     return [`${protocol}//${hostname.replace(/^\[|\]$/g, "").replace(/\.$/, "")}`];
   });
 
-/** Lines of `execpolicy explain`. */
-export function renderNetworkRules(all: readonly NetworkRule[], named: readonly NetworkRule[]): string[] {
+/** Lines of `execpolicy explain`. `isLimited`: commands reach only what is allowed. */
+export function renderNetworkRules(
+  all: readonly NetworkRule[],
+  named: readonly NetworkRule[],
+  isLimited: boolean,
+): string[] {
   if (all.length === 0) return [];
-  const count = `${all.length} ${all.length === 1 ? "rule" : "rules"} for hosts, checked but not enforced`;
-  return [`network      ${count}: access is on or off`, ...named.map(renderRule)];
+  const count = `${all.length} ${all.length === 1 ? "rule" : "rules"} for hosts`;
+  const held = isLimited
+    ? "held where a command connects"
+    : "checked but not enforced: access is on or off without `features.network_proxy`";
+  return [`network      ${count}, ${held}`, ...named.map(renderRule)];
 }
 
 const renderRule = ({ host, protocol, decision, origin }: NetworkRule) =>

@@ -1,5 +1,7 @@
+import type { LoadedConfig } from "@codex/config";
 import type { HostInfo, Sandbox, SandboxMode } from "@codex/executor-protocol";
-import type { SandboxDenial } from "@codex/orchestrator";
+import type { RunCommandRequest, SandboxDenial } from "@codex/orchestrator";
+import { defined } from "@codex/values";
 import { CommandError, EXIT } from "./exit-codes.js";
 
 /** Where a program that a person started is to run. */
@@ -13,17 +15,17 @@ export interface RunPlace {
 }
 
 /**
- * The sandbox of a mode for such a program, with the other settings as configured; undefined for none. Without a mode there is
+ * The sandbox of a mode for such a program, with the other settings as configured; empty for none. Without a mode there is
  * none; if the executor requires one, this fails before anything is started.
  * @throws CommandError, ConfigError
  */
 export async function chooseRunSandbox(
   mode: SandboxMode | undefined,
   { host, cwd, isOwn }: RunPlace,
-): Promise<Sandbox | undefined> {
+): Promise<Pick<RunCommandRequest, "sandbox" | "network">> {
   if (mode === undefined || mode === "danger-full-access") {
     const demanded = findDemandedMode(host);
-    if (demanded === undefined) return undefined;
+    if (demanded === undefined) return {};
     throw new CommandError(
       `the executor runs nothing without a sandbox: it allows at most ${demanded}; use --sandbox ${demanded}`,
       EXIT.notStarted,
@@ -41,8 +43,8 @@ export async function chooseRunSandbox(
     import("./open-config.js"),
     import("./sandbox-selector.js"),
   ]);
-  const { settings } = await openConfig({ sandbox: mode }, isOwn ? directory : undefined);
-  const chosen = openSandbox(settings.sandbox, isOwn).select({
+  const config = await openConfig({ sandbox: mode }, isOwn ? directory : undefined);
+  const chosen = openSandbox(config.settings.sandbox, isOwn).select({
     environment: "run",
     host,
     cwd: directory,
@@ -52,7 +54,21 @@ export async function chooseRunSandbox(
     bypassSandbox: false,
   });
   if (chosen !== null && "refused" in chosen) throw new CommandError(`--sandbox: ${chosen.refused}`, EXIT.notStarted);
-  return chosen ?? undefined;
+  return await limitRunNetwork(chosen, config);
+}
+
+/** As the configuration says which hosts are reached. @throws CommandError where that cannot be held */
+export async function limitRunNetwork(
+  sandbox: Sandbox | null,
+  config: LoadedConfig,
+): Promise<Pick<RunCommandRequest, "sandbox" | "network">> {
+  const { network } = config.settings;
+  if (sandbox === null || network === undefined) return sandbox === null ? {} : { sandbox };
+  const [{ limitNetwork }, { loadRules }] = await Promise.all([import("@codex/policy"), import("./rule-files.js")]);
+  const limited = limitNetwork(sandbox, network, (await loadRules([], config)).networkRules);
+  if ("refused" in limited) throw new CommandError(limited.refused, EXIT.notStarted);
+  const { sandbox: closed, network: reached } = limited;
+  return defined({ sandbox: closed ?? undefined, network: reached });
 }
 
 /** The widest mode that the ceiling of an executor permits; undefined when it requires no sandbox. */

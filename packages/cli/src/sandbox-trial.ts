@@ -2,12 +2,14 @@ import { homedir, userInfo } from "node:os";
 import { basename, resolve } from "node:path";
 import type { ConfigFlags } from "@codex/config";
 import { formatProblem, type HostInfo, PARSE_CONTEXT, type Sandbox, sandboxSchema } from "@codex/executor-protocol";
+import type { RunCommandRequest } from "@codex/orchestrator";
 import { findMovedPaths } from "@codex/permissions";
 import { readNamedFileSync } from "@codex/plain-file";
 import { messageOf } from "@codex/values";
 import { safeParse } from "zod/mini";
 import { CommandError, EXIT } from "./exit-codes.js";
 import { openConfig } from "./open-config.js";
+import { limitRunNetwork } from "./run-sandbox.js";
 import { openSandbox } from "./sandbox-selector.js";
 
 export interface TrialOptions extends ConfigFlags {
@@ -18,11 +20,14 @@ export interface TrialOptions extends ConfigFlags {
 }
 
 /**
- * The sandbox that a command in a directory of this host gets, by flags over the configuration; null for none.
+ * The sandbox that a command in a directory of this host gets, by flags over the configuration; empty for none.
  * @throws CommandError, ConfigError
  */
-export async function chooseTrialSandbox(cwd: string, options: TrialOptions): Promise<Sandbox | null> {
-  if (options.profileJson !== undefined) return readProfile(options.profileJson, cwd, options);
+export async function chooseTrialSandbox(
+  cwd: string,
+  options: TrialOptions,
+): Promise<Pick<RunCommandRequest, "sandbox" | "network">> {
+  if (options.profileJson !== undefined) return { sandbox: readProfile(options.profileJson, cwd, options) };
   const config = await openConfig(options, cwd);
   const { sandbox: settings } = config.settings;
   const { mode } = settings;
@@ -51,7 +56,7 @@ export async function chooseTrialSandbox(cwd: string, options: TrialOptions): Pr
     bypassSandbox: false,
   });
   if (selected !== null && "refused" in selected) throw new CommandError(selected.refused);
-  return selected;
+  return await limitRunNetwork(selected, config);
 }
 
 /** A `sandbox` in the form that is sent to an executor; directories default to the one where the program starts. */

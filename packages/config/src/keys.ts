@@ -3,6 +3,7 @@ import { defined } from "@codex/values";
 import * as z from "zod/mini";
 import {
   type ConfiguredApproval,
+  denyHosts,
   denyMore,
   intersectPatterns,
   narrowApproval,
@@ -132,6 +133,22 @@ const projectRootMarkers: Key<string[]> = {
   expected: "a list of names of files",
   fallback: [".git"],
 };
+const NETWORK = "features.network_proxy";
+const networkDomains: Key<Record<string, "allow" | "deny" | "none">> = {
+  name: `${NETWORK}.domains`,
+  schema: z.record(z.string(), z.enum(["allow", "deny", "none"])),
+  expected: 'a table of patterns of hosts, each "allow", "deny" or "none"',
+  fallback: {},
+  merges: true,
+  tighten: denyHosts,
+};
+const networkMode: Key<"full" | "limited"> = {
+  name: `${NETWORK}.mode`,
+  schema: z.enum(["full", "limited"]),
+  expected: "full or limited",
+  fallback: "full",
+  tighten: (base, requested) => (requested === "limited" ? requested : base),
+};
 const auditPath: Key<string> = {
   name: "audit.path",
   schema: z.string().check(z.minLength(1)),
@@ -167,6 +184,11 @@ export const KEYS = {
   ),
   projectRootMarkers,
   projects,
+  networkProxy: flag(`${NETWORK}.enabled`, false, onlyTrue),
+  networkDomains,
+  networkMode,
+  networkLocalBinding: flag(`${NETWORK}.allow_local_binding`, false, onlyFalse),
+  networkUpstreamProxy: flag(`${NETWORK}.allow_upstream_proxy`, true, onlyFalse),
   auditEnabled: flag("audit.enabled", false),
   auditPath,
   auditRequired: flag("audit.required", false),

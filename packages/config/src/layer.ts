@@ -4,6 +4,7 @@ import { renderKeyPath, type TomlTable } from "@codex/toml";
 import { safeParse } from "zod/mini";
 import { ConfigError, createValueError, renderValue } from "./config-error.js";
 import { KEY_BY_NAME, KEYS, type Key } from "./keys.js";
+import { createNetworkRules, type Domains } from "./network-domains.js";
 import { describePlace, type Origin } from "./origin.js";
 import type { Source } from "./source.js";
 import { isTable } from "./tables.js";
@@ -13,6 +14,8 @@ export interface Entry {
   key: Key<unknown>;
   value: unknown;
   origin: Origin;
+  /** Where each entry of a table stands that later layers are merged into. */
+  origins?: Readonly<Record<string, Origin>> | undefined;
 }
 
 /** The settings of one file, or of the flags. */
@@ -35,17 +38,35 @@ export function readLayer({ table, locate }: Source, directory: string): Layer {
     const name = renderKeyPath(path);
     const key = KEY_BY_NAME.get(name);
     const origin = locate(path);
-    if (key !== undefined)
-      return entries.push({ key, value: readValue(key, value, { path, locate, directory }), origin });
+    if (key !== undefined) {
+      const names = key.merges === true && isTable(value) ? Object.keys(value) : [];
+      const origins = Object.fromEntries(names.map((inner) => [inner, locate([...path, inner])]));
+      return entries.push({ key, value: readValue(key, value, { path, locate, directory }), origin, origins });
+    }
     if (!hasKeysBelow(name)) return unused.push({ key: name, origin });
     if (!isTable(value)) throw createValueError(origin, name, renderValue(value), "a table");
     for (const [part, inner] of Object.entries(value)) visit([...path, part], inner);
     return undefined;
   };
-  for (const [part, value] of Object.entries(usePermissions(table, locate(["default_permissions"]))))
+  for (const [part, value] of Object.entries(usePermissions(spellOut(table), locate(["default_permissions"]))))
     visit([part], value);
   checkFilters(entries);
+  checkDomains(entries, locate);
   return { entries, unused, source: { table, locate } };
+}
+
+/** `features.network_proxy = true` is short for a table with `enabled`. */
+function spellOut(table: TomlTable): TomlTable {
+  const { features } = table;
+  if (!isTable(features) || typeof features.network_proxy !== "boolean") return table;
+  return { ...table, features: { ...features, network_proxy: { enabled: features.network_proxy } } };
+}
+
+/** @throws ConfigError for the first pattern of hosts that is none */
+function checkDomains(entries: readonly Entry[], locate: Source["locate"]): void {
+  const found = entries.find(({ key }) => key.name === KEYS.networkDomains.name);
+  const path = KEYS.networkDomains.name.split(".");
+  createNetworkRules((found?.value ?? {}) as Domains, (pattern) => locate([...path, pattern]));
 }
 
 const BUILT_IN_PERMISSIONS: ReadonlyMap<unknown, string> = new Map([

@@ -12,6 +12,7 @@ import { refuseManagedPreferences } from "./restrictions/managed-preferences.js"
 import { refuseHooks, refuseRestrictions } from "./restrictions/refuse-restrictions.js";
 import { createSettings, readSetting, type Settings, type Values } from "./settings.js";
 import { mergeSources, readSource, type Source } from "./source.js";
+import { isTable } from "./tables.js";
 import { findProject, type Project } from "./trust.js";
 import { describeUnknownKeys } from "./unknown-keys.js";
 
@@ -84,7 +85,7 @@ export async function loadConfig(sources: ConfigSources): Promise<LoadedConfig> 
   const { values, layers, unused } = stack;
   const unknownKeys = describeUnknownKeys(unused);
   const notices = [...unknownKeys, ...stack.notices];
-  const settings = createSettings(values, requirements?.sandboxModes?.allowed);
+  const settings = createSettings(values, requirements);
   return {
     settings,
     values,
@@ -100,7 +101,7 @@ export async function loadConfig(sources: ConfigSources): Promise<LoadedConfig> 
 }
 
 class LayerStack {
-  readonly values = new Map<string, { value: unknown; origin: Origin }>();
+  readonly values = new Map<string, Omit<Entry, "key">>();
   readonly layers: { layer: FileLayer; file: string; state: "used" | "missing" | "not trusted" }[] = [];
   readonly unused: Layer["unused"][number][] = [];
   readonly notices: string[] = [];
@@ -126,11 +127,11 @@ class LayerStack {
     this.all.push(source);
   }
 
-  set({ key, value, origin }: Entry): void {
-    const before = this.values.get(key.name)?.value;
+  set({ key, value, origin, origins }: Entry): void {
+    const before = this.values.get(key.name);
     const merged =
-      key.merges === true && before !== undefined ? { ...(before as object), ...(value as object) } : value;
-    this.values.set(key.name, { value: merged, origin });
+      key.merges === true && before !== undefined ? { ...(before.value as object), ...(value as object) } : value;
+    this.values.set(key.name, { value: merged, origin, origins: { ...before?.origins, ...origins } });
   }
 
   /** A copy of the values, overridden by this layer. */
@@ -152,11 +153,16 @@ class LayerStack {
   }
 
   /** Applies a setting of a project to the extent that it restricts. */
-  narrow({ key, value, origin }: Entry, project: string): void {
-    const base = this.values.get(key.name)?.value ?? key.fallback;
+  narrow({ key, value, origin, origins }: Entry, project: string): void {
+    const before = this.values.get(key.name);
+    const base = before?.value ?? key.fallback;
     const applied = key.tighten?.(base, value, project) ?? base;
     const isApplied = JSON.stringify(applied) === JSON.stringify(value);
-    if (JSON.stringify(applied) !== JSON.stringify(base)) this.values.set(key.name, { value: applied, origin });
+    if (JSON.stringify(applied) !== JSON.stringify(base)) {
+      const changed = Object.entries(origins ?? {}).filter(([name]) => entryOf(applied, name) !== entryOf(base, name));
+      const known = { ...before?.origins, ...Object.fromEntries(changed) };
+      this.values.set(key.name, { value: applied, origin, origins: known });
+    }
     if (isApplied || isAdded(applied, value)) return;
     const shown = renderValue(value, key.secret);
     const why = key.tighten === undefined ? "a project cannot set it" : "a project can only restrict";
@@ -164,6 +170,8 @@ class LayerStack {
     this.notices.push(`${describePlace(origin)}: \`${key.name}\` = ${shown} is ignored: ${why}${stays}`);
   }
 }
+
+const entryOf = (table: unknown, name: string): unknown => (isTable(table) ? table[name] : undefined);
 
 /** Whether all elements of a requested list are in the result. */
 const isAdded = (applied: unknown, requested: unknown): boolean =>

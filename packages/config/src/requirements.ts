@@ -5,6 +5,7 @@ import { safeParse } from "zod/mini";
 import { ConfigError, createValueError, renderValue } from "./config-error.js";
 import { approvalPolicySchema, KEYS, sandboxModeSchema } from "./keys.js";
 import { type Layer, readLayer } from "./layer.js";
+import { createNetworkRules, type NetworkRule } from "./network-domains.js";
 import { describePlace, type Origin } from "./origin.js";
 import { findRestrictions, findRow } from "./restrictions/find-restrictions.js";
 import { createRestrictionError } from "./restrictions/refuse-restrictions.js";
@@ -23,6 +24,8 @@ export interface Requirements {
   denyRead: readonly string[];
   /** Restricting rules, in the syntax of rule files. */
   rules?: { file: string; text: string };
+  /** `[experimental_network]`. */
+  network?: NetworkRequirement;
   /** `[audit]` and `allow_login_shell`, which override every other layer. */
   pinned: readonly Layer[];
   /** Whether a model may decide about requests for approval. */
@@ -49,11 +52,13 @@ export async function readRequirements(directory: string): Promise<Requirements 
     ...(table.allowed_approval_policies === undefined ? {} : { approvalPolicies: readPolicies(source) }),
     ...(table.allowed_sandbox_modes === undefined ? {} : { sandboxModes: readModes(source) }),
     ...(table.rules === undefined ? {} : { rules: { file, text: readRules(table.rules, at("rules")) } }),
+    ...(table.experimental_network === undefined ? {} : { network: readNetwork(source) }),
     denyRead: readDenyRead(source, directory),
     pinned: ["audit", "allow_login_shell"]
       // Login shells are only ever taken away.
       .filter((name) => table[name] !== undefined && !(name === "allow_login_shell" && table[name] === true))
-      .map((name) => readPinned(name, source, directory)),
+      .map((name) => readPinned(name, source, directory))
+      .concat(readPinnedProxy(source, directory)),
     allowsModelReview: reviewers === undefined || readReviewers(reviewers, at("allowed_approvals_reviewers")),
     features: { table: { features: readFeatures(table) }, locate },
     unused: Object.keys(table)
@@ -91,6 +96,11 @@ function readPinned(name: string, { table, locate }: Source, directory: string):
   return layer;
 }
 
+function readPinnedProxy({ table, locate }: Source, directory: string): Layer[] {
+  const { network_proxy: proxy } = readFeatures(table);
+  return proxy === undefined ? [] : [readLayer({ table: { features: { network_proxy: proxy } }, locate }, directory)];
+}
+
 /** The older file of an administrator. Codex reads it, and what it requires is not enforced here. */
 async function refuseManagedConfig(directory: string): Promise<void> {
   const file = join(directory, "managed_config.toml");
@@ -112,6 +122,56 @@ function readReviewers(value: unknown, origin: Origin): boolean {
   const parsed = safeParse(z.array(z.enum(["user", "auto_review", "guardian_subagent"])), value);
   if (parsed.success && parsed.data.includes("user")) return parsed.data.length > 1;
   throw createValueError(origin, "allowed_approvals_reviewers", renderValue(value), 'a list with "user"');
+}
+
+/** Which hosts every sandboxed command may reach. */
+export interface NetworkRequirement {
+  /** Commands reach these hosts whatever their sandbox says of the network. */
+  readonly enabled: boolean;
+  readonly rules: readonly NetworkRule[];
+  /** What others allow does not count. */
+  readonly isOnly: boolean;
+  /** Undefined: as configured. */
+  readonly allowLocalBinding: boolean | undefined;
+  readonly allowUpstreamProxy: boolean | undefined;
+}
+
+const networkSchema = z.object({
+  enabled: z.optional(z.boolean()),
+  domains: z.optional(z.record(z.string(), z.enum(["allow", "deny", "none"]))),
+  review_domains: z.optional(z.array(z.string())),
+  managed_allowed_domains_only: z.optional(z.boolean()),
+  allow_local_binding: z.optional(z.boolean()),
+  allow_upstream_proxy: z.optional(z.boolean()),
+});
+
+function readNetwork({ table, locate }: Source): NetworkRequirement {
+  const at = "experimental_network";
+  const parsed = safeParse(networkSchema, table[at]);
+  if (!parsed.success) {
+    const path = (parsed.error.issues[0]?.path ?? []).map(String);
+    const key = renderKeyPath([at, ...path]);
+    throw createValueError(
+      locate([at, ...path]),
+      key,
+      "of the wrong type",
+      "true, false, or a table or list of patterns of hosts",
+    );
+  }
+  const { domains = {}, review_domains: reviewed = [], ...given } = parsed.data;
+  const rules = [
+    ...createNetworkRules(domains, (pattern) => locate([at, "domains", pattern])),
+    ...createNetworkRules(Object.fromEntries(reviewed.map((pattern) => [pattern, "ask"])), () =>
+      locate([at, "review_domains"]),
+    ),
+  ];
+  return {
+    enabled: given.enabled === true,
+    rules,
+    isOnly: given.managed_allowed_domains_only === true,
+    allowLocalBinding: given.allow_local_binding,
+    allowUpstreamProxy: given.allow_upstream_proxy,
+  };
 }
 
 const readPolicies = ({ table, locate }: Source) => {

@@ -1,12 +1,15 @@
 import type { SandboxMode } from "@codex/executor-protocol";
 import type { OrchestratorDefaults } from "@codex/orchestrator";
-import type { ApprovalPolicy, SandboxSettings, WhenUnavailable } from "@codex/policy";
+import type { ApprovalPolicy, NetworkOptions, SandboxSettings, WhenUnavailable } from "@codex/policy";
 import { KEYS, type Key } from "./keys.js";
+import type { Entry } from "./layer.js";
+import { createNetworkRules } from "./network-domains.js";
 import type { Origin } from "./origin.js";
+import type { NetworkRequirement, Requirements } from "./requirements.js";
 import type { ConfiguredApproval } from "./tighten.js";
 
 /** Effective values after all layers, by the name of the key. */
-export type Values = ReadonlyMap<string, { value: unknown; origin: Origin }>;
+export type Values = ReadonlyMap<string, Omit<Entry, "key">>;
 
 /** The value of a key; every value in the map has passed the key's schema. */
 export const readSetting = <T>(values: Values, key: Key<T>): T => {
@@ -18,6 +21,8 @@ export const readSetting = <T>(values: Values, key: Key<T>): T => {
 export interface Settings {
   approvalPolicy: ApprovalPolicy;
   sandbox: SandboxSettings;
+  /** Which hosts commands reach; undefined where the sandbox alone says whether they have a network. */
+  network: NetworkOptions | undefined;
   /** Defaults for resolving calls: environment policy, shell, output budgets, yield windows. */
   defaults: OrchestratorDefaults;
   audit: {
@@ -30,8 +35,11 @@ export interface Settings {
   };
 }
 
-/** @param allowedModes the sandbox modes that the administrator allows; undefined for all */
-export function createSettings(values: Values, allowedModes?: readonly SandboxMode[]): Settings {
+/** @param requirements what the administrator allows */
+export function createSettings(
+  values: Values,
+  requirements?: Pick<Requirements, "sandboxModes" | "network">,
+): Settings {
   const get = <T>(key: Key<T>): T => readSetting(values, key);
   return {
     approvalPolicy: toApprovalPolicy(get(KEYS.approvalPolicy)),
@@ -43,8 +51,9 @@ export function createSettings(values: Values, allowedModes?: readonly SandboxMo
       excludeSlashTmp: get(KEYS.excludeSlashTmp),
       allowGitCommit: get(KEYS.allowGitCommit),
       denyRead: get(KEYS.denyRead),
-      whenUnavailable: chooseWhenUnavailable(values, allowedModes),
+      whenUnavailable: chooseWhenUnavailable(values, requirements?.sandboxModes?.allowed),
     },
+    network: createNetwork(values, requirements?.network),
     defaults: createDefaults(get),
     audit: {
       enabled: get(KEYS.auditEnabled),
@@ -67,6 +76,25 @@ function toApprovalPolicy(configured: ConfiguredApproval): ApprovalPolicy {
 function chooseWhenUnavailable(values: Values, allowedModes: readonly SandboxMode[] | undefined): WhenUnavailable {
   const origin = values.get(KEYS.sandboxMode.name)?.origin.kind ?? "default";
   return origin === "default" && (allowedModes?.includes("danger-full-access") ?? true) ? "ask" : "refuse";
+}
+
+const DEFAULT: Origin = { kind: "default" };
+
+function createNetwork(values: Values, required: NetworkRequirement | undefined): NetworkOptions | undefined {
+  const get = <T>(key: Key<T>): T => readSetting(values, key);
+  const isRequired = required?.enabled === true;
+  if (!get(KEYS.networkProxy) && !isRequired) return undefined;
+  const { origins = {}, origin = DEFAULT } = values.get(KEYS.networkDomains.name) ?? {};
+  const own = createNetworkRules(get(KEYS.networkDomains), (pattern) => origins[pattern] ?? origin);
+  const counted = required?.isOnly === true ? own.filter(({ decision }) => decision !== "allow") : own;
+  return {
+    rules: [...counted, ...(required?.rules ?? [])],
+    mode: get(KEYS.networkMode),
+    allowLocalBinding: required?.allowLocalBinding ?? get(KEYS.networkLocalBinding),
+    allowUpstreamProxy: required?.allowUpstreamProxy ?? get(KEYS.networkUpstreamProxy),
+    ...(required?.isOnly === true ? { isComplete: true } : {}),
+    ...(isRequired ? { opensSandbox: true } : {}),
+  };
 }
 
 function createDefaults(get: <T>(key: Key<T>) => T): OrchestratorDefaults {

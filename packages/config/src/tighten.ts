@@ -14,6 +14,15 @@ export const denyMore = (base: string[], requested: string[]): string[] => [
   ...requested.filter((pattern) => !pattern.startsWith("!")),
 ];
 
+/** Only hosts that are denied are added. */
+export const denyHosts = <Decision extends string>(
+  base: Record<string, Decision>,
+  requested: Record<string, Decision>,
+): Record<string, Decision> => ({
+  ...base,
+  ...Object.fromEntries(Object.entries(requested).filter(([, decision]) => decision === "deny")),
+});
+
 const MODES = ["read-only", "workspace-write", "danger-full-access"] as const;
 type Mode = (typeof MODES)[number];
 

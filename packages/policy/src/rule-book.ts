@@ -1,6 +1,6 @@
 import { posix } from "node:path";
 import type { GateRule, GateRules } from "@codex/exec-gate";
-import type { ManagedNetwork } from "@codex/executor-protocol";
+import type { Sandbox } from "@codex/executor-protocol";
 import { messageOf } from "@codex/values";
 import type { AnalyzedCommand } from "./analyzed-command.js";
 import type { ApprovalPolicy } from "./approval-policy.js";
@@ -12,7 +12,7 @@ import {
   type RuleSource,
 } from "./compile-for-gate.js";
 import { MAX_PROPOSED_RULE_BYTES } from "./limits.js";
-import { createManagedNetwork, type NetworkOptions } from "./network.js";
+import { type LimitedNetwork, limitNetwork, type NetworkOptions } from "./network.js";
 import { isStandardProgram } from "./programs.js";
 import type { AllowRule } from "./rules/allow-rule.js";
 import { createAllowRule, proposeAmendment } from "./rules/amendment.js";
@@ -106,9 +106,9 @@ export class RuleBook {
     return words === undefined ? null : this.propose({ commands: [words] }, words);
   }
 
-  /** What commands reach, by these options and the rules. */
-  networkFor(options: NetworkOptions): ManagedNetwork {
-    return createManagedNetwork(options, this.#policy.networkRules);
+  /** See `limitNetwork`. */
+  limitNetwork(sandbox: Sandbox | null, options: NetworkOptions | undefined): LimitedNetwork {
+    return limitNetwork(sandbox, options, this.#policy.networkRules);
   }
 
   /** The words of a rule to offer: the suggestion of the model if it is usable, else the first command that needs approval. Null for none. */

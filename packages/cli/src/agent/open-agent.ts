@@ -116,6 +116,7 @@ async function openAgentAt(
     rules,
     saveRule: createRuleSaver(savedRulesFile()),
     sandbox,
+    ...defined({ network: config.settings.network }),
   };
   const orchestrator = createOrchestrator({
     policy,

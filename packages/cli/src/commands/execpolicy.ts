@@ -78,7 +78,8 @@ export async function runExecPolicyExplain(words: readonly string[], options: Ex
     networkRules: rules.networkRules,
     brokenRules: rules.broken.map(pickError),
   };
-  const network = renderNetworkRules(rules.networkRules, findNamedHosts(rules, explanation));
+  const isLimited = config.settings.network !== undefined;
+  const network = renderNetworkRules(rules.networkRules, findNamedHosts(rules, explanation), isLimited);
   options.json ? printJson(json) : print(render(argv, explanation, network));
 }
 

@@ -110,7 +110,7 @@ async function openSession(
       facts: { directory: cwd, environment: executor.name, provider: providerId, sandbox: mode },
       approvals: describeApprovals({ policy, sandbox: mode, rulesFile }),
       diff: async (signal) =>
-        readDiff(orchestrator, { executor: executor.name, cwd, signal, sandbox: await holdGit() }),
+        readDiff(orchestrator, { executor: executor.name, cwd, signal, sandbox: (await holdGit()).sandbox }),
       openView: (show) => live.attach(orchestrator, show),
       close: () => opened.close(),
       clock: systemClock,

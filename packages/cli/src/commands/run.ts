@@ -58,7 +58,7 @@ export async function runRun(argv: string[], options: RunOptions): Promise<void>
       lendsOutput: true,
     };
     const { host } = await attachExecutor(orchestrator, "run", options, hooks, chosen);
-    const sandbox = await chooseRunSandbox(options.sandbox, { host, cwd, isOwn: own });
+    const sandboxed = await chooseRunSandbox(options.sandbox, { host, cwd, isOwn: own });
     const followed = await followProgram(
       orchestrator,
       {
@@ -69,7 +69,7 @@ export async function runRun(argv: string[], options: RunOptions): Promise<void>
         tty,
         stdin: isNullDevice(STDIN) ? "null" : "open",
         ...(tty ? { size } : {}),
-        ...defined({ sandbox }),
+        ...sandboxed,
         ...(options.timeout === undefined ? {} : { timeoutMs: Math.ceil(options.timeout * 1000) }),
       },
       { recording, outages, say },

@@ -1,6 +1,5 @@
 import { visible } from "@codex/agent-terminal/text";
-import type { Sandbox } from "@codex/executor-protocol";
-import { createProgramRunner } from "@codex/orchestrator";
+import { createProgramRunner, type RunCommandRequest } from "@codex/orchestrator";
 import { createCommandSandbox } from "@codex/sandbox";
 import { defined } from "@codex/values";
 import { attachExecutor } from "../connect.js";
@@ -26,14 +25,14 @@ export async function runSandbox(argv: readonly string[], options: SandboxComman
   if (options.environment !== undefined && options.environment !== "local") return runElsewhere(argv, options);
   if (options.check) return check(argv);
   const cwd = resolveDirectory(options.cd);
-  const sandbox = await chooseTrialSandbox(cwd, options);
+  const chosen = await chooseTrialSandbox(cwd, options);
   if (options.explain) {
     const { explainSandbox } = await import("../explain-sandbox.js");
-    print(visible(await explainSandbox(sandbox, argv, cwd)));
+    print(visible(await explainSandbox(chosen.sandbox ?? null, argv, cwd)));
     return;
   }
   if (argv.length === 0) throw new CommandError("no program was given: codex sandbox -- PROGRAM [ARGS…]", EXIT.usage);
-  await run(argv, cwd, sandbox, options);
+  await run(argv, cwd, chosen, options);
 }
 
 /** Runs a program in a sandbox on the host of an environment, with the settings of this host. */
@@ -68,10 +67,10 @@ async function check(argv: readonly string[]): Promise<void> {
 async function run(
   argv: readonly string[],
   cwd: string,
-  sandbox: Sandbox | null,
+  chosen: Pick<RunCommandRequest, "sandbox" | "network">,
   options: SandboxCommandOptions,
 ): Promise<void> {
-  if (sandbox === null) say("there is no sandbox in mode danger-full-access");
+  if (chosen.sandbox === undefined) say("there is no sandbox in mode danger-full-access");
   const tty = options.tty ?? Boolean(process.stdin.isTTY && process.stdout.isTTY);
   const orchestrator = createProgramRunner();
   try {
@@ -86,7 +85,7 @@ async function run(
         tty,
         stdin: "open",
         ...(tty ? { size: getTerminalSize() ?? DEFAULT_SIZE } : {}),
-        ...(sandbox === null ? {} : { sandbox }),
+        ...chosen,
       },
       { say },
     );

@@ -45,7 +45,7 @@ export async function runToolsCall(
   const saveRule = createRuleSaver(savedRulesFile());
   await withExecutor(
     { ...options, defaults, audit, chosen, tool: name },
-    { approvalPolicy, rules, saveRule, sandbox },
+    { approvalPolicy, rules, saveRule, sandbox, ...defined({ network: config.settings.network }) },
     async (orchestrator, mcp) => {
       findTool(orchestrator.listTools(), name, mcp);
       const abort = new AbortController();

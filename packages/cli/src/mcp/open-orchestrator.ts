@@ -23,7 +23,7 @@ export interface McpOrchestrator {
 export async function openOrchestrator(options: EntryOptions, onToolsChanged: () => void): Promise<McpOrchestrator> {
   const config = await openConfig(options);
   for (const notice of config.notices) say(notice);
-  const { approvalPolicy, defaults, sandbox } = config.settings;
+  const { approvalPolicy, defaults, sandbox, network } = config.settings;
   const audit = openAudit(config.settings.audit);
   compileGrammarSimply();
   const orchestrator = createOrchestrator({
@@ -32,6 +32,7 @@ export async function openOrchestrator(options: EntryOptions, onToolsChanged: ()
       rules: await loadRules(options.rules ?? [], config),
       saveRule: createRuleSaver(savedRulesFile()),
       sandbox: openSandbox(sandbox, isOwnHost(options)),
+      ...defined({ network }),
     },
     defaults,
     ...defined({ audit }),

@@ -124,15 +124,17 @@ why          rule ["git", "push"] (${file}:1) asks before this command: net é
     });
   });
 
-  it("shows rules for hosts, and says that they are not enforced", async () => {
+  it("shows rules for hosts, and says whether they are held", async () => {
     const hosts = join(home, "hosts.rules");
     const rule = (host: string) => `network_rule(host="${host}", protocol="https", decision="forbidden")\n`;
     await writeFile(hosts, rule("evil.example") + rule("other.example"));
     const { stdout } = await run("execpolicy", "explain", "-r", hosts, "true && curl https://EVIL.example:8443/x");
     expect(stdout).toContain(`
-network      2 rules for hosts, checked but not enforced: access is on or off
+network      2 rules for hosts, checked but not enforced: access is on or off without \`features.network_proxy\`
     forbidden  https://evil.example (${hosts}:1), named in the command
 `);
+    const limited = await run("execpolicy", "explain", "-r", hosts, "-c", "features.network_proxy=true", "true");
+    expect(limited.stdout).toContain("network      2 rules for hosts, held where a command connects\n");
   });
 
   it("goes on with rules that do not load: says so, and asks for what they may have restricted", async () => {

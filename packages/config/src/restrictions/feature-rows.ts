@@ -1,4 +1,6 @@
-import { ignored, isOff, isOn, type KeyRow, refused, supported } from "./key-row.js";
+import type { TomlTable } from "@codex/toml";
+import { isTable } from "../tables.js";
+import { ignored, isFilled, isOff, isOn, isPresent, type KeyRow, refused, supported } from "./key-row.js";
 
 const names = (text: string): string[] => text.trim().split(/\s+/);
 
@@ -56,13 +58,34 @@ const MECHANISMS =
     unavailable_dummy_tools unbounded_connection_retries unified_exec unified_exec_zsh_fork unified_image_budget
     untrusted_as_tool_output use_legacy_landlock use_linux_sandbox_bwrap`);
 
+/** Whether a value restricts where the proxy is used. */
+const whenUsed =
+  (restricts: (value: unknown) => boolean) =>
+  (value: unknown, { features, experimental_network: required }: TomlTable): boolean =>
+    (isOn(required ?? false) || (isTable(features) && isOn(features.network_proxy ?? false))) && restricts(value);
+
+/** `[features.network_proxy]`, and the same keys of requirements. */
+export const NETWORK_ROWS: readonly KeyRow[] = [
+  ...supported("restricts", "enabled", "domains", "mode", "allow_local_binding", "allow_upstream_proxy"),
+  refused("enable_socks5", "the proxy speaks SOCKS as well, with the same decisions", { restricts: whenUsed(isOff) }),
+  refused("mitm", "encrypted traffic is not read", { restricts: whenUsed(isFilled) }),
+  ...ignored("neutral", "the proxy listens in the network of the commands, nowhere else", "proxy_url", "socks_url"),
+  ...ignored("loosens", "no datagrams leave that network", "enable_socks5_udp"),
+  ...ignored(
+    "loosens",
+    "no Unix socket is reached from a sandbox, and the proxy from nowhere else",
+    "dangerously_allow_all_unix_sockets",
+    "dangerously_allow_non_loopback_proxy",
+    "unix_sockets",
+  ),
+  refused("*", "it is not known, and may restrict which hosts are reached", { restricts: whenUsed(isPresent) }),
+];
+
 /** `[features]` of Codex 0.169.0, as `codex features list` prints them, and their old names. */
 export const FEATURE_ROWS: readonly KeyRow[] = [
   ...supported("neutral", "shell_snapshot"),
-  refused("network_proxy", "access to the network is on or off, not by host", {
-    restricts: isOn,
-    instead: off("network_proxy"),
-  }),
+  ...NETWORK_ROWS.map((row) => ({ ...row, key: `network_proxy.${row.key}` })),
+  ...supported("restricts", "network_proxy"),
   refused("credential_masking", "commands would see the credentials themselves", {
     restricts: isOn,
     instead: off("credential_masking"),

@@ -1,8 +1,8 @@
 import { isTable } from "../tables.js";
-import { FEATURE_ROWS } from "./feature-rows.js";
+import { FEATURE_ROWS, NETWORK_ROWS } from "./feature-rows.js";
 import { createKeyTable } from "./find-restrictions.js";
 import { hasHandlers, NO_HOOKS } from "./hooks.js";
-import { ignored, isOff, isPresent, type KeyRow, refused, supported } from "./key-row.js";
+import { ignored, isOff, isOn, isPresent, type KeyRow, refused, supported } from "./key-row.js";
 
 const refusedWhenPresent = (why: string, ...keys: string[]): KeyRow[] =>
   keys.map((key) => refused(key, why, { restricts: isPresent }));
@@ -19,8 +19,21 @@ const REQUIREMENTS_ROWS: readonly KeyRow[] = [
     "rules",
   ),
 
-  ...refusedWhenPresent("access to the network is on or off, not by host", "experimental_network", "network_proxy"),
-  ...refusedWhenPresent("access to the network is on or off, not by host", "permissions.network"),
+  ...NETWORK_ROWS.filter(({ key }) => key !== "mode").map((row) => ({
+    ...row,
+    key: `experimental_network.${row.key}`,
+  })),
+  ...supported("restricts", "experimental_network.managed_allowed_domains_only", "experimental_network.review_domains"),
+  ...ignored(
+    "neutral",
+    "the ports are those of the network of the commands",
+    "experimental_network.http_port",
+    "experimental_network.socks_port",
+  ),
+  refused("experimental_network.danger_full_access_denylist_only", "without a sandbox, every host is reached", {
+    restricts: isOn,
+  }),
+  ...refusedWhenPresent("`experimental_network` says which hosts are reached", "network_proxy", "permissions.network"),
   ...refusedWhenPresent(
     "permission profiles are not enforced; `allowed_sandbox_modes` allows sandbox modes",
     "allowed_permission_profiles",

@@ -33,9 +33,9 @@ const NETWORK = `sandbox_mode = "workspace-write"
 network_access = true
 [features.network_proxy]
 enabled = true
-[features.network_proxy.domains]
-"example.com" = "allow"
+enable_socks5 = false
 `;
+const SOCKS = "features.network_proxy.enable_socks5=false";
 const HOOKS = '[[hooks.PreToolUse]]\n[[hooks.PreToolUse.hooks]]\ntype = "command"\ncommand = "exit 2"\n';
 const HOOKS_JSON = JSON.stringify(
   { hooks: { PreToolUse: [{ hooks: [{ type: "command", command: "exit 2" }] }] } },
@@ -46,21 +46,21 @@ const TRUSTED = '[projects."$BASE/project"]\ntrust_level = "trusted"\n';
 
 describe("what a configuration restricts, and is not supported, is an error with its place and how to go on", () => {
   it.each<[string, Record<string, string>, string]>([
-    ["hosts", { "home/config.toml": NETWORK }, "home/config.toml:4: `features.network_proxy`"],
+    ["hosts", { "home/config.toml": NETWORK }, "home/config.toml:6: `features.network_proxy.enable_socks5`"],
     [
-      "hosts, as a flag of the feature",
-      { "home/config.toml": "features.network_proxy = true" },
-      "config.toml:1: `features.network_proxy`",
+      "perhaps hosts",
+      { "home/config.toml": "[features.network_proxy]\nenabled = true\ndenied_domains = []" },
+      "config.toml:3: `features.network_proxy.denied_domains`",
     ],
     [
       "hosts, by the administrator",
       { "system/config.toml": NETWORK },
-      "system/config.toml:4: `features.network_proxy`",
+      "system/config.toml:6: `features.network_proxy.enable_socks5`",
     ],
     [
       "hosts, by a project",
       { "home/config.toml": TRUSTED, "project/.codex/config.toml": NETWORK },
-      "project/.codex/config.toml:4:",
+      "project/.codex/config.toml:6:",
     ],
     ["hooks", { "home/config.toml": HOOKS }, "home/config.toml:1: `hooks`"],
     ["hooks in hooks.json", { "home/hooks.json": HOOKS_JSON }, "home/hooks.json:3: `hooks.PreToolUse`"],
@@ -101,8 +101,6 @@ describe("what a configuration restricts, and is not supported, is an error with
       "system/config.toml:1: `hooks`",
     ],
     ...[
-      ["features.network_proxy", '"true"'],
-      ["features.network_proxy", "{ enabled = 1 }"],
       ["features.shell_tool", '"false"'],
       ["hooks", '"x"'],
       ["hooks", '{ PreToolUse = { hooks = [{ type = "command", command = "x" }] } }'],
@@ -137,11 +135,11 @@ describe("what a configuration restricts, and is not supported, is an error with
 
   it("in a profile, and in a flag, which is named", async () => {
     await expect(load({ "home/strict.config.toml": NETWORK }, { profile: "strict" })).rejects.toThrow(
-      "strict.config.toml:4:",
+      "strict.config.toml:6:",
     );
-    await expect(load({}, { flags: ["features.network_proxy=true"] })).rejects.toMatchObject({
+    await expect(load({}, { flags: ["features.network_proxy.enabled=true", SOCKS] })).rejects.toMatchObject({
       code: "usage",
-      message: expect.stringContaining("flag -c features.network_proxy=true: `features.network_proxy`"),
+      message: expect.stringContaining(`flag -c ${SOCKS}: \`features.network_proxy.enable_socks5\``),
     });
   });
 
@@ -150,7 +148,9 @@ describe("what a configuration restricts, and is not supported, is an error with
     const flags = ["features.network_proxy.enabled=false", "features.hooks=false"];
     await expect(load(files, { flags })).resolves.toBeDefined();
     const project = { "project/.codex/config.toml": "features.network_proxy = false\nfeatures.hooks = false" };
-    await expect(load({ ...files, ...project })).rejects.toThrow("home/config.toml:4: `features.network_proxy`");
+    await expect(load({ ...files, ...project })).rejects.toThrow(
+      "home/config.toml:6: `features.network_proxy.enable_socks5`",
+    );
     const hooks = { "home/config.toml": `${TRUSTED}${HOOKS}`, "home/hooks.json": HOOKS_JSON, ...project };
     await expect(load(hooks)).rejects.toThrow("home/config.toml:3: `hooks`");
     await expect(load(hooks, { flags: ["features.codex_hooks=false"] })).resolves.toBeDefined();
@@ -177,11 +177,15 @@ describe("what requirements.toml restricts, and is not supported or not known, i
     ['[allowed_permission_profiles]\n":read-only" = true', "1: `allowed_permission_profiles`"],
     ['[mcp_servers.docs.identity]\ncommand = "docs"', "1: `mcp_servers`"],
     ["mcp_servers = {}", "1: `mcp_servers`"],
-    ["[experimental_network]\nenabled = true", "1: `experimental_network`"],
+    [
+      "[experimental_network]\nenabled = true\ndanger_full_access_denylist_only = true",
+      "3: `experimental_network.danger_full_access_denylist_only`",
+    ],
+    ["[experimental_network]\nenabled = true\nallowed = []", "3: `experimental_network.allowed`"],
+    ["[experimental_network]\nenabled = 1", "2:1: `experimental_network.enabled`"],
     ["[permissions.network]\nenabled = true", "1: `permissions.network`"],
     ["[permissions.filesystem]\ndeny_read = []\ndeny_write = []", "3: `permissions.filesystem.deny_write`"],
     [HOOKS, "1: `hooks`"],
-    ["[features]\nnetwork_proxy = true", "2: `features.network_proxy`"],
     ["[features]\nshell_tool = false", "2: `features.shell_tool`"],
     ["[features]\nzork = true", "2: `features.zork` is not known here"],
     ["features = 3", "1: `features` is not known here"],
@@ -189,7 +193,7 @@ describe("what requirements.toml restricts, and is not supported or not known, i
     ["zork = 1", "1: `zork` is not known here"],
     ['[[rules.prefix_rules]]\npattern = [{ token = "a" }]\ndecision = "prompt"\nzork = 1', "1: `rules.prefix_rules"],
     ['allowed_approvals_reviewers = ["auto_review"]', "1:1: `allowed_approvals_reviewers`"],
-    ['[features]\nnetwork_proxy = "true"', "2: `features.network_proxy`"],
+    ['[features]\nnetwork_proxy = "true"', "2:1: `features.network_proxy`"],
     ['[hooks]\nPreToolUse = "x"', "1: `hooks`"],
     ['allow_remote_control = "false"', "1: `allow_remote_control`"],
     ["[audit]\nzork = 1", "2: `audit.zork` is not known here"],

@@ -9,8 +9,13 @@ import type { RunCommandRequest, RunningCommand } from "./running-command.js";
 /** Starts a program that its user approved by asking for it. @throws ExecutorConnectionError `unsupported` when the executor cannot stream. */
 export function runCommand(executor: ExecutorConnection, request: RunCommandRequest, hooks: RunHooks): RunningCommand {
   const tools = findProgramTools(executor);
-  if (tools === undefined || executor.host === undefined) {
-    const missing = "it does not offer unified exec with live output";
+  const missing =
+    tools === undefined || executor.host === undefined
+      ? "it does not offer unified exec with live output"
+      : request.network !== undefined && !executor.can("managed_network")
+        ? "it cannot limit which hosts a program reaches"
+        : undefined;
+  if (tools === undefined || executor.host === undefined || missing !== undefined) {
     const problem = `executor \`${executor.name}\` cannot run a program for a person: ${missing}`;
     const failure = new ExecutorConnectionError("unsupported", problem);
     throw hooks.toError?.(failure) ?? failure;
@@ -19,7 +24,7 @@ export function runCommand(executor: ExecutorConnection, request: RunCommandRequ
 }
 
 function toWire(request: RunCommandRequest, defaultCwd: string): ExecCommandRequest {
-  const { argv, cwd, env, envPolicy, tty, size, stdin, sandbox, timeoutMs } = request;
+  const { argv, cwd, env, envPolicy, tty, size, stdin, sandbox, network, timeoutMs } = request;
   return {
     command: [...argv],
     cwd: cwd ?? defaultCwd,
@@ -32,7 +37,7 @@ function toWire(request: RunCommandRequest, defaultCwd: string): ExecCommandRequ
     additionalPermissionsPreapproved: false,
     justification: null,
     execApprovalRequirement: { skip: { bypassSandbox: false, proposedExecPolicyAmendment: null } },
-    ...defined({ envPolicy, sandbox, size, stdin, timeoutMs }),
+    ...defined({ envPolicy, sandbox, network, size, stdin, timeoutMs }),
     // A person sees all of it, even if the channel was lost for a while.
     whenFull: "pause",
   };

@@ -1,6 +1,7 @@
 import type {
   ByteRange,
   ExecCommandRequest,
+  ManagedNetwork,
   ProcessOutcome,
   Sandbox,
   SessionSignal,
@@ -24,6 +25,8 @@ export interface RunCommandRequest {
   stdin?: "null" | "open";
   /** Its sandbox; default none. An executor that cannot apply it, or whose ceiling is below it, refuses the program. */
   sandbox?: Sandbox;
+  /** What it reaches, instead of what its sandbox says of the network. An executor that cannot hold it refuses the program. */
+  network?: ManagedNetwork;
   /** Ends the program, milliseconds. */
   timeoutMs?: number;
 }

@@ -4,6 +4,7 @@ import {
   analyzeCommand,
   evaluateRequirement,
   findMissingSandbox,
+  type LimitedNetwork,
   type Policy,
   type Requirement,
   type RequirementContext,
@@ -78,9 +79,8 @@ export async function evaluateCommand(
     (requirement.kind === "skip" ? requirement.bypassSandbox : request.sandboxPermissions === "require_escalated");
   const chosen = chooseSandbox(executor, resolved, bypassSandbox, policy);
   if (chosen.kind === "refused") return { ...evaluated, outcome: unavailable(chosen.reason) };
-  const managed = chooseNetwork(executor, chosen.sandbox, policy, book);
-  if ("refused" in managed) return { ...evaluated, outcome: unavailable(managed.refused) };
-  const sandbox = "sandbox" in chosen ? { sandbox: chosen.sandbox, ...managed } : {};
+  const sandbox = chooseNetwork(executor, chosen.sandbox, policy, book);
+  if ("refused" in sandbox) return { ...evaluated, outcome: unavailable(sandbox.refused) };
   const isHeld = held !== undefined;
   const gate = chooseGate(
     { executor, isHeld, isSandboxed: isSandboxed && !bypassSandbox },
@@ -103,26 +103,19 @@ function evaluateHeld(command: AnalyzedCommand, context: RequirementContext): Re
   return requirement.kind === "skip" && requirement.bypassSandbox ? undefined : requirement;
 }
 
-/**
- * What a command reaches where its sandbox opens the network to it and the policy says to whom. Its sandbox is then sent closed: one that does not know
- * the member reaches nothing.
- */
+/** A command whose hosts the executor cannot limit is refused. */
 function chooseNetwork(
   executor: Selected["executor"],
   sandbox: Sandbox | null | undefined,
   { network }: Policy,
   rules: RuleBook,
-): { sandbox?: Sandbox; network?: ManagedNetwork } | { refused: string } {
-  if (network === undefined || sandbox === undefined || sandbox === null) return {};
-  const { permissions } = sandbox;
-  if (permissions.type !== "managed" || permissions.network !== "enabled") return {};
-  if (!executor.can("managed_network")) {
-    return {
-      refused: `executor \`${executor.name}\` cannot hold which hosts a command reaches; the network has to be closed to it`,
-    };
-  }
-  const closed: Sandbox = { ...sandbox, permissions: { ...permissions, network: "restricted" } };
-  return { sandbox: closed, network: rules.networkFor(network) };
+): LimitedNetwork | Record<string, never> {
+  if (sandbox === undefined) return {};
+  const limited = rules.limitNetwork(sandbox, network);
+  if ("refused" in limited || limited.network === undefined || executor.can("managed_network")) return limited;
+  return {
+    refused: `executor \`${executor.name}\` cannot limit which hosts a command reaches; the network has to be closed to it`,
+  };
 }
 
 /** Where a command would run. `isHeld`: its text was decided about as one whose programs are judged when they start. */

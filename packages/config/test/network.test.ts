@@ -1,0 +1,122 @@
+// Which hosts commands reach, as files and flags say.
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { loadConfig } from "../src/load-config.js";
+
+let base: string;
+beforeEach(async () => {
+  base = await mkdtemp(join(tmpdir(), "codex-hosts-"));
+});
+afterEach(() => rm(base, { recursive: true }));
+
+async function load(files: Record<string, string>, flags: string[] = []) {
+  for (const [file, text] of Object.entries(files)) {
+    await mkdir(dirname(join(base, file)), { recursive: true });
+    await writeFile(join(base, file), text.replaceAll("$BASE", base));
+  }
+  const { settings, notices } = await loadConfig({
+    home: join(base, "home"),
+    homeOrigin: { kind: "default" },
+    system: join(base, "system"),
+    directory: join(base, "project"),
+    flags: flags.map((setting) => ({ flag: `-c ${setting}`, setting })),
+  });
+  const rules = settings.network?.rules?.map(({ pattern, decision, source }) => [
+    pattern,
+    decision,
+    source?.replace(`${base}/`, ""),
+  ]);
+  return { network: settings.network, rules, notices };
+}
+
+const USER = `[features.network_proxy]
+enabled = true
+[features.network_proxy.domains]
+"a.example" = "allow"
+"*.b.example:443" = "deny"
+"c.example" = "none"
+`;
+
+describe("the hosts that commands reach", () => {
+  it("are those of the sandbox unless a feature limits them", async () => {
+    expect((await load({})).network).toBeUndefined();
+    expect(
+      (await load({ "home/config.toml": USER }, ["features.network_proxy.enabled=false"])).network,
+    ).toBeUndefined();
+    expect((await load({ "home/config.toml": USER }, ["features.network_proxy=false"])).network).toBeUndefined();
+  });
+
+  it("are given by patterns, each with its place, to which later layers add", async () => {
+    const { network, rules, notices } = await load({ "home/config.toml": USER }, [
+      'features.network_proxy.domains."d.example"="allow"',
+      "features.network_proxy.mode=limited",
+    ]);
+    expect(rules).toEqual([
+      ["a.example", "allow", "home/config.toml:4"],
+      ["*.b.example:443", "deny", "home/config.toml:5"],
+      ["d.example", "allow", 'flag -c features.network_proxy.domains."d.example"="allow"'],
+    ]);
+    expect(network).toMatchObject({ mode: "limited", allowLocalBinding: false, allowUpstreamProxy: true });
+    expect(notices).toEqual([]);
+  });
+
+  it("none, without a pattern", async () => {
+    expect((await load({}, ["features.network_proxy=true"])).rules).toEqual([]);
+  });
+
+  it("are only ever taken away by a project", async () => {
+    const user = `${USER}[projects."$BASE/project"]\ntrust_level = "trusted"\n`;
+    const project = `[features.network_proxy]
+enabled = false
+allow_local_binding = true
+domains = { "a.example" = "deny", "e.example" = "allow" }
+`;
+    const { network, rules } = await load({ "home/config.toml": user, "project/.codex/config.toml": project });
+    expect(network?.allowLocalBinding).toBe(false);
+    expect(rules).toEqual([
+      ["a.example", "deny", "project/.codex/config.toml:4"],
+      ["*.b.example:443", "deny", "home/config.toml:5"],
+    ]);
+  });
+
+  it("are those of the administrator too, and only those where so required", async () => {
+    const required = `[experimental_network]
+enabled = true
+allow_upstream_proxy = false
+review_domains = ["r.example"]
+[experimental_network.domains]
+"s.example" = "allow"
+`;
+    const { network, rules } = await load({ "system/requirements.toml": required, "home/config.toml": USER });
+    expect(network).toMatchObject({ opensSandbox: true, allowUpstreamProxy: false });
+    expect(rules?.map(([pattern, decision]) => [pattern, decision])).toEqual([
+      ["a.example", "allow"],
+      ["*.b.example:443", "deny"],
+      ["s.example", "allow"],
+      ["r.example", "ask"],
+    ]);
+    const only = required.replace("\n", "\nmanaged_allowed_domains_only = true\n");
+    const limited = await load({ "system/requirements.toml": only, "home/config.toml": USER });
+    expect(limited.network).toMatchObject({ isComplete: true });
+    expect(limited.rules?.map(([pattern]) => pattern)).toEqual(["*.b.example:443", "s.example", "r.example"]);
+  });
+
+  it("are limited where the administrator pins the feature", async () => {
+    const files = { "system/requirements.toml": "[features]\nnetwork_proxy = true\n" };
+    expect((await load(files, ["features.network_proxy=false"])).rules).toEqual([]);
+  });
+
+  it.each([
+    ["home/config.toml", '[features.network_proxy.domains]\n"http://x/" = "allow"', '2: network pattern "http://x/"'],
+    ["home/config.toml", '[features.network_proxy.domains]\n"*" = "deny"', '2: network pattern "*"'],
+    ["home/config.toml", '[features.network_proxy.domains]\n"x" = "maybe"', "2:"],
+    ["home/config.toml", "features.network_proxy = { enabled = 1 }", "1:"],
+    ["home/config.toml", 'features.network_proxy = "true"', "1:1: `features.network_proxy`"],
+    ["system/requirements.toml", '[experimental_network.domains]\n"" = "allow"', '2: network pattern ""'],
+    ["system/requirements.toml", '[experimental_network]\nreview_domains = ["a b"]', '2: network pattern "a b"'],
+  ])("are an error with its place: %s %s", async (file, text, place) => {
+    await expect(load({ [file]: `${text}\n` })).rejects.toThrow(`${file}:${place}`);
+  });
+});
