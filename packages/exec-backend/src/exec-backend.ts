@@ -2,6 +2,8 @@ import type {
   EndedBy,
   EnvPolicy,
   ExecGate,
+  HostQuestion,
+  HostVerdict,
   ManagedNetwork,
   NetworkDenial,
   ProcessOutcome,
@@ -79,9 +81,19 @@ export interface ProcessSpec {
 }
 
 /** The network of a process. */
-export interface NetworkSpec extends ManagedNetwork {
+export interface NetworkSpec extends Omit<ManagedNetwork, "questions"> {
   /** Processes share a network where this and the policy are equal. */
   scope: string;
+  /** Who is asked about hosts that no rule decides about; absent: they are denied. */
+  questions?: HostQuestions | undefined;
+}
+
+/** Who is asked about the hosts of a process. */
+export interface HostQuestions {
+  /** Milliseconds; without an answer until then, a host is denied. */
+  readonly timeoutMs: number;
+  /** The signal aborts when the answer is not needed any more. A rejection counts as `unasked`. */
+  ask(question: HostQuestion, signal: AbortSignal): Promise<HostVerdict>;
 }
 
 /** Connections that a process was not let to have; `omitted`: how many more. */

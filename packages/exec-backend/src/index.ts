@@ -21,6 +21,7 @@ export type {
   ExecBackend,
   ExecProcess,
   GateState,
+  HostQuestions,
   HostSandbox,
   InputWait,
   NetworkSpec,

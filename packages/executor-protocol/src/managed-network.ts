@@ -1,4 +1,5 @@
 import * as z from "zod/mini";
+import { keySchema } from "./scalars.js";
 
 /** Whom a command may reach, as a person configured it. */
 const networkPolicySchema = z.object({
@@ -26,20 +27,29 @@ export const managedNetworkSchema = z.object({
   policy: networkPolicySchema,
   /** Hosts are reached through the proxy of the executor's environment, if it has one, which then resolves their names. Default false. */
   allowUpstreamProxy: z.optional(z.boolean()),
+  /**
+   * Connections to hosts that no rule decides about, or that one asks about, wait for `host_answer`. Absent: they are denied. Capability `host_questions`.
+   * `key` is repeated in each question: it names the command to the orchestrator. `timeoutMs`: without an answer until then, a host is denied.
+   */
+  questions: z.optional(z.object({ key: keySchema, timeoutMs: z.int().check(z.positive()) })),
 });
 /** The network of a sandboxed command: what it may reach. */
 export type ManagedNetwork = z.infer<typeof managedNetworkSchema>;
+
+/** How a host was named: plain HTTP, a tunnel, SOCKS, or a connection by its name alone. */
+export const networkProtocolSchema = z.enum(["http", "connect", "socks5", "direct"]);
 
 /** A host that a command was not let to. */
 export const networkDenialSchema = z.object({
   host: z.string(),
   port: z.int(),
-  /** How it was named: plain HTTP, a tunnel, SOCKS, or a connection by its name alone. */
-  protocol: z.enum(["http", "connect", "socks5", "direct"]),
+  protocol: networkProtocolSchema,
   /** `denied`: a rule forbids it. `not_allowed`: none allows it. Others say what is wrong with the target, or why there was no connection. */
   reason: z.string(),
   /** The pattern of the rule that decided, and where it stands. */
   rule: z.optional(z.object({ pattern: z.string(), source: z.optional(z.string()) })),
+  /** Why nobody allowed it, where it could be asked about. */
+  answer: z.optional(z.enum(["declined", "unasked", "unanswered"])),
   /** How often it was tried. */
   count: z.int(),
 });

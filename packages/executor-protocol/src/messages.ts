@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
 import { outsideProfileSchema } from "./exec-gate.js";
+import { networkProtocolSchema } from "./managed-network.js";
 import { processOutcomeSchema } from "./outcome.js";
 import { sandboxSupportSchema } from "./sandbox.js";
 import { countSchema, keySchema, nullable, processIdSchema } from "./scalars.js";
@@ -78,6 +79,8 @@ export const initializeRequestSchema = z.object({
   structuredResults: z.optional(z.boolean()),
   /** Questions about programs are answered: capability `program_questions`. Default false. */
   answersPrograms: z.optional(z.boolean()),
+  /** Questions about hosts are answered: capability `host_questions`. Default false. */
+  answersHosts: z.optional(z.boolean()),
   /** With `resumeSessionId`: the pending calls. Absent: each whose result was not acknowledged. */
   unanswered: z.optional(z.array(unansweredCallSchema)),
   /** With `resumeSessionId`: abandoned calls whose result was not received. */
@@ -109,6 +112,21 @@ export type ProgramAnswer = z.infer<typeof programAnswerSchema>["decision"];
 /** What becomes of a program that waits: it runs in its sandbox, or where its question says, or is refused for this reason. */
 export type ProgramVerdict = Exclude<ProgramAnswer, "end">;
 
+/** Has no response. Answers a `host_question`; one that is withdrawn, or unknown, is ignored. */
+export const hostAnswerSchema = z.object({
+  type: z.literal("host_answer"),
+  questionId: keySchema,
+  /**
+   * `allow`: to this command, from now on. `allow_for_session`: to all of its network. Everything else denies it, `declined` from now on. `unasked`: nobody could be
+   * asked. `unanswered`: in time. `end`: its session is ended as well.
+   */
+  decision: z.enum(["allow", "allow_for_session", "declined", "unasked", "unanswered", "end"]),
+});
+/** What may become of a connection that waits. */
+export type HostAnswer = z.infer<typeof hostAnswerSchema>["decision"];
+/** What becomes of a connection that waits. */
+export type HostVerdict = Exclude<HostAnswer, "end">;
+
 /** Messages from an orchestrator to an executor, by `type`. */
 export const orchestratorMessageSchema = z.discriminatedUnion("type", [
   listToolsRequestSchema,
@@ -119,6 +137,7 @@ export const orchestratorMessageSchema = z.discriminatedUnion("type", [
   ackSchema,
   openExecGateRequestSchema,
   programAnswerSchema,
+  hostAnswerSchema,
   openExecServerRequestSchema,
   execServerPieceSchema,
   execServerAckSchema,
@@ -175,6 +194,7 @@ export const capabilitySchema = z.enum([
   "exec_gate",
   "program_questions",
   "managed_network",
+  "host_questions",
 ]);
 /** What an executor may offer beyond the base messages; unknown names are ignored. */
 export type Capability = z.infer<typeof capabilitySchema>;
@@ -276,9 +296,22 @@ export type ProgramQuestion = Pick<
   z.infer<typeof programQuestionSchema>,
   "program" | "argv" | "isCut" | "cwd" | "rule" | "outside"
 >;
+/** A connection of a command waits for `host_answer`. Repeated after a resume. Meanwhile no window and no time limit of its session passes. */
+export const hostQuestionSchema = z.object({
+  type: z.literal("host_question"),
+  questionId: keySchema,
+  processId: processIdSchema,
+  /** `network.questions.key` of the command. */
+  key: keySchema,
+  host: z.string(),
+  port: z.int(),
+  protocol: networkProtocolSchema,
+});
+/** A connection that waits until somebody has decided about its host. */
+export type HostQuestion = Pick<z.infer<typeof hostQuestionSchema>, "host" | "port" | "protocol">;
 /** Notification: the answer to a question is not needed any more. */
-export const programQuestionWithdrawnSchema = z.object({
-  type: z.literal("program_question_withdrawn"),
+export const questionWithdrawnSchema = z.object({
+  type: z.literal("question_withdrawn"),
   questionId: keySchema,
 });
 
@@ -294,7 +327,8 @@ export const executorMessageSchema = z.discriminatedUnion("type", [
   toolOutputSchema,
   sessionExitedSchema,
   programQuestionSchema,
-  programQuestionWithdrawnSchema,
+  hostQuestionSchema,
+  questionWithdrawnSchema,
   openExecServerResponseSchema,
   execServerPieceSchema,
   execServerAckSchema,

@@ -19,7 +19,7 @@ test.each([
   [{ requestType: "shutdown" }, "missing field `type`"],
   [
     { type: 5 },
-    "field `type`: expected one of `list_tools`, `call_tool`, `shutdown`, `initialize`, `cancel_tool`, `ack`, `open_exec_gate`, `program_answer`, `open_exec_server`, `exec_server`, `exec_server_ack`, `exec_server_closed`, got 5",
+    "field `type`: expected one of `list_tools`, `call_tool`, `shutdown`, `initialize`, `cancel_tool`, `ack`, `open_exec_gate`, `program_answer`, `host_answer`, `open_exec_server`, `exec_server`, `exec_server_ack`, `exec_server_closed`, got 5",
   ],
 ])("what is no message is invalid: %j", (value, problem) => {
   expect(parseOrchestratorMessage(value)).toEqual({ kind: "invalid", requestId: null, problem });

@@ -4,6 +4,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { ApprovalDecision, ApprovalRequest } from "@codex/orchestrator";
 import { createSandboxSelector, type NetworkOptions, parseRulePolicy } from "@codex/policy";
 import { createCommandSandbox } from "@codex/sandbox";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
@@ -24,12 +25,17 @@ describe.runIf(isPossible)("a command with a managed network", () => {
   });
   afterAll(() => web.close());
 
-  async function open(network: NetworkOptions, rules = "", more: Partial<LocalOrchestratorOptions> = {}) {
+  async function open(
+    network: NetworkOptions,
+    rules = "",
+    more: Partial<LocalOrchestratorOptions> = {},
+    approvalPolicy: "never" | "on-request" = "never",
+  ) {
     const cwd = realpathSync(mkdtempSync(join(tmpdir(), "codex-reach-")));
     onTestFinished(() => rmSync(cwd, { recursive: true, force: true }));
     const orchestrator = await createLocalOrchestrator({
       policy: {
-        approvalPolicy: "never",
+        approvalPolicy,
         sandbox: createSandboxSelector({ mode: "workspace-write", networkAccess: true }),
         rules: parseRulePolicy([{ file: "default.rules", text: rules }]),
         network,
@@ -63,6 +69,50 @@ describe.runIf(isPossible)("a command with a managed network", () => {
     const run = await open({ rules: [{ pattern: "**.example", decision: "allow", source: "config.toml:4" }] }, rules);
     const { text } = await run("curl -sS -o x http://other.example/");
     expect(text).toContain("Network: other.example:80 denied (rule other.example (default.rules:1))");
+  });
+
+  it("has a host that no rule decides about asked about, where the policy asks, and goes on with the answer", async () => {
+    const asked: ApprovalRequest[] = [];
+    const answers: ApprovalDecision[] = ["accept", "decline", "accept_for_session"];
+    const approver = {
+      async requestApproval(request: ApprovalRequest) {
+        asked.push(request);
+        return answers.shift() ?? "cancel";
+      },
+    };
+    const rules = [
+      { pattern, decision: "allow" as const },
+      { pattern, decision: "ask" as const },
+    ];
+    const run = await open({ rules }, "", { approver }, "on-request");
+    const get = `curl -s -o /dev/null -w '%{http_code} ' ${url}`;
+    expect((await run(`${get}; ${get}`)).text).toContain("200 200");
+    expect(asked).toMatchObject([
+      {
+        reason: `the running command wants to reach ${pattern} (plain HTTP), which no rule allows`,
+        cause: { kind: "host", host: "host.internal" },
+        command: ["/bin/sh", "-c", `${get}; ${get}`],
+        sandbox: { permissions: { network: "restricted" } },
+        availableDecisions: ["accept", "accept_for_session", "decline", "cancel"],
+      },
+    ]);
+    const declined = await run(get);
+    expect(declined.text).toContain(`Network: ${pattern} denied (declined)`);
+    expect(declined.text).toContain("403");
+    for (let again = 0; again < 2; again += 1) expect((await run(get)).text).toContain("200");
+    expect(asked).toHaveLength(3);
+  });
+
+  it("ends with its turn where the person ends that", async () => {
+    const approver = { requestApproval: async () => "cancel" as const };
+    const rules = [
+      { pattern, decision: "allow" as const },
+      { pattern, decision: "ask" as const },
+    ];
+    const run = await open({ rules }, "", { approver }, "on-request");
+    const { text } = await run(`curl -s ${url}; echo went on`);
+    expect(text).toContain("it was ended when a host that it wanted to reach was asked about");
+    expect(text).not.toContain("went on\n");
   });
 
   it("does not run where the executor may not open the network", async () => {

@@ -2,7 +2,7 @@ import type { GetShellParser, Policy, PolicyOptions, SandboxSettings } from "@co
 import { createLazyShellParser, createSandboxSelector, RuleBook } from "@codex/policy";
 import type { Orchestrator, OrchestratorOptions } from "./api.js";
 import { createApproverPanel } from "./approvals/approver-panel.js";
-import { AskingPrograms } from "./calls/asking-programs.js";
+import { AskingCommands } from "./calls/asking-commands.js";
 import type { CallPorts } from "./calls/call-context.js";
 import { createCallTelemetry } from "./calls/call-telemetry.js";
 import { handleToolCall } from "./calls/call-tool.js";
@@ -70,12 +70,12 @@ function createHandler(
   const decidePorts = { clock, shellParser: shellParser ?? createLazyShellParser(), newId, closing: shared.closing };
   const deciders = createDeciders(decidePorts, approvals, rulingOf);
   const { auditor } = shared;
-  const programs = new AskingPrograms({ deciders, auditor, limit: limits.rememberedSessions });
+  const askingCommands = new AskingCommands({ deciders, auditor, limit: limits.rememberedSessions });
   const context: CallPorts = {
     ...shared,
     clock,
     deciders,
-    programs,
+    askingCommands,
     sandboxed: new WeakMap(),
     typedShells: new WeakMap(),
     telemetry: createCallTelemetry(options.telemetry ?? {}),
@@ -86,7 +86,7 @@ function createHandler(
     files: createFiles(context, untilReady, options.connectFiles),
     start: (request, startOptions, output) => startCommand(request, startOptions, output, context),
     approvers,
-    programs,
+    askingCommands,
     checkPolicy: (given) => void rule(given),
   };
 }

@@ -26,7 +26,7 @@ export const createProgramRunner = (options: ProgramRunnerOptions = {}): Program
     start: refuseStart,
     approvers: { add: () => () => {}, join: () => undefined },
     files: NO_FILES,
-    programs: { answer: async () => "unasked", remove() {} },
+    askingCommands: { answerProgram: async () => "unasked", answerHost: async () => "unasked", remove() {} },
     checkPolicy() {},
   }));
 

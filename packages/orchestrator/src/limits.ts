@@ -48,6 +48,8 @@ export const DEFAULT_ORCHESTRATOR_LIMITS: OrchestratorLimits = {
 export const MAX_PROGRAM_QUESTIONS = 8;
 /** How long a program waits for its answer, milliseconds. */
 export const PROGRAM_QUESTION_MS = 300_000;
+/** The same for a connection to a host. */
+export const HOST_QUESTION_MS = 300_000;
 
 /** Time limits, milliseconds. */
 export interface OrchestratorTimings extends ExecutorConnectionTimings {

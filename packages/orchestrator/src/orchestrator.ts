@@ -13,7 +13,7 @@ import type { PolicyOptions } from "@codex/policy";
 import type { Orchestrator, OrchestratorOptions, RunCommandOptions } from "./api.js";
 import type { ApproverPanel } from "./approvals/approver-panel.js";
 import { Auditor } from "./audit/audit-trail.js";
-import type { AskingPrograms } from "./calls/asking-programs.js";
+import type { AskingCommands } from "./calls/asking-commands.js";
 import type { CallPorts } from "./calls/call-context.js";
 import type { CallToolOptions } from "./calls/call-options.js";
 import { checkOptions } from "./calls/check-options.js";
@@ -67,8 +67,8 @@ export interface CallHandler {
   files: OrchestratorFiles;
   start(request: StartCommandRequest, options: StartCommandOptions, output: SplitOutput): Promise<Started>;
   readonly approvers: ApproverPanel;
-  /** Commands whose programs may be asked about. */
-  readonly programs: Pick<AskingPrograms, "answer" | "remove">;
+  /** Commands whose programs and hosts may be asked about. */
+  readonly askingCommands: Pick<AskingCommands, "answerProgram" | "answerHost" | "remove">;
   /** @throws OrchestratorError `bad_option` */
   checkPolicy(policy: PolicyOptions): void;
 }
@@ -128,8 +128,9 @@ export class OrchestratorCore implements Orchestrator {
       sessions: this.#sessions,
       environments: this.#environments,
       closing: this.#close.signal,
-      answerProgram: (question, signal) => this.#handler.programs.answer(question, signal),
-      forgetPrograms: (key) => this.#handler.programs.remove(key),
+      answerProgram: (question, signal) => this.#handler.askingCommands.answerProgram(question, signal),
+      answerHost: (question, signal) => this.#handler.askingCommands.answerHost(question, signal),
+      forgetQuestions: (key) => this.#handler.askingCommands.remove(key),
     });
     this.#handler = createHandler({
       config: this.#config,

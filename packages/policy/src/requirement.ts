@@ -40,6 +40,8 @@ export type Cause =
   /** The command is too large, or too deeply nested, to be analyzed completely. */
   | { kind: "too_complex" }
   | { kind: "override" }
+  /** A running command wants to reach this host, about which no rule decides. */
+  | { kind: "host"; host: string; port: number }
   /** The executor cannot sandbox it. */
   | { kind: "no_sandbox" }
   /** Its sandbox denied it an access, and it is to run again outside. */

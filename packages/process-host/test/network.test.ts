@@ -7,7 +7,7 @@ import { type AddressInfo, createServer, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { NetworkSpec, ProcessSpec } from "@codex/exec-backend";
-import type { Sandbox } from "@codex/executor-protocol";
+import type { HostQuestion, HostVerdict, Sandbox } from "@codex/executor-protocol";
 import { createCommandSandbox } from "@codex/sandbox";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { outputOf, untilOutput, useBackend } from "./support.js";
@@ -40,6 +40,12 @@ describe.runIf(isPossible)("a process with a network", () => {
       allowLocalBinding: false,
     },
   });
+  /** It is asked about although it is allowed. */
+  const createAsking = (scope: string): NetworkSpec => {
+    const { policy } = createNetwork();
+    const rules = [...policy.rules, { pattern: `host.internal:${port}`, decision: "ask" as const }];
+    return { scope, policy: { ...policy, rules } };
+  };
   const start = (script: string, { network = createNetwork(), ...more }: Partial<ProcessSpec> = {}) => {
     const cwd = more.cwd ?? makeDirectory();
     const path = (place: string) => ({ type: "path" as const, path: place });
@@ -118,6 +124,46 @@ except OSError as e: print(e.errno)'`;
     const process = await start(script, { gate: { rules, hostExecutables: [], approved: [] } });
     expect(await outputOf(process)).toMatch(/126\n1\n$/);
     expect(process.gate).toMatchObject({ reports: [{ rule: "touch", decision: "refused" }, { decision: "outside" }] });
+  });
+
+  it("has a host that no rule decides about asked about once, for itself or for all of its network", async () => {
+    const asked: HostQuestion[] = [];
+    const withAnswers = (...verdicts: HostVerdict[]): NetworkSpec => ({
+      ...createAsking("asks"),
+      questions: {
+        timeoutMs: 60_000,
+        ask: async (question) => {
+          asked.push(question);
+          return verdicts.shift() ?? "unasked";
+        },
+      },
+    });
+    const host = "host.internal";
+    const twice = `for i in 1 2; do curl -s -o /dev/null -w '%{http_code} ' http://${host}:${port}/; done`;
+    expect(await outputOf(await start(twice, { network: withAnswers("allow") }))).toBe("200 200 ");
+    const declined = await start(twice, { network: withAnswers("declined") });
+    expect(await outputOf(declined)).toBe("403 403 ");
+    expect(declined.network?.denied).toEqual([
+      { host, port, protocol: "http", reason: "not_allowed", answer: "declined", count: 2, rule: expect.anything() },
+    ]);
+    expect(await outputOf(await start(twice, { network: withAnswers("allow_for_session") }))).toBe("200 200 ");
+    expect(await outputOf(await start(twice, { network: withAnswers() }))).toBe("200 200 ");
+    expect(asked).toEqual(Array(3).fill({ host, port, protocol: "http" }));
+  });
+
+  it("is denied a host that nobody has answered about in time, and the question is withdrawn", async () => {
+    let withdrawn = false;
+    const ask = (_question: HostQuestion, signal: AbortSignal) =>
+      new Promise<HostVerdict>((resolve) => {
+        signal.addEventListener("abort", () => {
+          withdrawn = true;
+          resolve("unasked");
+        });
+      });
+    const network = { ...createAsking("late"), questions: { timeoutMs: 50, ask } };
+    const process = await start(`curl -s -o /dev/null -w '%{http_code}' http://host.internal:${port}/`, { network });
+    expect(await outputOf(process)).toBe("403");
+    expect([withdrawn, process.network?.denied[0]?.answer]).toEqual([true, "unanswered"]);
   });
 
   it("is refused without a sandbox, and with a policy that is none", async () => {

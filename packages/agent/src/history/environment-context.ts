@@ -30,6 +30,8 @@ export interface ContextEnvironment {
 export interface PermissionsDescription {
   readonly sandboxMode: string;
   readonly networkAccess: boolean;
+  /** Patterns of the hosts that commands reach; undefined where `networkAccess` says it. */
+  readonly allowedHosts?: readonly string[] | undefined;
   readonly approvalPolicy: string;
   readonly writableRoots: readonly string[];
 }
@@ -74,13 +76,15 @@ function describeEnvironment({ cwd, shell, roots, profile }: ContextEnvironment)
 
 /** Renders `<permissions>`: sandbox and approval policy. Pure. */
 export function describePermissions(permissions: PermissionsDescription): ContextSection {
-  const { sandboxMode, networkAccess, approvalPolicy, writableRoots } = permissions;
+  const { sandboxMode, networkAccess, allowedHosts, approvalPolicy, writableRoots } = permissions;
   const lines = [
     tag("sandbox_mode", sandboxMode),
-    tag("network_access", networkAccess ? "enabled" : "restricted"),
+    tag("network_access", allowedHosts !== undefined ? "limited" : networkAccess ? "enabled" : "restricted"),
+    ...(allowedHosts ?? []).slice(0, MAX_SHOWN_HOSTS).map((host) => tag("allowed_host", host)),
     tag("approval_policy", approvalPolicy),
     ...writableRoots.map((root) => tag("writable_root", root)),
     SANDBOX_DESCRIPTIONS[sandboxMode] ?? "",
+    allowedHosts === undefined ? "" : LIMITED_NETWORK,
     APPROVAL_DESCRIPTIONS[approvalPolicy] ?? "",
   ].filter((line) => line !== "");
   const opening = "<permissions>";
@@ -92,6 +96,10 @@ const SANDBOX_DESCRIPTIONS: Readonly<Record<string, string>> = {
   "workspace-write": "Commands can read files, and write in the working directory and the writable roots.",
   "danger-full-access": "Commands are not held by a sandbox.",
 };
+
+const MAX_SHOWN_HOSTS = 64;
+const LIMITED_NETWORK =
+  "Commands reach the allowed hosts, with or without a proxy. Another host is asked about where somebody can be asked, else denied; the result of a command says which were.";
 
 const APPROVAL_DESCRIPTIONS: Readonly<Record<string, string>> = {
   never: "Nobody can be asked for approval: what is not allowed is refused.",

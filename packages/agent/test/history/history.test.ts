@@ -39,6 +39,18 @@ describe("the first messages", () => {
     expect(changedMessages(back, sections)).toHaveLength(1);
   });
 
+  it("say which hosts commands reach where they are limited", () => {
+    const { text } = describePermissions({
+      sandboxMode: "workspace-write",
+      networkAccess: true,
+      allowedHosts: ["*.a.example", "<b>"],
+      approvalPolicy: "never",
+      writableRoots: [],
+    });
+    expect(text).toContain("<network_access>limited</network_access>\n<allowed_host>*.a.example</allowed_host>\n");
+    expect(text).toContain("<allowed_host>&lt;b&gt;</allowed_host>");
+  });
+
   it("are replaced and revoked where a history has them, also one that was saved", () => {
     const opening = "# Docs";
     const section = (text: string) => ({ role: "user" as const, opening, text, update: `${text}\nnot the above` });

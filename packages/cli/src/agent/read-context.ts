@@ -80,11 +80,20 @@ function describePlace({ place, workspace, settings, config, orchestrator }: Con
     permissions: describePermissions({
       sandboxMode: sandbox.mode ?? "read-only",
       networkAccess: sandbox.mode === "danger-full-access" || sandbox.networkAccess === true,
+      allowedHosts: listAllowedHosts(config),
       approvalPolicy: approvals,
       writableRoots,
     }),
     environments: renderEnvironmentContext({ environments, ...getToday() }),
   };
+}
+
+/** Of the configuration alone: the rule files may allow others. */
+function listAllowedHosts({ sandbox, network }: Settings): readonly string[] | undefined {
+  const isOpen = sandbox.mode === "workspace-write" && sandbox.networkAccess === true;
+  const isSandboxed = sandbox.mode !== "danger-full-access";
+  if (network === undefined || !(isOpen || (isSandboxed && network.opensSandbox === true))) return undefined;
+  return (network.rules ?? []).filter(({ decision }) => decision === "allow").map(({ pattern }) => pattern);
 }
 
 /** Files for which every call rejects with `reason`. @param isEmpty as if there were no files */

@@ -15,7 +15,7 @@ import { describeReply } from "./describe-reply.js";
 import { type Introduction, introduce } from "./introduce.js";
 import type { OutputListener } from "./output-queue.js";
 import type { ProblemLog } from "./problems.js";
-import { type AnswerProgram, ProgramQuestions } from "./program-questions.js";
+import { type AnswerHost, type AnswerProgram, Questions } from "./questions.js";
 import { retry } from "./retry.js";
 import type { SessionOwner } from "./session-owner.js";
 import { type LearnedTool, parseToolList } from "./tool-list.js";
@@ -54,6 +54,8 @@ export interface ConnectionOptions {
   onSessionExited: (owner: SessionOwner, processId: number, outcome: ProcessOutcome) => void;
   /** Answers questions about programs that commands start. Absent: they are refused where a rule asks. */
   answerProgram?: AnswerProgram | undefined;
+  /** Answers questions about hosts that commands want to reach. Absent: what no rule decides is denied. */
+  answerHost?: AnswerHost | undefined;
   /** Called when the channel was lost and reconnecting starts. */
   onInterrupted: (reason: string) => void;
   /** Called when there is another channel. `lost`: owner of sessions that could not be resumed, and why. */
@@ -110,7 +112,7 @@ export class ExecutorConnection {
   readonly #options: ConnectionOptions;
   readonly #wire: Wire;
   readonly #tunnels: Tunnels;
-  readonly #questions: ProgramQuestions;
+  readonly #questions: Questions;
   readonly #capabilities = new Set<string>();
   #listing: Promise<void> | undefined;
   #listAgain = false;
@@ -135,8 +137,9 @@ export class ExecutorConnection {
         this.#wire.request(body, { responseType: "open_exec_server_response", deadlineMs: timings.initializeMs }),
       post: (message) => this.#wire.post(message),
     });
-    this.#questions = new ProgramQuestions({
-      answer: options.answerProgram ?? (async () => "unasked"),
+    this.#questions = new Questions({
+      answerProgram: options.answerProgram ?? (async () => "unasked"),
+      answerHost: options.answerHost ?? (async () => "unasked"),
       post: (message) => this.#wire.post(message),
       holdDeadlines: () => this.#wire.holdDeadlines(),
     });
@@ -290,6 +293,7 @@ export class ExecutorConnection {
       flowControl: true,
       structuredResults: true,
       ...(this.#options.answerProgram === undefined ? {} : { answersPrograms: true }),
+      ...(this.#options.answerHost === undefined ? {} : { answersHosts: true }),
       ...binaryOutput,
     };
   }
@@ -406,8 +410,9 @@ export class ExecutorConnection {
       case "session_exited":
         return this.#options.onSessionExited(this.owner, message.processId, message.outcome);
       case "program_question":
+      case "host_question":
         return this.#questions.ask(message);
-      case "program_question_withdrawn":
+      case "question_withdrawn":
         return this.#questions.withdraw(message.questionId);
       case "tools_changed":
         if (this.#listing === undefined) this.#listing = this.#relearnTools();

@@ -39,7 +39,7 @@ export type ResponseType =
 export type ResponseMessage<T extends ResponseType> = Extract<ExecutorMessage, { type: T }>;
 export type RequestMessage = Exclude<
   OrchestratorMessage,
-  { type: "cancel_tool" | "ack" | "program_answer" | TunnelMessage["type"] }
+  { type: "cancel_tool" | "ack" | "program_answer" | "host_answer" | TunnelMessage["type"] }
 >;
 /** Messages of an executor that are not responses. */
 export type UnsolicitedMessage = Extract<
@@ -49,7 +49,8 @@ export type UnsolicitedMessage = Extract<
       | "tools_changed"
       | "session_exited"
       | "program_question"
-      | "program_question_withdrawn"
+      | "host_question"
+      | "question_withdrawn"
       | TunnelMessage["type"];
   }
 >;

@@ -118,7 +118,9 @@ export class Wire {
   }
 
   /** Sends a message that has no response over the current channel. @throws ChannelError */
-  post(message: TunnelMessage | Extract<OrchestratorMessage, { type: "program_answer" }>): Promise<void> {
+  post(
+    message: TunnelMessage | Extract<OrchestratorMessage, { type: "program_answer" | "host_answer" }>,
+  ): Promise<void> {
     return this.#channel.send(message);
   }
 
@@ -311,7 +313,8 @@ export class Wire {
       case "tools_changed":
       case "session_exited":
       case "program_question":
-      case "program_question_withdrawn":
+      case "host_question":
+      case "question_withdrawn":
       case "exec_server":
       case "exec_server_ack":
       case "exec_server_closed":

@@ -27,9 +27,11 @@ export const describePrograms = (programs: readonly ProgramReport[] = []): strin
 export const describeDeniedHosts = (hosts: readonly NetworkDenial[] = []): string[] => hosts.map(describeDeniedHost);
 
 /** `Network: api.example:443 denied 3 times (not_allowed: no rule allows it)`. */
-function describeDeniedHost({ host, port, reason, rule, count }: NetworkDenial): string {
+function describeDeniedHost({ host, port, reason, rule, answer, count }: NetworkDenial): string {
   const place = rule?.source === undefined ? "" : ` (${rule.source})`;
-  const why = rule === undefined ? (DENY_REASONS[reason] ?? reason) : `rule ${quote(rule.pattern)}${place}`;
+  const decided = answer === undefined ? undefined : STOP_REASONS[answer];
+  const why =
+    decided ?? (rule === undefined ? (DENY_REASONS[reason] ?? reason) : `rule ${quote(rule.pattern)}${place}`);
   const times = count === 1 ? "" : ` ${count} times`;
   const name = host.includes(":") ? `[${host}]` : host;
   return `Network: ${quote(`${name}:${port}`)} ${FAILED.has(reason) ? "not reached" : "denied"}${times} (${why})`;

@@ -22,6 +22,7 @@ import {
 } from "../limits.js";
 import { Outbox, sendOn } from "../output/outbox.js";
 import { getAckBytes } from "../output/retention.js";
+import type { AnswerMessage } from "../sessions/session-questions.js";
 import { type EndedSession, UnifiedExec } from "../sessions/unified-exec.js";
 import type { SessionTool } from "../tools/session-tool.js";
 import type { ToolRegistry } from "../tools/tool-registry.js";
@@ -61,6 +62,7 @@ interface Terms {
   /** Results of the standard tools are sent without text. */
   rendersResults: boolean;
   answersPrograms: boolean;
+  answersHosts: boolean;
 }
 
 type InitializeMessage = Extract<OrchestratorMessage, { type: "initialize" }>;
@@ -194,8 +196,8 @@ export class Connection {
     await this.outbox.send({ ...answer, ...defined({ reason }) });
   }
 
-  answerQuestion({ questionId, decision }: Extract<OrchestratorMessage, { type: "program_answer" }>): void {
-    this.#unifiedExec.answerQuestion(questionId, decision);
+  answerQuestion(answer: AnswerMessage): void {
+    this.#unifiedExec.answerQuestion(answer);
   }
 
   acknowledge(answers: readonly string[] = [], output: readonly OutputPosition[] = []): void {
@@ -266,9 +268,10 @@ export class Connection {
 
   /** Grants only what was requested, and binary frames only over a channel that can carry them. */
   #negotiate(message: InitializeMessage): Terms {
-    const { flowControl = false, binaryOutput = false, structuredResults = false, answersPrograms = false } = message;
+    const { flowControl = false, binaryOutput = false, structuredResults = false } = message;
+    const { answersPrograms = false, answersHosts = false } = message;
     const binary = binaryOutput && this.outbox.canSendBinary;
-    return { flowControl, binary, rendersResults: structuredResults, answersPrograms };
+    return { flowControl, binary, rendersResults: structuredResults, answersPrograms, answersHosts };
   }
 
   /** An orchestrator acknowledges only if this was negotiated. */
@@ -280,11 +283,12 @@ export class Connection {
   async #sendInitializeResponse(
     requestId: string,
     host: HostInfo,
-    { flowControl, binary, answersPrograms }: Terms,
+    { flowControl, binary, answersPrograms, answersHosts }: Terms,
     resumed: { resend?: string[]; lastSequence?: number; lastAttempt?: number } = {},
   ): Promise<void> {
     const { graceMs, limits } = this.#options;
     const ackBytes = getAckBytes(limits.log);
+    const managesNetwork = this.#backend.takesNetwork === true && host.sandbox?.kind === "bubblewrap";
     const resume = { graceMs, ackBytes, ...resumed };
     await this.outbox.send({
       type: "initialize_response",
@@ -303,7 +307,8 @@ export class Connection {
         ...(this.tunnels.isOffered ? ["exec_server"] : []),
         ...(this.#backend.takesGate ? ["exec_gate"] : []),
         ...(this.#backend.takesGate && answersPrograms ? ["program_questions"] : []),
-        ...(this.#backend.takesNetwork && host.sandbox?.kind === "bubblewrap" ? ["managed_network"] : []),
+        ...(managesNetwork ? ["managed_network"] : []),
+        ...(managesNetwork && answersHosts ? ["host_questions"] : []),
       ],
       host,
       ...(flowControl ? { ackBytes } : {}),

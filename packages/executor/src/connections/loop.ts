@@ -70,6 +70,7 @@ async function handleMessage(
       connection.acknowledge(message.answers, message.output);
       return "continue";
     case "program_answer":
+    case "host_answer":
       connection.answerQuestion(message);
       return "continue";
     case "exec_server":

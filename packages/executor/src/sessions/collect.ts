@@ -1,9 +1,9 @@
 import type { Clock } from "@codex/clock";
 import type { WaitEnded } from "@codex/executor-protocol";
 import { LONGEST_POST_EXIT_MS, POST_EXIT_MS, REMOTE_POST_EXIT_MS } from "../limits.js";
-import { afterAnswers } from "./program-questions.js";
 import { waitForPrompt } from "./prompt.js";
 import type { Session } from "./session.js";
+import { afterAnswers } from "./session-questions.js";
 
 export interface Window {
   /** Milliseconds. */

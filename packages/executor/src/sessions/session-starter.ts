@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { Clock } from "@codex/clock";
-import type { ExecBackend, ProcessSpec, ProcessStdio } from "@codex/exec-backend";
+import type { ExecBackend, HostQuestions, ProcessSpec, ProcessStdio } from "@codex/exec-backend";
 import { createEnvironment, StartError, UnknownStartError } from "@codex/exec-backend";
 import type { ExecCommandRequest, Sandbox } from "@codex/executor-protocol";
 import { defined, messageOf } from "@codex/values";
@@ -10,8 +10,8 @@ import { CANCELLED_START_MS, type ExecutorLimits } from "../limits.js";
 import type { LiveReceiver } from "../output/live-output.js";
 import { getRetention } from "../output/retention.js";
 import type { CallScope } from "./call-scope.js";
-import { SessionQuestions } from "./program-questions.js";
 import { Session } from "./session.js";
+import { SessionQuestions } from "./session-questions.js";
 import { ShellStartups } from "./shell-startup.js";
 
 export interface SessionStarterOptions {
@@ -64,8 +64,9 @@ export class SessionStarter {
     const retention = getRetention(limits.log, request.whenFull, receiver);
     const questions = new SessionQuestions(id, this.#options.sendQuestion);
     const programQuestions = questions.forGate(request.execGate);
+    const hostQuestions = questions.forNetwork(request.network);
     const given = { stdio, log: retention.chosen, trace, programQuestions };
-    const { process, startup } = await this.#spawn(request, given, signal);
+    const { process, startup } = await this.#spawn(request, given, hostQuestions, signal);
     telemetry.log.info?.("session started", { requestId, sessionId: id, pid: process.pid });
     void process.exited.then(() => {
       const problem = process.log.spillProblem;
@@ -98,6 +99,7 @@ export class SessionStarter {
   async #spawn(
     request: ExecCommandRequest,
     given: Pick<ProcessSpec, "stdio" | "log" | "trace" | "programQuestions">,
+    hostQuestions: HostQuestions | undefined,
     signal: AbortSignal,
   ) {
     const { backend, env: own } = this.#options;
@@ -114,7 +116,7 @@ export class SessionStarter {
     if (request.network !== undefined && !backend.takesNetwork) {
       throw new ToolError("a managed network cannot be held on this host; the command was not run");
     }
-    const network = request.network && { ...request.network, scope: this.#scope };
+    const network = request.network && { ...request.network, scope: this.#scope, questions: hostQuestions };
     const held = defined({ gate: request.execGate, network });
     const requested: ProcessSpec = { argv, cwd, ...environment, ...sandboxed, ...held, ...given };
     const { spec, note } = await this.#shellStartups.apply(request, requested);

@@ -4,8 +4,8 @@ import type { NetworkDenial, ProcessOutcome, ProgramReport, TerminalSize, WhenFu
 import { LiveOutputSender, type LiveReceiver } from "../output/live-output.js";
 import { explainMissing, type Retention } from "../output/retention.js";
 import { SizeHistory } from "../screen/size-history.js";
-import type { SessionQuestions } from "./program-questions.js";
 import { SessionInput } from "./session-input.js";
+import type { SessionQuestions } from "./session-questions.js";
 import type { StartupNote } from "./shell-startup.js";
 import { TurnQueue } from "./turn-queue.js";
 

@@ -5,7 +5,6 @@ import type {
   ExecCommandRequest,
   OutputPosition,
   ProcessOutcome,
-  ProgramAnswer,
   ToolCallOutcome,
   WriteStdinRequest,
 } from "@codex/executor-protocol";
@@ -24,8 +23,9 @@ import { createEmptyResult, createLostResult, type ResultContext, waitForResult 
 import type { CallScope } from "./call-scope.js";
 import { WRITTEN, waitForWindow } from "./collect.js";
 import { sendInput } from "./input.js";
-import { afterAnswers } from "./program-questions.js";
 import type { Session } from "./session.js";
+import type { AnswerMessage } from "./session-questions.js";
+import { afterAnswers } from "./session-questions.js";
 import { SessionStarter, type SessionStarterOptions, UnknownStart } from "./session-starter.js";
 import { SessionTable } from "./session-table.js";
 
@@ -152,17 +152,23 @@ export class UnifiedExec {
     for (const session of sessions) session.live.rewind(received.get(session.id));
   }
 
-  /** Sends the open questions about programs again. */
+  /** Sends the open questions again. */
   repeatQuestions(): void {
     for (const { questions } of this.#table.listAll()) questions.repeat();
   }
 
   /** Without such an open question nothing happens. */
-  answerQuestion(questionId: string, decision: ProgramAnswer): void {
-    const asking = this.#table.listAll().find(({ questions }) => questions.answer(questionId, decision));
-    if (asking === undefined || decision !== "end") return;
-    asking.noteEnding("it was ended when one of its programs was asked about");
-    this.#terminate(asking, { by: "terminate" }).catch(() => {}); // if its host cannot be reached, it is lost
+  answerQuestion(answer: AnswerMessage): void {
+    const asking = this.#table.listAll().find(({ questions }) => questions.isAsked(answer));
+    if (asking === undefined) return;
+    const settle = () => asking.questions.answer(answer);
+    if (answer.decision !== "end") return settle();
+    const what = answer.type === "host_answer" ? "a host that it wanted to reach" : "one of its programs";
+    asking.noteEnding(`it was ended when ${what} was asked about`);
+    // With an answer it would go on meanwhile. If its host cannot be reached, it is lost.
+    this.#terminate(asking, { by: "terminate" })
+      .catch(() => {})
+      .finally(settle);
   }
 
   acknowledge(received: readonly OutputPosition[]): void {

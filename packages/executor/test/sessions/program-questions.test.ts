@@ -59,7 +59,7 @@ describe("while a program waits for an answer", () => {
     const { client, clock, question, verdict, withdrawal } = await open({ yieldTimeMs: 250 });
     withdrawal.abort();
     expect(await verdict).toBe("unasked");
-    expect(await client.ofType("program_question_withdrawn")).toMatchObject({ questionId: question.questionId });
+    expect(await client.ofType("question_withdrawn")).toMatchObject({ questionId: question.questionId });
     expect(clock.waiting).toBe(1);
   });
 });

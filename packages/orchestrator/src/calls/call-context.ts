@@ -9,7 +9,7 @@ import type { TypedShells } from "../decide/typed-line.js";
 import type { EnvironmentTable } from "../environments/environment-table.js";
 import type { Session, SessionTable } from "../executors/sessions.js";
 import type { Observers } from "../observe/observers.js";
-import type { AskingPrograms } from "./asking-programs.js";
+import type { AskingCommands } from "./asking-commands.js";
 import type { CallTelemetry } from "./call-telemetry.js";
 import type { SandboxedRun } from "./rerun.js";
 
@@ -27,8 +27,8 @@ export interface CallPorts {
   readonly auditor: Auditor;
   readonly observers: Observers;
   readonly telemetry: CallTelemetry;
-  /** Commands whose programs may be asked about. */
-  readonly programs: AskingPrograms;
+  /** Commands whose programs and hosts may be asked about. */
+  readonly askingCommands: AskingCommands;
   /** Creates an idempotency key; keys count up. */
   readonly newKey: () => string;
   /** Aborts when the orchestrator is closed. */

@@ -1,6 +1,6 @@
 import { defined } from "@codex/values";
 import { copyFrozen } from "../approvals/binding.js";
-import type { CommandTerms } from "../decide/command.js";
+import { type CommandTerms, questionKeyOf } from "../decide/command.js";
 import type { Allowed } from "../decide/decision.js";
 import { TypedShell } from "../decide/typed-line.js";
 import type { Session } from "../executors/sessions.js";
@@ -69,20 +69,19 @@ async function sendDecided(
   });
   const refused = findChange(executor, { request, host }, approval, wireArguments);
   if (refused !== undefined) return refused;
-  const { execGate } = terms;
-  const key = execGate?.questions?.key;
+  const key = questionKeyOf(terms);
   if (key !== undefined) {
     const { client, approver } = options;
     const environment = context.catalog.environmentOf(executor.name);
     const { command, cwd } = request;
-    context.programs.add(key, { environment, command, cwd, sandbox: terms.sandbox ?? null, client, approver });
+    context.askingCommands.add(key, { environment, command, cwd, sandbox: terms.sandbox ?? null, client, approver });
   }
   const call = { wireArguments, windowMs: request.yieldTimeMs, notices: [...notices, ...more], isInstanceBound };
   const result = await send(selected, call, options, context);
   if (key === undefined) return result;
   const session = findRunning(result, context);
-  if (session === undefined) context.programs.remove(key);
-  else session.programsKey = key;
+  if (session === undefined) context.askingCommands.remove(key);
+  else session.questionKey = key;
   return result;
 }
 

@@ -9,7 +9,7 @@ import type { ExecCommandRequest, UnifiedExecResult } from "@codex/executor-prot
 import { defined } from "@codex/values";
 import { copyFrozen } from "../approvals/binding.js";
 import { ENVIRONMENT_ID } from "../catalog/catalog.js";
-import type { CommandTerms } from "../decide/command.js";
+import { type CommandTerms, questionKeyOf } from "../decide/command.js";
 import type { Allowed } from "../decide/decision.js";
 import { TypedShell } from "../decide/typed-line.js";
 import { toOrchestratorError } from "../errors.js";
@@ -151,11 +151,11 @@ async function follow(prepared: PreparedProgram, options: StartCommandOptions, o
   const { owner } = executor;
   const { client, signal } = options;
   context.progress.isSent = true;
-  const key = terms.execGate?.questions?.key;
+  const key = questionKeyOf(terms);
   if (key !== undefined) {
     const { command, cwd } = program.judged.request;
     const { approver } = options;
-    context.programs.add(key, { environment, command, cwd, sandbox: terms.sandbox ?? null, client, approver });
+    context.askingCommands.add(key, { environment, command, cwd, sandbox: terms.sandbox ?? null, client, approver });
   }
   let last: UnifiedExecResult | undefined;
   let tell = (_first: Sighting) => {};
@@ -184,7 +184,7 @@ async function follow(prepared: PreparedProgram, options: StartCommandOptions, o
   const processId = "processId" in seen ? seen.processId : undefined;
   const session = processId === undefined ? undefined : context.sessions.adopt(owner, processId, client);
   void ended.then((outcome) => {
-    if (key !== undefined) context.programs.remove(key);
+    if (key !== undefined) context.askingCommands.remove(key);
     if (session !== undefined && outcome.kind === "ended") session.state = { kind: "ended", outcome: outcome.outcome };
     const result = toAnswer(outcome, last, environment);
     context.trail.answered(result);

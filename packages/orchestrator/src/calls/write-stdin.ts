@@ -30,7 +30,7 @@ export const prepareWriteStdin: PrepareCall = async (selected, args, options, co
     if (decision.kind === "ask") return decision;
   }
   const run = async (): Promise<ToolCallResult> => {
-    if (session?.programsKey !== undefined) context.programs.redirect(session.programsKey, options.approver);
+    if (session?.questionKey !== undefined) context.askingCommands.redirect(session.questionKey, options.approver);
     const wireArguments = { ...request, processId: session?.processId ?? request.processId };
     const result = await send(selected, { wireArguments, windowMs: request.yieldTimeMs, notices }, options, context);
     const first = session === undefined ? undefined : sandboxed.get(session);

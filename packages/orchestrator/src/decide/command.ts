@@ -14,7 +14,7 @@ import {
 } from "@codex/policy";
 import type { AfterDenial, ApprovalDecision } from "../approvals/approver.js";
 import { copyFrozen, digestRequest } from "../approvals/binding.js";
-import { MAX_PROGRAM_QUESTIONS, PROGRAM_QUESTION_MS } from "../limits.js";
+import { HOST_QUESTION_MS, MAX_PROGRAM_QUESTIONS, PROGRAM_QUESTION_MS } from "../limits.js";
 import type { ResolvedExec } from "../resolve/exec-command.js";
 import type { Selected } from "../resolve/select-executor.js";
 import { chooseSandbox } from "./choose-sandbox.js";
@@ -43,6 +43,10 @@ export interface CommandTerms {
   /** What it may reach; absent: what its sandbox says of the network. */
   readonly network?: ManagedNetwork;
 }
+
+/** Names a command in questions about its programs and hosts; undefined where nobody is asked about them. */
+export const questionKeyOf = ({ execGate, network }: CommandTerms): string | undefined =>
+  execGate?.questions?.key ?? network?.questions?.key;
 
 /** Evaluates policy and rules, and chooses the sandbox. */
 export async function evaluateCommand(
@@ -89,7 +93,8 @@ export async function evaluateCommand(
     command,
     ports,
   );
-  const asIs = { bypassSandbox, ...sandbox, ...gate, command, proposedAmendment: null };
+  const asked = askAboutHosts(executor, sandbox.network, policy, gate.execGate?.questions?.key, ports);
+  const asIs = { bypassSandbox, ...sandbox, ...gate, ...asked, command, proposedAmendment: null };
   if (requirement.kind === "skip") return { ...evaluated, outcome: { kind: "allowed", terms: asIs } };
   const terms = { ...asIs, proposedAmendment: book.propose(command, requirement.asking, resolved.prefixRule) };
   const question = createQuestion(deed, requirement, terms, book.canSave, ports.newId());
@@ -116,6 +121,19 @@ function chooseNetwork(
   return {
     refused: `executor \`${executor.name}\` cannot limit which hosts a command reaches; the network has to be closed to it`,
   };
+}
+
+/** What the rules for hosts leave open is asked about, where the policy asks and the rules are not complete. */
+function askAboutHosts(
+  executor: Selected["executor"],
+  network: ManagedNetwork | undefined,
+  { approvalPolicy, network: options }: Policy,
+  gateKey: string | undefined,
+  { newId }: Pick<DecidePorts, "newId">,
+): Pick<CommandTerms, "network"> {
+  const isAsked = options?.isComplete !== true && refusingPolicy(approvalPolicy, "sandboxApproval") === undefined;
+  if (network === undefined || !isAsked || !executor.can("host_questions")) return {};
+  return { network: { ...network, questions: { key: gateKey ?? newId(), timeoutMs: HOST_QUESTION_MS } } };
 }
 
 /** Where a command would run. `isHeld`: its text was decided about as one whose programs are judged when they start. */

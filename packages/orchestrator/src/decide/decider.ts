@@ -6,6 +6,7 @@ import type { Approvals } from "./approvals.js";
 import { type CommandDeed, type CommandTerms, evaluateCommand } from "./command.js";
 import type { Decision, Evaluation, Question } from "./decision.js";
 import { evaluateFileAccess, type FileAccessDeed, type FileTerms } from "./file-access.js";
+import { evaluateHost, type HostDeed } from "./host.js";
 import type { DecidePorts, Ruling } from "./ports.js";
 import { evaluateProgram, type ProgramDeed } from "./program.js";
 import { evaluateToolCall, type ToolCallDeed } from "./tool-call.js";
@@ -83,6 +84,11 @@ export class Decider {
   /** A program that a command starts, and that a rule asks about. */
   async program(deed: ProgramDeed, signal: AbortSignal | undefined): Promise<Decision<undefined>> {
     return this.#decide(evaluateProgram(deed, this.#ruling, this.#ports), signal);
+  }
+
+  /** A host that a command wants to reach, and that no rule decides about. */
+  async host(deed: HostDeed, signal: AbortSignal | undefined): Promise<Decision<undefined>> {
+    return this.#decide(evaluateHost(deed, this.#ports), signal);
   }
 
   /** A call of a tool that asks for approval. */

@@ -1,6 +1,12 @@
 import type { Channel } from "@codex/channel";
 import { type Clock, waitAtMost, waitUnlessAborted } from "@codex/clock";
-import { type AnswerProgram, ExecutorConnection, ProblemLog, type SessionOwner } from "@codex/executor-client";
+import {
+  type AnswerHost,
+  type AnswerProgram,
+  ExecutorConnection,
+  ProblemLog,
+  type SessionOwner,
+} from "@codex/executor-client";
 import type { ProcessOutcome } from "@codex/executor-protocol";
 import type { Catalog } from "../catalog/catalog.js";
 import type { Config } from "../config.js";
@@ -28,8 +34,9 @@ interface Context {
   environments: EnvironmentTable;
   closing: AbortSignal;
   answerProgram: AnswerProgram;
-  /** The command with these questions about its programs has ended. */
-  forgetPrograms: (key: string) => void;
+  answerHost: AnswerHost;
+  /** The command with these questions has ended. */
+  forgetQuestions: (key: string) => void;
 }
 
 /** An attempt to attach: it has an effect only while it is the current one of its name. */
@@ -180,6 +187,7 @@ export class Attachments {
         signal,
         reconnect: connect === undefined ? undefined : { connect, random: jitter },
         answerProgram: this.#context.answerProgram,
+        answerHost: this.#context.answerHost,
         onToolsChanged: () => problems.guard("onToolsChanged", () => onToolsChanged?.(name)),
         onSessionExited: (owner, processId, outcome) => this.#endSession({ owner, problems }, processId, outcome),
         onInterrupted: (reason) => problems.guard("onOffline", () => onOffline?.(name, reason, true)),
@@ -212,7 +220,7 @@ export class Attachments {
     if (session === undefined || session.isExitReported) return;
     session.isExitReported = true;
     session.state = { kind: "ended", outcome };
-    if (session.programsKey !== undefined) this.#context.forgetPrograms(session.programsKey);
+    if (session.questionKey !== undefined) this.#context.forgetQuestions(session.questionKey);
     const exited = { executor: from.owner.name, sessionId: session.id, outcome };
     from.problems.guard("onSessionExited", () => events.onSessionExited?.(exited));
   }

@@ -17,8 +17,8 @@ export interface Session {
   /** The executor's own id. */
   readonly processId: number;
   state: SessionState;
-  /** Of the questions about its programs. */
-  programsKey?: string;
+  /** Of the questions about its programs and hosts. */
+  questionKey?: string;
   /** Number of the last received output chunk, and the offset after it. */
   lastSeq: number;
   lastOffset: number;

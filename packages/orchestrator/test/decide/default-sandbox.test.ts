@@ -166,6 +166,22 @@ it("a rule that is saved where a command was asked about in its sandbox does not
   expect(sent().map(({ sandbox }) => sandbox === null)).toEqual([false, false]);
 });
 
+it("where hosts are limited, an executor that cannot hold that runs what reaches none of them, and nothing else", async () => {
+  const network = { rules: [{ pattern: "a.example", decision: "allow" as const }] };
+  const open = createSandboxSelector({ mode: "workspace-write", networkAccess: true });
+  const opened = await start(BUBBLEWRAP, { approvalPolicy: "never", sandbox: open, network });
+  const refused = await opened.run("make");
+  expect(refused).toMatchObject({ isError: true });
+  expect(refused.text).toContain("executor `main` cannot limit which hosts a command reaches");
+  const closed = await start(BUBBLEWRAP, { approvalPolicy: "never", sandbox: "workspace-write", network });
+  await closed.run("make");
+  expect(closed.sent()).toMatchObject([{ sandbox: { permissions: { network: "restricted" } } }]);
+  const always = { ...network, opensSandbox: true };
+  const required = await start(BUBBLEWRAP, { approvalPolicy: "never", sandbox: "workspace-write", network: always });
+  await required.run("make");
+  expect([opened.sent(), required.sent()]).toEqual([[], []]);
+});
+
 describe("a sandbox mode", () => {
   it("danger-full-access lets commands run without a sandbox", async () => {
     const { run, sent, asked } = await start(NONE, { approvalPolicy: "on-request", sandbox: "danger-full-access" });

@@ -1,12 +1,13 @@
 import type { Socket } from "node:net";
-import type { NetworkSpec } from "@codex/exec-backend";
+import type { HostQuestions, NetworkSpec } from "@codex/exec-backend";
 import { StartError } from "@codex/exec-backend";
-import type { NetworkDenial } from "@codex/executor-protocol";
+import type { HostQuestion, HostVerdict, NetworkDenial } from "@codex/executor-protocol";
 import { findProxy } from "@codex/http-proxy";
 import { compileNetworkPolicy, PatternError, type Target } from "@codex/network-policy";
-import { type DecisionEvent, type NetworkEvent, NetworkProxy } from "@codex/network-proxy";
+import { type Answer, type DecisionEvent, type NetworkEvent, NetworkProxy, type Question } from "@codex/network-proxy";
 import type { CommandSandbox, NetworkPlace, SessionNetwork } from "@codex/sandbox";
-import { MAX_NETWORK_DENIALS, NETWORK_IDLE_MS } from "../limits.js";
+import { defined, evictOldest } from "@codex/values";
+import { MAX_HOST_VERDICTS, MAX_NETWORK_DENIALS, NETWORK_IDLE_MS } from "../limits.js";
 import { listPlaces } from "./places.js";
 import { renderProxyVariables } from "./proxy-variables.js";
 
@@ -34,11 +35,11 @@ export class SessionNetworks {
 
   /** @throws StartError where this host has no such network, or the policy is none */
   async join(spec: NetworkSpec): Promise<JoinedNetwork> {
-    const { scope, policy, allowUpstreamProxy = false } = spec;
-    const key = JSON.stringify([scope, policy, allowUpstreamProxy]);
+    const { scope, policy, allowUpstreamProxy = false, questions } = spec;
+    const key = JSON.stringify([scope, policy, allowUpstreamProxy, questions !== undefined]);
     for (;;) {
       const shared = await (this.#open.get(key) ?? this.#make(key, spec));
-      const joined = shared.join();
+      const joined = shared.join(questions);
       if (joined !== undefined) return joined;
     }
   }
@@ -60,7 +61,7 @@ export class SessionNetworks {
 }
 
 async function openShared(
-  { policy, allowUpstreamProxy = false }: NetworkSpec,
+  { policy, allowUpstreamProxy = false, questions }: NetworkSpec,
   sandbox: Pick<CommandSandbox, "openNetwork">,
   env: Readonly<Record<string, string | undefined>>,
   onClosed: () => void,
@@ -70,6 +71,10 @@ async function openShared(
   const proxy = new NetworkProxy({
     policy: compiled,
     onEvent: (event) => members.report(event),
+    // Names are resolved before anybody is asked, and only then.
+    ...(questions === undefined
+      ? {}
+      : { ask: (question: Question, signal: AbortSignal) => members.ask(question, signal) }),
     ...(allowUpstreamProxy ? { findUpstream: (target: Target) => findProxy(toUrl(target), env) } : {}),
   });
   const places = listPlaces(compiled, (name) => proxy.findAddress(name));
@@ -121,10 +126,10 @@ class SharedNetwork {
   }
 
   /** Undefined once it is closed. */
-  join(): JoinedNetwork | undefined {
+  join(questions: HostQuestions | undefined): JoinedNetwork | undefined {
     if (this.#isClosed) return undefined;
     clearTimeout(this.#idle);
-    const member = this.#members.add();
+    const member = this.#members.add(questions);
     const proxy = this.#proxy;
     const leave = () => {
       proxy.flushEvents();
@@ -167,19 +172,30 @@ class Members {
     return this.#all.size;
   }
 
-  add(): Member {
+  add(questions: HostQuestions | undefined): Member {
     let address: string;
     do {
       address = `127.77.${Math.floor(this.#next / 254) % 256}.${(this.#next % 254) + 1}`;
       this.#next += 1;
     } while (this.#all.has(address));
-    const member = new Member(address);
+    const member = new Member(address, questions);
     this.#all.set(address, member);
     return member;
   }
 
   remove(member: Member): boolean {
     return this.#all.delete(member.address);
+  }
+
+  /** For the process that connects; where it cannot be told, for the latest. */
+  async ask({ client, target }: Question, signal: AbortSignal): Promise<Answer> {
+    const place: HostQuestion = { host: target.host.text, port: target.port, protocol: target.via.protocol };
+    const all = [...this.#all.values()];
+    const known = client === UNKNOWN ? all.find((member) => member.allows(place)) : undefined;
+    const member = known ?? this.#all.get(client) ?? (client === UNKNOWN ? all.at(-1) : undefined);
+    const verdict = (await member?.decide(place, signal)) ?? "unasked";
+    const decision = verdict === "allow" || verdict === "allow_for_session" ? "allow" : "deny";
+    return { decision, remember: verdict === "allow_for_session" ? "proxy" : "connection" };
   }
 
   /** What no process can be told from is told to all that run. */
@@ -192,22 +208,65 @@ class Members {
 
 class Member {
   readonly address: string;
+  readonly #questions: HostQuestions | undefined;
+  /** By host and port. */
+  readonly #verdicts = new Map<string, HostVerdict>();
   readonly #denied = new Map<string, NetworkDenial>();
   #omitted = 0;
 
-  constructor(address: string) {
+  constructor(address: string, questions: HostQuestions | undefined) {
     this.address = address;
+    this.#questions = questions;
+  }
+
+  allows(place: HostQuestion): boolean {
+    return this.#verdicts.get(placeOf(place)) === "allow";
+  }
+
+  /** Asks, unless there was an answer for this process before. */
+  async decide(place: HostQuestion, signal: AbortSignal): Promise<HostVerdict> {
+    const known = this.#verdicts.get(placeOf(place));
+    if (known === "allow" || known === "declined") return known;
+    const verdict = this.#questions === undefined ? "unasked" : await askInTime(this.#questions, place, signal);
+    this.#verdicts.delete(placeOf(place));
+    this.#verdicts.set(placeOf(place), verdict);
+    evictOldest(this.#verdicts, MAX_HOST_VERDICTS);
+    return verdict;
   }
 
   get state(): JoinedNetwork["state"] {
     return { denied: [...this.#denied.values()], omitted: this.#omitted };
   }
 
-  add({ host, port, protocol, reason = "not_allowed", rule, count }: DecisionEvent): void {
+  add({ host, port, protocol, reason = "not_allowed", rule, source, count }: DecisionEvent): void {
+    const verdict = source === "asked" ? this.#verdicts.get(placeOf({ host, port })) : undefined;
+    const answer = verdict === "allow" || verdict === "allow_for_session" ? undefined : verdict;
     const key = JSON.stringify([host, port, protocol, reason]);
     const earlier = this.#denied.get(key);
-    if (earlier !== undefined) this.#denied.set(key, { ...earlier, count: earlier.count + count });
-    else if (this.#denied.size >= MAX_NETWORK_DENIALS) this.#omitted += count;
-    else this.#denied.set(key, { host, port, protocol, reason, count, ...(rule === undefined ? {} : { rule }) });
+    if (earlier === undefined && this.#denied.size >= MAX_NETWORK_DENIALS) {
+      this.#omitted += count;
+      return;
+    }
+    const sum = count + (earlier?.count ?? 0);
+    this.#denied.set(key, { host, port, protocol, reason, count: sum, ...defined({ rule, answer }) });
+  }
+}
+
+const placeOf = ({ host, port }: Pick<HostQuestion, "host" | "port">): string => JSON.stringify([host, port]);
+
+/** Without an answer in time the host is denied. Never rejects. */
+async function askInTime(
+  { ask, timeoutMs }: HostQuestions,
+  place: HostQuestion,
+  signal: AbortSignal,
+): Promise<HostVerdict> {
+  const over = new AbortController();
+  const timer = setTimeout(() => over.abort(), timeoutMs);
+  try {
+    const asked = ask(place, AbortSignal.any([signal, over.signal])).catch(() => "unasked" as const);
+    const verdict = await asked;
+    return over.signal.aborted ? "unanswered" : verdict;
+  } finally {
+    clearTimeout(timer);
   }
 }
