@@ -86,14 +86,28 @@ export interface NetworkSpec extends Omit<ManagedNetwork, "questions"> {
   scope: string;
   /** Who is asked about hosts that no rule decides about; absent: they are denied. */
   questions?: HostQuestions | undefined;
+  /** Called for each decision about a connection of the process; of equal ones within a second also with how many more there were. */
+  onDecision?: ((decision: HostDecision) => void) | undefined;
 }
+
+/** What was decided about a connection. */
+export interface HostDecision extends HostQuestion {
+  readonly decision: "allow" | "deny";
+  /** Who decided: the policy, an answer, one that was remembered, a limit, the name in a TLS handshake; `network`: it was allowed, and not reached. */
+  readonly source: "policy" | "asked" | "remembered" | "limit" | "sni" | "network";
+  readonly reason?: string | undefined;
+  readonly count: number;
+}
+
+/** For those connections that wait, and no others. */
+export type OnceVerdict = "allow_once" | "deny_once";
 
 /** Who is asked about the hosts of a process. */
 export interface HostQuestions {
   /** Milliseconds; without an answer until then, a host is denied. */
   readonly timeoutMs: number;
   /** The signal aborts when the answer is not needed any more. A rejection counts as `unasked`. */
-  ask(question: HostQuestion, signal: AbortSignal): Promise<HostVerdict>;
+  ask(question: HostQuestion, signal: AbortSignal): Promise<HostVerdict | OnceVerdict>;
 }
 
 /** Connections that a process was not let to have; `omitted`: how many more. */

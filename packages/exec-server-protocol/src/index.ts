@@ -60,8 +60,14 @@ export {
   type HttpRequestParams,
 } from "./http.js";
 export { decodeInitialize } from "./initialize.js";
-export { ERROR_CODES, EXEC_SERVER_SUBPROTOCOL, METHODS, NOTIFICATIONS } from "./methods.js";
+export { ERROR_CODES, EXEC_SERVER_SUBPROTOCOL, METHODS, NETWORK_POLICY_REQUEST, NOTIFICATIONS } from "./methods.js";
 export { toNativeSandbox, toWireSandbox } from "./native-sandbox.js";
+export {
+  isAllowingAnswer,
+  type NetworkPolicyDecision,
+  type NetworkPolicyRequest,
+  type WireNetworkProtocol,
+} from "./network-proxy.js";
 export {
   processDecoders,
   type ReadParams,

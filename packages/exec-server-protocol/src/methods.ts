@@ -41,7 +41,11 @@ export const NOTIFICATIONS = {
   processClosed: "process/closed",
   fsMissingChanged: "fs/missingChanged",
   httpBodyDelta: "http/request/bodyDelta",
+  networkPolicyDecision: "network/policyDecision",
 } as const;
+
+/** The only request of the server. */
+export const NETWORK_POLICY_REQUEST = "network/policyRequest";
 
 /** Error codes in the responses of an exec-server. */
 export const ERROR_CODES = {

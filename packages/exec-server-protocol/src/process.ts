@@ -3,6 +3,7 @@ import { envPolicySchema, terminalSizeSchema } from "@codex/executor-protocol";
 import * as z from "zod/mini";
 import { decodeParams, lazily } from "./decode.js";
 import { base64Member, cwdMember, optional, refuse, unsigned, withDefault } from "./members.js";
+import { networkProxyMember } from "./network-proxy.js";
 import { sandboxMember } from "./sandbox.js";
 
 const UUID = /^[0-9a-f]{8}-?([0-9a-f]{4}-?){3}[0-9a-f]{12}$/i;
@@ -33,7 +34,7 @@ const startSchema = lazily(() =>
     enforceManagedNetwork: withDefault(z.boolean(), false),
     managedNetwork: optional(z.looseObject({})),
     /** A network proxy of its own for the process. */
-    networkProxy: optional(z.looseObject({})),
+    networkProxy: optional(networkProxyMember()),
     metadata: optional(z.object({ threadId: optional(uuidMember), toolCallId: optional(z.string()) })),
     /** `[shell.path, "-lc", script]` may be started from an earlier snapshot of the shell for the same scope. */
     shellSnapshot: optional(

@@ -22,6 +22,8 @@ export interface CommandSandbox {
   getSupport(): Promise<HostSandbox>;
   /** A guess from files of the host, without a trial run: fast, and in rare cases wrongly true. */
   isLikely(): boolean;
+  /** The same for `openNetwork`. */
+  mayOpenNetworks(): boolean;
   /**
    * Expands its patterns without blocking this thread, and waits for remote mounts that its paths are on. Rejects with a
    * StartError `sandbox_invalid`.
@@ -89,6 +91,7 @@ export function createCommandSandbox({
       return isTransient ? { kind: "none", problem, expected: "bubblewrap" } : { kind: "none", problem };
     },
     isLikely: () => platform === "darwin" || (platform === "linux" && isProbablyUsable()),
+    mayOpenNetworks: () => platform === "linux" && isProbablyUsable() && findSystemProgram("nsenter") !== undefined,
     search,
     resolve: (sandbox, found) => resolveProfile(sandbox, files, found),
     async openNetwork(places) {

@@ -8,6 +8,7 @@ import {
   encodeBodyDelta,
   encodeProcessOutput,
   METHODS,
+  NETWORK_POLICY_REQUEST,
   NOTIFICATIONS,
 } from "@codex/exec-server-protocol";
 import type { FileSystem } from "@codex/host-files";
@@ -200,6 +201,8 @@ export class Connection implements Holder {
       return this.#peer.notify(NOTIFICATIONS.processExited, { processId, seq, ...exit, ...extension });
     },
     onClosed: (processId, seq) => this.#peer.notify(NOTIFICATIONS.processClosed, { processId, seq }),
+    onNetworkDecision: (decision) => this.#peer.notify(NOTIFICATIONS.networkPolicyDecision, decision),
+    askAboutNetwork: (request, signal) => this.#peer.request(NETWORK_POLICY_REQUEST, request, { signal }),
   };
 
   #join(resumeSessionId: string | undefined): Session | Promise<Session> {

@@ -16,6 +16,7 @@ import {
 import { defined } from "@codex/values";
 import type { ManagedProcess } from "../session/managed-process.js";
 import type { Session } from "../session/session.js";
+import { toNetworkSpec } from "./network-spec.js";
 import type { PacedQueue } from "./paced-queue.js";
 import { applySnapshot, type SpecDefaults, toProcessSpec } from "./process-spec.js";
 
@@ -76,7 +77,9 @@ function request<Params>(
 
 /** The response is sent before the first event of the process. */
 async function start({ session, defaults, trace }: ProcessHost, params: StartParams): Promise<unknown> {
-  const requested = { ...toProcessSpec(params, defaults), trace };
+  const { networkProxy } = params;
+  const network = networkProxy && toNetworkSpec(params.processId, networkProxy, session);
+  const requested = { ...toProcessSpec(params, defaults), trace, ...defined({ network }) };
   // `session.start` reserves the id in this turn, before anything is awaited.
   const applied = params.shellSnapshot === undefined ? undefined : applySnapshot(params, requested, defaults.snapshots);
   const process = await session.start(params.processId, applied?.then(({ spec }) => spec) ?? requested);

@@ -38,7 +38,7 @@ export async function applySnapshot(
   return { spec: { ...spec, argv: startup.argv, env: startup.env }, note: { kind: "snapshot" } };
 }
 
-/** Converts the params of `process/start`. @throws RpcError -32603 for a managed network, which this host cannot provide, -32602 for a bad path */
+/** Converts the params of `process/start`. @throws RpcError -32602 for a managed network that cannot be held, and for a bad path */
 export function toProcessSpec(params: StartParams, { env: own, shell }: SpecDefaults): ProcessSpec {
   refuseNetwork(params);
   const env = createEnvironment(params.envPolicy, own, { ...params.env, ...idsOf(params) });
@@ -55,13 +55,14 @@ export function toProcessSpec(params: StartParams, { env: own, shell }: SpecDefa
   };
 }
 
-/** A process that requires a managed network must not run without one. */
-function refuseNetwork({ networkProxy, enforceManagedNetwork }: StartParams): void {
+/** @throws RpcError -32602 where a managed network cannot be held */
+function refuseNetwork({ networkProxy, enforceManagedNetwork, sandbox }: StartParams): void {
   if (networkProxy === undefined && !enforceManagedNetwork) return;
-  const wanted = networkProxy === undefined ? "`enforceManagedNetwork`" : "`networkProxy`";
+  const missing = networkProxy === undefined ? "`networkProxy`" : sandbox === undefined ? "`sandbox`" : undefined;
+  if (missing === undefined) return;
   throw new RpcError(
-    ERROR_CODES.internal,
-    `${METHODS.processStart} was refused: it asks for ${wanted}, and this exec-server has no network proxy`,
+    ERROR_CODES.invalidParams,
+    `${METHODS.processStart} was refused: a managed network cannot be held without ${missing}`,
   );
 }
 

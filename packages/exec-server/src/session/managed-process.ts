@@ -9,7 +9,7 @@ import type {
   TerminationReceipt,
 } from "@codex/exec-backend";
 import { getExitCode, WriteError } from "@codex/exec-backend";
-import type { WriteStatus } from "@codex/exec-server-protocol";
+import type { NetworkPolicyDecision, NetworkPolicyRequest, WriteStatus } from "@codex/exec-server-protocol";
 import type { OutputStream, ProcessOutcome } from "@codex/executor-protocol";
 import {
   CATCH_UP_MS,
@@ -28,6 +28,9 @@ export interface ProcessEvents {
   onOutput(processId: string, seq: number, stream: OutputStream, bytes: Buffer): Promise<void>;
   onExited(processId: string, seq: number, exit: ExitFacts): Promise<void>;
   onClosed(processId: string, seq: number): Promise<void>;
+  onNetworkDecision(decision: NetworkPolicyDecision): Promise<void>;
+  /** Asks the client. Rejects where it does not answer. */
+  askAboutNetwork(request: NetworkPolicyRequest, signal: AbortSignal): Promise<unknown>;
 }
 
 /** Callbacks to the session that owns a process. */

@@ -1,5 +1,6 @@
 import { RPC_INVALID_REQUEST, RpcError } from "@codex/channel";
 import type { ExecBackend, ProcessSpec, TerminationReceipt } from "@codex/exec-backend";
+import type { NetworkPolicyDecision, NetworkPolicyRequest } from "@codex/exec-server-protocol";
 import { ENDED_RETENTION_MS, MAX_ENDED_PROCESSES, MAX_EVICTED_IDS, MAX_LIVE_PROCESSES } from "../limits.js";
 import { EvictedIds } from "./evicted-ids.js";
 import { ManagedProcess, type ProcessEvents, type ProcessOwner } from "./managed-process.js";
@@ -107,6 +108,17 @@ export class Session implements RetainingSession {
       for (const settle of starting.waiting) settle(undefined);
       throw error;
     }
+  }
+
+  /** Rejects without a connection, and where the client does not answer. */
+  async askAboutNetwork(request: NetworkPolicyRequest, signal: AbortSignal): Promise<unknown> {
+    if (this.#events === undefined) throw new Error("there is no connection to the client");
+    return this.#events.askAboutNetwork(request, signal);
+  }
+
+  /** Without a connection nobody is told. */
+  tellNetworkDecision(decision: NetworkPolicyDecision): void {
+    this.#events?.onNetworkDecision(decision).catch(() => {});
   }
 
   /** Called when the response to the start was sent: delivers the events of the process, from the first one on. */

@@ -69,8 +69,8 @@ describe("process/start", () => {
     [{ tty: "yes" }, /^-32602 /],
     [{ tty: true, rows: 0 }, /^-32602 /],
     [{ metadata: { threadId: "no uuid" } }, /^-32602 .*UUID/],
-    [{ networkProxy: {} }, /^-32603 .*`networkProxy`/],
-    [{ enforceManagedNetwork: true }, /^-32603 .*`enforceManagedNetwork`/],
+    [{ networkProxy: {} }, /^-32602 missing field `proxy`/],
+    [{ enforceManagedNetwork: true }, /^-32602 .*without `networkProxy`/],
     [
       { sandbox: { permissions: PROJECT_ROOTS_ALONE, windowsSandboxLevel: "disabled" } },
       /^-32603 .*sandbox cannot be enforced.*workspaceRoots/,

@@ -13,10 +13,11 @@ describe("flow control where nothing can be resumed", () => {
 
   it("is offered where it was asked for", async () => {
     const asked = await createClient().initialize({ flowControl: true });
-    expect(asked.capabilities).toEqual([...ALWAYS, "flow_control", ...GATE]);
+    const network = asked.host.sandbox?.kind === "bubblewrap" ? ["managed_network"] : [];
+    expect(asked.capabilities).toEqual([...ALWAYS, "flow_control", ...GATE, ...network]);
     expect(asked).toMatchObject({ ackBytes: 131_072 });
     const notAsked = await createClient().initialize({ acknowledges: true });
-    expect(notAsked.capabilities).toEqual([...ALWAYS, ...GATE]);
+    expect(notAsked.capabilities).toEqual([...ALWAYS, ...GATE, ...network]);
     expect(notAsked).not.toHaveProperty("ackBytes");
   });
 

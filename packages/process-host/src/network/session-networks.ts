@@ -1,5 +1,5 @@
 import type { Socket } from "node:net";
-import type { HostQuestions, NetworkSpec } from "@codex/exec-backend";
+import type { HostQuestions, NetworkSpec, OnceVerdict } from "@codex/exec-backend";
 import { StartError } from "@codex/exec-backend";
 import type { HostQuestion, HostVerdict, NetworkDenial } from "@codex/executor-protocol";
 import { findProxy } from "@codex/http-proxy";
@@ -39,7 +39,7 @@ export class SessionNetworks {
     const key = JSON.stringify([scope, policy, allowUpstreamProxy, questions !== undefined]);
     for (;;) {
       const shared = await (this.#open.get(key) ?? this.#make(key, spec));
-      const joined = shared.join(questions);
+      const joined = shared.join(spec);
       if (joined !== undefined) return joined;
     }
   }
@@ -126,10 +126,10 @@ class SharedNetwork {
   }
 
   /** Undefined once it is closed. */
-  join(questions: HostQuestions | undefined): JoinedNetwork | undefined {
+  join(spec: Listening): JoinedNetwork | undefined {
     if (this.#isClosed) return undefined;
     clearTimeout(this.#idle);
-    const member = this.#members.add(questions);
+    const member = this.#members.add(spec);
     const proxy = this.#proxy;
     const leave = () => {
       proxy.flushEvents();
@@ -172,13 +172,13 @@ class Members {
     return this.#all.size;
   }
 
-  add(questions: HostQuestions | undefined): Member {
+  add(spec: Listening): Member {
     let address: string;
     do {
       address = `127.77.${Math.floor(this.#next / 254) % 256}.${(this.#next % 254) + 1}`;
       this.#next += 1;
     } while (this.#all.has(address));
-    const member = new Member(address, questions);
+    const member = new Member(address, spec);
     this.#all.set(address, member);
     return member;
   }
@@ -194,29 +194,34 @@ class Members {
     const known = client === UNKNOWN ? all.find((member) => member.allows(place)) : undefined;
     const member = known ?? this.#all.get(client) ?? (client === UNKNOWN ? all.at(-1) : undefined);
     const verdict = (await member?.decide(place, signal)) ?? "unasked";
-    const decision = verdict === "allow" || verdict === "allow_for_session" ? "allow" : "deny";
+    const decision = ANSWERS[verdict] === undefined ? "allow" : "deny";
     return { decision, remember: verdict === "allow_for_session" ? "proxy" : "connection" };
   }
 
   /** What no process can be told from is told to all that run. */
   report(event: NetworkEvent): void {
-    if (event.kind !== "decision" || event.decision === "allow") return;
+    if (event.kind !== "decision") return;
     if (event.client !== UNKNOWN) return this.#all.get(event.client)?.add(event);
     for (const member of this.#all.values()) member.add(event);
   }
 }
 
+/** Who is asked and told. */
+type Listening = Pick<NetworkSpec, "questions" | "onDecision">;
+
 class Member {
   readonly address: string;
   readonly #questions: HostQuestions | undefined;
+  readonly #onDecision: NetworkSpec["onDecision"];
   /** By host and port. */
-  readonly #verdicts = new Map<string, HostVerdict>();
+  readonly #verdicts = new Map<string, HostVerdict | OnceVerdict>();
   readonly #denied = new Map<string, NetworkDenial>();
   #omitted = 0;
 
-  constructor(address: string, questions: HostQuestions | undefined) {
+  constructor(address: string, { questions, onDecision }: Listening) {
     this.address = address;
     this.#questions = questions;
+    this.#onDecision = onDecision;
   }
 
   allows(place: HostQuestion): boolean {
@@ -224,7 +229,7 @@ class Member {
   }
 
   /** Asks, unless there was an answer for this process before. */
-  async decide(place: HostQuestion, signal: AbortSignal): Promise<HostVerdict> {
+  async decide(place: HostQuestion, signal: AbortSignal): Promise<HostVerdict | OnceVerdict> {
     const known = this.#verdicts.get(placeOf(place));
     if (known === "allow" || known === "declined") return known;
     const verdict = this.#questions === undefined ? "unasked" : await askInTime(this.#questions, place, signal);
@@ -238,9 +243,23 @@ class Member {
     return { denied: [...this.#denied.values()], omitted: this.#omitted };
   }
 
-  add({ host, port, protocol, reason = "not_allowed", rule, source, count }: DecisionEvent): void {
+  add({ decision, reason, ...event }: DecisionEvent): void {
+    const { host, port, protocol, source, count } = event;
+    this.#onDecision?.({ host, port, protocol, decision, source, count, ...defined({ reason }) });
+    if (decision === "deny") this.#addDenied({ ...event, reason: reason ?? "not_allowed" });
+  }
+
+  #addDenied({
+    host,
+    port,
+    protocol,
+    reason,
+    rule,
+    source,
+    count,
+  }: Omit<DecisionEvent, "decision" | "reason"> & { reason: string }): void {
     const verdict = source === "asked" ? this.#verdicts.get(placeOf({ host, port })) : undefined;
-    const answer = verdict === "allow" || verdict === "allow_for_session" ? undefined : verdict;
+    const answer = verdict === undefined ? undefined : ANSWERS[verdict];
     const key = JSON.stringify([host, port, protocol, reason]);
     const earlier = this.#denied.get(key);
     if (earlier === undefined && this.#denied.size >= MAX_NETWORK_DENIALS) {
@@ -252,6 +271,17 @@ class Member {
   }
 }
 
+/** What a person is told of an answer that denies. */
+const ANSWERS: Readonly<Record<HostVerdict | OnceVerdict, NetworkDenial["answer"]>> = {
+  allow: undefined,
+  allow_for_session: undefined,
+  allow_once: undefined,
+  deny_once: "declined",
+  declined: "declined",
+  unasked: "unasked",
+  unanswered: "unanswered",
+};
+
 const placeOf = ({ host, port }: Pick<HostQuestion, "host" | "port">): string => JSON.stringify([host, port]);
 
 /** Without an answer in time the host is denied. Never rejects. */
@@ -259,7 +289,7 @@ async function askInTime(
   { ask, timeoutMs }: HostQuestions,
   place: HostQuestion,
   signal: AbortSignal,
-): Promise<HostVerdict> {
+): Promise<HostVerdict | OnceVerdict> {
   const over = new AbortController();
   const timer = setTimeout(() => over.abort(), timeoutMs);
   try {

@@ -47,7 +47,11 @@ export async function createLocalExecServer(
   const info = await createEnvironmentInfo({
     executorVersion: COMPATIBLE_VERSION,
     // Not probed before a client asks for it: that would take longer than starting the server.
-    capabilities: ["environmentConfigRead", ...(sandbox.isLikely() ? (["sandboxedFileStreaming"] as const) : [])],
+    capabilities: [
+      "environmentConfigRead",
+      ...(sandbox.isLikely() ? (["sandboxedFileStreaming"] as const) : []),
+      ...(sandbox.mayOpenNetworks() ? (["networkProxyLaunch", "networkProxyReviewDomains"] as const) : []),
+    ],
   });
   const sandboxed = createSandboxedFiles({ sandbox, getHelper: getFileHelper });
   const pageCache = createPageCacheReader();

@@ -1,0 +1,74 @@
+import { RpcError } from "@codex/channel";
+import type { HostDecision, NetworkSpec } from "@codex/exec-backend";
+import {
+  ERROR_CODES,
+  isAllowingAnswer,
+  type NetworkPolicyDecision,
+  type StartParams,
+  type WireNetworkProtocol,
+} from "@codex/exec-server-protocol";
+import type { HostQuestion } from "@codex/executor-protocol";
+import { compileNetworkPolicy, PatternError } from "@codex/network-policy";
+import type { Session } from "../session/session.js";
+
+/** Converts `networkProxy`. Processes of a session with the same policy share a network. @throws RpcError -32602 for a pattern that is none */
+export function toNetworkSpec(
+  processId: string,
+  { proxy, policyDecisionTimeoutMs: timeoutMs }: NonNullable<StartParams["networkProxy"]>,
+  session: Session,
+): NetworkSpec {
+  const { domains = {}, reviewDomains = [], mode, allowLocalBinding, allowUpstreamProxy } = proxy;
+  const listed = Object.entries(domains).flatMap(([pattern, decision]) =>
+    decision === "none" ? [] : [{ pattern, decision }],
+  );
+  const reviewed = reviewDomains.map((pattern) => ({ pattern, decision: "ask" as const }));
+  const policy = { rules: [...listed, ...reviewed], mode, allowLocalBinding };
+  checkPolicy(policy);
+  const ask = async ({ host, port, protocol }: HostQuestion, signal: AbortSignal) => {
+    const request = { processId, request: { protocol: toWireProtocol(protocol, port), host, port } };
+    return isAllowingAnswer(await session.askAboutNetwork(request, signal)) ? "allow_once" : "deny_once";
+  };
+  return {
+    scope: session.id,
+    policy,
+    allowUpstreamProxy,
+    ...(timeoutMs === undefined ? {} : { questions: { timeoutMs, ask } }),
+    onDecision: (decision) => session.tellNetworkDecision(describe(processId, decision)),
+  };
+}
+
+function checkPolicy(policy: NetworkSpec["policy"]): void {
+  try {
+    compileNetworkPolicy(policy);
+  } catch (error) {
+    if (!(error instanceof PatternError)) throw error;
+    throw new RpcError(ERROR_CODES.invalidParams, `invalid network proxy config: ${error.message}`);
+  }
+}
+
+const toWireProtocol = (protocol: HostQuestion["protocol"], port: number): WireNetworkProtocol => {
+  if (protocol === "http") return "http";
+  return protocol === "connect" || (protocol === "direct" && port === 443) ? "https_connect" : "socks5_tcp";
+};
+
+function describe(
+  processId: string,
+  { host, port, protocol, decision, source, reason }: HostDecision,
+): NetworkPolicyDecision {
+  const isMode = reason === "method_not_allowed" || reason === "mitm_required";
+  const isAsked = source === "asked" || source === "remembered";
+  const isPolicy = source === "policy" && !isMode;
+  return {
+    processId,
+    timestamp: new Date().toISOString(),
+    scope: isAsked || isPolicy ? "domain" : "non_domain",
+    decision,
+    source: isAsked ? "decider" : isPolicy ? "baseline_policy" : isMode ? "mode_guard" : "proxy_state",
+    reason: reason ?? "allowed",
+    protocol: toWireProtocol(protocol, port),
+    host,
+    port,
+    client: null,
+    policyOverride: isAsked && decision === "allow",
+  };
+}
