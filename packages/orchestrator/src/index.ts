@@ -15,7 +15,8 @@ export type {
   Grant,
 } from "./approvals/approver.js";
 export type { AnsweredElsewhere, ApproverPanel } from "./approvals/approver-panel.js";
-export { findRuleProblem, ruleToSave } from "./approvals/rule-edit.js";
+export { findRuleProblem } from "./approvals/rule-edit.js";
+export { ruleToSave } from "./approvals/rule-to-save.js";
 export { type AuditOptions, Auditor, decidedBy, type Trail as AuditTrail } from "./audit/audit-trail.js";
 export type { CallDecision } from "./audit/noted-decision.js";
 export type { CallToolOptions } from "./calls/call-options.js";

@@ -8,7 +8,7 @@ import { checkBubblewrap, isProbablyUsable, type Preflight } from "./bubblewrap/
 import { wrapWithBubblewrap } from "./bubblewrap/wrap-command.js";
 import { findSystemProgram } from "./find-system-program.js";
 import { MAX_RESOLVE_TRIES } from "./limits.js";
-import { type NetworkPlace, openSessionNetwork, type SessionNetwork } from "./network/session-network.js";
+import type { NetworkPlace, SessionNetwork } from "./network/session-network.js";
 import { createHostFiles, type HostFiles } from "./profile/host-files.js";
 import { createPatternSearch } from "./profile/pattern-search.js";
 import { isUnlimited, type SandboxProfile } from "./profile/profile.js";
@@ -103,6 +103,7 @@ export function createCommandSandbox({
         throw unavailable(
           "the program `nsenter` (util-linux) is missing, which runs a command in a network of its own",
         );
+      const { openSessionNetwork } = await import("./network/session-network.js"); // for the hosts that use it
       return openSessionNetwork({ bubblewrap: found.bubblewrap, nsenter, shell, places });
     },
     async wrap(command, sandbox, network) {

@@ -1,11 +1,4 @@
-import { type AllowRule, findPrefixBan, isSavedAsPrefix } from "@codex/policy";
-import type { ApprovalRequest } from "./approver.js";
-
-/** The rule that is saved with these words: it keeps the sandbox in which the command was asked about. */
-export const ruleToSave = (
-  { sandbox, sandboxPermissions }: Pick<ApprovalRequest, "sandbox" | "sandboxPermissions">,
-  words: readonly string[],
-): AllowRule => ({ words, keepsSandbox: sandbox !== null && sandboxPermissions === "use_default" });
+import { findPrefixBan, isSavedAsPrefix } from "@codex/policy";
 
 /**
  * Why a rule is not saved with an approval: it leaves open what is run, or it has nothing to do with what was approved. Undefined when it

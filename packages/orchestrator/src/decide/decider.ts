@@ -1,6 +1,7 @@
 import type { ApprovalResult } from "../approvals/approval-result.js";
 import type { Grant } from "../approvals/approver.js";
-import { findRuleProblem, ruleToSave } from "../approvals/rule-edit.js";
+import { findRuleProblem } from "../approvals/rule-edit.js";
+import { ruleToSave } from "../approvals/rule-to-save.js";
 import { NO_TRAIL, type Trail } from "../audit/audit-trail.js";
 import type { Approvals } from "./approvals.js";
 import { type CommandDeed, type CommandTerms, evaluateCommand } from "./command.js";

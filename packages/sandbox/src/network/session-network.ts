@@ -6,9 +6,7 @@ import type { Server } from "node:net";
 import { StartError } from "@codex/exec-backend";
 import { MAX_HOLDER_ERROR_BYTES, NETWORK_DEADLINE_MS } from "../limits.js";
 import { HOLDER } from "./holder.js";
-
-/** Where the proxy of a session's network listens, at every loopback address. */
-export const PROXY_PORT = 3128;
+import { PROXY_PORT } from "./proxy-port.js";
 
 /**
  * A network for the commands of one session: a loopback that they share, and nothing else. No process holds it, so it ends with this one, and what listens

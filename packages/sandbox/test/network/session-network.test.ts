@@ -8,7 +8,8 @@ import { compileNetworkPolicy, parseAddress } from "@codex/network-policy";
 import { NetworkProxy } from "@codex/network-proxy";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createCommandSandbox } from "../../src/command-sandbox.js";
-import { openSessionNetwork, PROXY_PORT, type SessionNetwork } from "../../src/network/session-network.js";
+import { PROXY_PORT } from "../../src/network/proxy-port.js";
+import { openSessionNetwork, type SessionNetwork } from "../../src/network/session-network.js";
 
 const find = (name: string) => ["/usr/bin", "/bin"].map((directory) => join(directory, name)).find(existsSync);
 const [bubblewrap, nsenter, curl] = [find("bwrap"), find("nsenter"), find("curl")];
