@@ -1,6 +1,6 @@
 import { RPC_INTERNAL_ERROR, RPC_INVALID_PARAMS, RPC_INVALID_REQUEST, RPC_METHOD_NOT_FOUND } from "@codex/channel";
 import { expect, it } from "vitest";
-import { ERROR_CODES, METHODS, NOTIFICATIONS } from "../src/methods.js";
+import { ERROR_CODES, METHODS, NETWORK_POLICY_REQUEST, NOTIFICATIONS } from "../src/methods.js";
 
 it("pins the names of requests", () => {
   expect(Object.values(METHODS)).toEqual([
@@ -43,7 +43,9 @@ it("pins the names of notifications", () => {
     "process/closed",
     "fs/missingChanged",
     "http/request/bodyDelta",
+    "network/policyDecision",
   ]);
+  expect(NETWORK_POLICY_REQUEST).toBe("network/policyRequest");
 });
 
 it("pins the error codes, which agree with those of the channel", () => {
