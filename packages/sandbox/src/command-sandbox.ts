@@ -95,14 +95,12 @@ export function createCommandSandbox({
     search,
     resolve: (sandbox, found) => resolveProfile(sandbox, files, found),
     async openNetwork(places) {
-      if (platform !== "linux") throw unavailable(`there is no network of its own for commands on \`${platform}\``);
+      if (platform !== "linux") throw noNetwork(`it cannot on \`${platform}\``);
       const found = await check();
-      if (found.kind === "missing") throw unavailable(found.problem);
+      if (found.kind === "missing") throw noNetwork(found.problem);
       const [nsenter, shell] = [findSystemProgram("nsenter"), findSystemProgram("sh")];
       if (nsenter === undefined || shell === undefined)
-        throw unavailable(
-          "the program `nsenter` (util-linux) is missing, which runs a command in a network of its own",
-        );
+        throw noNetwork("the program `nsenter` (util-linux) is missing, which enters it");
       const { openSessionNetwork } = await import("./network/session-network.js"); // for the hosts that use it
       return openSessionNetwork({ bubblewrap: found.bubblewrap, nsenter, shell, places });
     },
@@ -145,6 +143,9 @@ function createTurns(): () => Promise<() => void> {
     return end;
   };
 }
+
+const noNetwork = (problem: string) =>
+  new StartError("sandbox_unavailable", `no network of its own can be made here for commands: ${problem}`);
 
 const unavailable = (problem: string) =>
   new StartError("sandbox_unavailable", `the command was not run: this host cannot sandbox it: ${problem}`);

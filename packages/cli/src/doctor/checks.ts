@@ -3,6 +3,7 @@ import { checkAuditLog, checkConfiguration, checkHome } from "./configuration.js
 import { checkGate } from "./gate.js";
 import { checkPipes, checkSandbox, checkTerminal } from "./host.js";
 import { checkOpenFiles, checkProcesses, checkTerminals, checkWatches } from "./host-limits.js";
+import { checkNetwork } from "./network.js";
 import { checkLoopback, checkSharedMemory, checkTemporaryFiles } from "./places.js";
 import { checkClock, checkGit, checkLocale, checkNode } from "./runtime.js";
 import { SHELL_CHECKS } from "./shells.js";
@@ -14,6 +15,7 @@ export const CHECKS: readonly Check[] = [
   checkTerminal,
   checkSandbox,
   checkGate,
+  checkNetwork,
   ...SHELL_CHECKS,
   checkGit,
   checkOpenFiles,

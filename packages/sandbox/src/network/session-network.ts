@@ -80,7 +80,11 @@ export async function openSessionNetwork({
     for (const name of isRoot ? ["net"] : ["net", "user"]) fds.push(openSync(`/proc/${pid}/ns/${name}`, "r"));
   } catch (cause) {
     close();
-    throw new StartError("sandbox_unavailable", `no network of its own can be made here: ${textOf(cause)}`, { cause });
+    throw new StartError(
+      "sandbox_unavailable",
+      `no network of its own can be made here for commands: ${textOf(cause)}`,
+      { cause },
+    );
   } finally {
     await holder.end();
   }

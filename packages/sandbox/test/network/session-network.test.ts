@@ -148,13 +148,17 @@ for a in ("127.77.0.5", "0.0.0.0", "127.0.0.1"):
       shell: "/bin/sh",
       places: [{ port: 80 }, { port: 80 }],
     });
-    await expect(taken).rejects.toThrow("no network of its own can be made here: 0.0.0.0:80 cannot be used");
+    await expect(taken).rejects.toThrow(
+      "no network of its own can be made here for commands: 0.0.0.0:80 cannot be used",
+    );
   });
 
   it("is refused where nothing makes one", async () => {
     const failing = openSessionNetwork({ bubblewrap: "/bin/false", nsenter: nsenter!, shell: "/bin/sh", places: [] });
-    await expect(failing).rejects.toThrow("no network of its own can be made here: it ended with 1");
+    await expect(failing).rejects.toThrow("no network of its own can be made here for commands: it ended with 1");
     const missing = openSessionNetwork({ bubblewrap: "/nonexistent", nsenter: nsenter!, shell: "/bin/sh", places: [] });
-    await expect(missing).rejects.toThrow("no network of its own can be made here: spawn /nonexistent ENOENT");
+    await expect(missing).rejects.toThrow(
+      "no network of its own can be made here for commands: spawn /nonexistent ENOENT",
+    );
   });
 });
