@@ -1,7 +1,7 @@
 // Processes of a network of their own, from which only what its policy allows is reached.
 
 import { once } from "node:events";
-import { existsSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, realpathSync, rmSync } from "node:fs";
 import { createServer as createHttpServer } from "node:http";
 import { type AddressInfo, createServer, type Socket } from "node:net";
 import { tmpdir } from "node:os";
@@ -124,6 +124,19 @@ except OSError as e: print(e.errno)'`;
     const process = await start(script, { gate: { rules, hostExecutables: [], approved: [] } });
     expect(await outputOf(process)).toMatch(/126\n1\n$/);
     expect(process.gate).toMatchObject({ reports: [{ rule: "touch", decision: "refused" }, { decision: "outside" }] });
+  });
+
+  it("is no wider for a program that may write elsewhere, outside of its sandbox", async () => {
+    const out = makeDirectory();
+    const place = { kind: "outside", profile: { write: [out] } } as const;
+    const rules = [{ id: "curl", pattern: [["curl"]], decision: "allow", place }] as const;
+    const script = `curl -sS -o ${out}/reached http://host.internal:${port}/; echo $?; curl -sS -m 5 -o ${out}/x --noproxy '*' http://127.0.0.1:${port}/ 2>/dev/null; echo $?
+curl -s -o /dev/null -w '%{http_code}' http://other.example/`;
+    const process = await start(script, { gate: { rules, hostExecutables: [], approved: [] } });
+    expect(await outputOf(process)).toBe("0\n7\n403");
+    expect(readdirSync(out)).toEqual(["reached"]);
+    expect(process.network?.denied).toMatchObject([{ host: "other.example", count: 1 }]);
+    expect(process.gate).toMatchObject({ reports: [{ decision: "outside" }, {}, {}] });
   });
 
   it("has a host that no rule decides about asked about once, for itself or for all of its network", async () => {
