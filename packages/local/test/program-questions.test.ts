@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { createAuditLog, createFileSink } from "@codex/audit";
 import { createNative } from "@codex/native";
 import { type ApprovalDecision, type ApprovalRequest, OrchestratorError } from "@codex/orchestrator";
-import { type AllowRule, parseRulePolicy, type SaveRule } from "@codex/policy";
+import { parseRulePolicy, type SaveRule } from "@codex/policy";
 import { createLocalBackend } from "@codex/process-host";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { createLocalOrchestrator, type LocalOrchestratorOptions } from "../src/index.js";
@@ -123,8 +123,8 @@ describe.runIf(isLinux)("a program that a rule asks about", () => {
   });
 
   it("that is dangerous is allowed by a rule for its words, which holds for the rest of the command and for others, inside", async () => {
-    const saved: AllowRule[] = [];
-    const saveRule = async (rule: AllowRule) => {
+    const saved: unknown[] = [];
+    const saveRule: SaveRule = async (rule) => {
       saved.push(rule);
       return { file: "saved.rules", line: 1 };
     };

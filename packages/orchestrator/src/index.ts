@@ -16,7 +16,7 @@ export type {
 } from "./approvals/approver.js";
 export type { AnsweredElsewhere, ApproverPanel } from "./approvals/approver-panel.js";
 export { findRuleProblem } from "./approvals/rule-edit.js";
-export { ruleToSave } from "./approvals/rule-to-save.js";
+export { proposedRule, ruleToSave } from "./approvals/rule-to-save.js";
 export { type AuditOptions, Auditor, decidedBy, type Trail as AuditTrail } from "./audit/audit-trail.js";
 export type { CallDecision } from "./audit/noted-decision.js";
 export type { CallToolOptions } from "./calls/call-options.js";

@@ -13,6 +13,7 @@ export { type Cause, evaluateRequirement, type Requirement, type RequirementCont
 export { type AskedProgram, createEffectiveRules, type HeldRules, RuleBook, type SaveRule } from "./rule-book.js";
 export { createRuleSaver } from "./rule-saver.js";
 export {
+  type AllowHostRule,
   type AllowRule,
   fileOfRule,
   isSavedAsPrefix,

@@ -5,6 +5,7 @@ import { type ApprovalPolicy, type QuestionCategory, refusingPolicy } from "./ap
 import { findDangerousEntry, HOW_TO_OVERRIDE } from "./dangerous.js";
 import { describeOutside } from "./describe-outside.js";
 import { findKnownSafeEntry } from "./known-safe.js";
+import type { AllowHostRule } from "./rules/allow-rule.js";
 import type { RuleMatch, RulesPort } from "./rules-port.js";
 import type { MissingSandbox } from "./sandbox/missing-sandbox.js";
 
@@ -41,7 +42,7 @@ export type Cause =
   | { kind: "too_complex" }
   | { kind: "override" }
   /** A running command wants to reach this host, about which no rule decides. */
-  | { kind: "host"; host: string; port: number }
+  | { kind: "host"; host: string; port: number; protocol: AllowHostRule["protocol"] }
   /** The executor cannot sandbox it. */
   | { kind: "no_sandbox" }
   /** Its sandbox denied it an access, and it is to run again outside. */

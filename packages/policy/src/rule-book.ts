@@ -14,7 +14,7 @@ import {
 import { MAX_PROPOSED_RULE_BYTES } from "./limits.js";
 import { type LimitedNetwork, limitNetwork, type NetworkOptions } from "./network.js";
 import { isStandardProgram } from "./programs.js";
-import type { AllowRule } from "./rules/allow-rule.js";
+import type { AllowHostRule, AllowRule } from "./rules/allow-rule.js";
 import { createAllowRule, proposeAmendment } from "./rules/amendment.js";
 import { createRulesPort } from "./rules/create-rules-port.js";
 import { addRule, createRulePolicy, type RulePolicy } from "./rules/policy.js";
@@ -23,7 +23,10 @@ import { findPrefixBan } from "./rules/saved-rules.js";
 import type { RuleMatch, RulesPort } from "./rules-port.js";
 
 /** Saves a rule, and resolves to its place. Rejects when it is not saved. */
-export type SaveRule = (rule: AllowRule) => Promise<RuleOrigin>;
+export type SaveRule = (rule: AllowRule | AllowHostRule) => Promise<RuleOrigin>;
+
+/** As `network-policy` names it. */
+const HOST_LOOPBACK = "host.internal";
 
 /** A program that waits where it starts. */
 export interface AskedProgram {
@@ -48,6 +51,7 @@ export interface HeldRules {
 export class RuleBook {
   #policy: RulePolicy;
   readonly #saveRule: SaveRule | undefined;
+  readonly #savedHosts = new Set<string>();
   /** Of the policy as it is, by approval policy. */
   readonly #gates = new Map<string, GateRules | undefined>();
 
@@ -104,6 +108,31 @@ export class RuleBook {
   proposeForProgram(asked: AskedProgram): readonly string[] | null {
     const words = findRulableWords(asked);
     return words === undefined ? null : this.propose({ commands: [words] }, words);
+  }
+
+  /**
+   * Saves a rule for a host, which `hasSaved` knows from then on: commands that run keep the network that they share. Never rejects; resolves to the reason
+   * if it was not saved.
+   */
+  async saveHost(rule: AllowHostRule): Promise<string | undefined> {
+    try {
+      if (this.#saveRule === undefined) return "there is no place for saved rules";
+      await this.#saveRule(rule);
+      this.#savedHosts.add(rule.host);
+      return undefined;
+    } catch (error) {
+      return messageOf(error);
+    }
+  }
+
+  /** Whether a rule can name this host; the loopback of the executor's host needs a port, which a rule of a file has not. */
+  canSaveHost(host: string): boolean {
+    return this.canSave && host !== HOST_LOOPBACK;
+  }
+
+  /** Whether a rule for this host was saved since the policy was read. */
+  hasSaved(host: string): boolean {
+    return this.#savedHosts.has(host);
   }
 
   /** See `limitNetwork`. */

@@ -93,8 +93,8 @@ describe.skipIf(noBrowser !== undefined)("approvals", () => {
         approvalPolicy: "untrusted",
         sandbox: "danger-full-access",
         rules,
-        saveRule: async ({ words }) => {
-          saved.push(words.join(" "));
+        saveRule: async (rule) => {
+          saved.push("host" in rule ? rule.host : rule.words.join(" "));
           return { kind: "saved" } as never; // what the real one says is not looked at here
         },
       },

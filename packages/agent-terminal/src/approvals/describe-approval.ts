@@ -1,4 +1,4 @@
-import { type ApprovalRequest, ruleToSave } from "@codex/orchestrator";
+import { type ApprovalRequest, proposedRule } from "@codex/orchestrator";
 import { fileOfRule, renderAllowRule } from "@codex/policy";
 import { quoteWords, visible } from "@codex/policy/display";
 import { cutEnd } from "@codex/values";
@@ -59,9 +59,8 @@ interface Shown {
 
 /** Fields of a request, the command first. */
 function listFields(request: ApprovalRequest, rulesFile: string): Field[] {
-  const { command, cwd, environment, reason, justification, proposedAmendment, availableDecisions } = request;
-  const words = availableDecisions.includes("accept_and_save") ? proposedAmendment : null;
-  const rule = words === null ? null : ruleToSave(request, words);
+  const { command, cwd, environment, reason, justification } = request;
+  const rule = proposedRule(request);
   const field = (label: string, text: string): Field => ({ label, text });
   return [
     field("command", quoteWords(command)),
@@ -72,7 +71,7 @@ function listFields(request: ApprovalRequest, rulesFile: string): Field[] {
     ...describeEarlierRun(request).map((line) => field("already ran", line)),
     field("reason", shorten(reason)),
     ...(justification === null ? [] : [field("the model", shorten(justification))]),
-    ...(rule === null
+    ...(rule === undefined
       ? []
       : [field("rule to save", renderAllowRule(rule)), field("saved to", fileOfRule(rulesFile, rule))]),
   ];

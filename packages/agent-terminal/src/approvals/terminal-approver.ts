@@ -109,9 +109,12 @@ interface Dialog {
 }
 
 async function askUntilDecided(request: ApprovalRequest, dialog: Dialog): Promise<ApprovalAnswer> {
-  const choices = CHOICES.filter(({ decision }) => request.availableDecisions.includes(decision));
+  const offered = CHOICES.filter(({ decision }) => request.availableDecisions.includes(decision));
+  const choices =
+    request.proposedAmendment === null ? offered.filter(({ answers }) => !answers.includes("e")) : offered;
   const view = dialog.viewAll === undefined ? [] : ["[v]iew all"];
-  const question = `Run it? ${[...view, ...choices.map(({ label }) => label)].join(", ")}: `;
+  const asked = request.cause.kind === "host" ? "Let it" : "Run it";
+  const question = `${asked}? ${[...view, ...choices.map(({ label }) => label)].join(", ")}: `;
   for (;;) {
     const answer = (await dialog.ask(question)).toLowerCase();
     if (dialog.viewAll !== undefined && (answer === "v" || answer === "view")) {

@@ -1,4 +1,10 @@
-import { type ApprovalAnswer, type ApprovalDecision, type ApprovalRequest, ruleToSave } from "@codex/orchestrator";
+import {
+  type ApprovalAnswer,
+  type ApprovalDecision,
+  type ApprovalRequest,
+  proposedRule,
+  ruleToSave,
+} from "@codex/orchestrator";
 import { renderAllowRule } from "@codex/policy";
 import { quoteWords, visibleLine } from "@codex/policy/display";
 import { cutEnd, cutStart } from "@codex/values";
@@ -27,10 +33,10 @@ export function readDecision(
 
 /** The question as lines for the user. Characters that would be invisible or move the cursor are escaped. */
 function describeQuestion(request: ApprovalRequest): string {
-  const { command, cwd, environment, reason, justification, sandbox, afterDenial, proposedAmendment } = request;
-  const words = request.availableDecisions.includes("accept_and_save") ? proposedAmendment : null;
+  const { command, cwd, environment, reason, justification, sandbox, afterDenial } = request;
+  const rule = proposedRule(request);
   const lines = [
-    "Run this command?",
+    request.cause.kind === "host" ? `Let this command reach ${request.cause.host}?` : "Run this command?",
     `command: ${cutMiddle(quoteWords(command))}`,
     `directory: ${cwd}`,
     `environment: ${environment}`,
@@ -38,7 +44,7 @@ function describeQuestion(request: ApprovalRequest): string {
     ...(afterDenial === null ? [] : [`already ran: in its sandbox, in part (${afterDenial.reason})`]),
     `reason: ${reason}`,
     ...(justification === null ? [] : [`the model: ${justification}`]),
-    ...(words === null ? [] : [`rule to save: ${renderAllowRule(ruleToSave(request, words))}`]),
+    ...(rule === undefined ? [] : [`rule to save: ${renderAllowRule(rule)}`]),
   ];
   return lines.map(visibleLine).join("\n");
 }

@@ -3,8 +3,8 @@ import type { DetailedAnswer } from "./approver.js";
 
 /** The result of a request for approval, and what decided it. */
 export type ApprovalResult =
-  /** `rule`: the prefix of a rule to save. */
-  | { kind: "approved"; by: DecidedBy; rule?: readonly string[]; via?: string }
+  /** `rule`: the prefix of a rule to save. `savesHost`: a rule for the host is saved. */
+  | { kind: "approved"; by: DecidedBy; rule?: readonly string[]; savesHost?: true; via?: string }
   /** The reason is shown to the model. */
   | { kind: "denied"; by: DecidedBy; reason: string; via?: string }
   /** The turn ends. */

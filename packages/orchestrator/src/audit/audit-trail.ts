@@ -101,7 +101,10 @@ class CallTrail implements Trail {
     const by = decidedBy(answer);
     this.#call.decidedBy = by;
     const via = "via" in answer && answer.via !== undefined ? { via: short(answer.via) } : {};
-    const saves = answer.kind === "approved" && answer.rule !== undefined ? { savesRule: true as const } : {};
+    const saves =
+      answer.kind === "approved" && (answer.rule !== undefined || answer.savesHost === true)
+        ? { savesRule: true as const }
+        : {};
     void this.#record({
       type: "approval",
       call: this.#call.call,

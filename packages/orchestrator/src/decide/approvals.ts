@@ -81,6 +81,9 @@ export class Approvals {
     const answered = via === undefined ? { by } : { by, via };
     if (decision === "cancel") return { kind: "cancelled", ...answered };
     if (decision === "decline") return { kind: "denied", ...answered, reason: `the ${by} declined it` };
+    if (decision === "accept_and_save" && request.cause.kind === "host") {
+      return { kind: "approved", ...answered, savesHost: true };
+    }
     const saved = decision === "accept_and_save" ? (rule ?? request.proposedAmendment) : null;
     return saved === null ? { kind: "approved", ...answered } : { kind: "approved", ...answered, rule: saved };
   }

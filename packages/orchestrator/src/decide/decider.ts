@@ -1,5 +1,5 @@
 import type { ApprovalResult } from "../approvals/approval-result.js";
-import type { Grant } from "../approvals/approver.js";
+import type { ApprovalRequest, Grant } from "../approvals/approver.js";
 import { findRuleProblem } from "../approvals/rule-edit.js";
 import { ruleToSave } from "../approvals/rule-to-save.js";
 import { NO_TRAIL, type Trail } from "../audit/audit-trail.js";
@@ -89,7 +89,7 @@ export class Decider {
 
   /** A host that a command wants to reach, and that no rule decides about. */
   async host(deed: HostDeed, signal: AbortSignal | undefined): Promise<Decision<undefined>> {
-    return this.#decide(evaluateHost(deed, this.#ports), signal);
+    return this.#decide(evaluateHost(deed, this.#ruling, this.#ports), signal);
   }
 
   /** A call of a tool that asks for approval. */
@@ -120,7 +120,7 @@ export class Decider {
           kind: "allowed",
           terms,
           approval: { id: request.id, digest },
-          notices: await this.#saveRule(answer.rule, question),
+          notices: await this.#saveRule(answer, question),
         };
       case "denied":
         return { kind: "refused", code: "denied", reason: `${answer.reason} (asked because ${reason})`, by: answer.by };
@@ -136,10 +136,21 @@ export class Decider {
   }
 
   /** Saves a rule. If that fails, the deed is still allowed, and the result has a notice. */
-  async #saveRule(prefix: readonly string[] | undefined, { request }: Question): Promise<string[]> {
-    if (prefix === undefined) return [];
-    const problem =
-      findRuleProblem(prefix, request.plainCommands) ?? (await this.#ruling.rules.save(ruleToSave(request, prefix)));
+  async #saveRule({ rule, savesHost }: Approved, { request }: Question): Promise<string[]> {
+    const problem = savesHost === true ? await this.#saveHost(request) : await this.#savePrefix(rule, request);
     return problem === undefined ? [] : [`the rule of the approval was not saved: ${problem}`];
   }
+
+  async #savePrefix(prefix: readonly string[] | undefined, request: ApprovalRequest): Promise<string | undefined> {
+    if (prefix === undefined) return undefined;
+    return (
+      findRuleProblem(prefix, request.plainCommands) ?? (await this.#ruling.rules.save(ruleToSave(request, prefix)))
+    );
+  }
+
+  async #saveHost({ cause }: ApprovalRequest): Promise<string | undefined> {
+    return cause.kind === "host" ? this.#ruling.rules.saveHost(cause) : undefined;
+  }
 }
+
+type Approved = Extract<ApprovalResult, { kind: "approved" }>;

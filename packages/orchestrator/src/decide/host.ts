@@ -1,8 +1,9 @@
 import type { HostQuestion, Sandbox } from "@codex/executor-protocol";
+import type { AllowHostRule } from "@codex/policy";
 import { digestQuestion } from "../approvals/binding.js";
 import type { Evaluation } from "./decision.js";
 import { createOwnRequest } from "./own-request.js";
-import type { DecidePorts } from "./ports.js";
+import type { DecidePorts, Ruling } from "./ports.js";
 
 /** A host that a running command wants to reach: its connection waits. */
 export interface HostDeed extends HostQuestion {
@@ -14,14 +15,18 @@ export interface HostDeed extends HostQuestion {
   readonly sandbox: Sandbox | null;
 }
 
-/** Asked whatever else the policy says; an answer is for this command, and one for the session for this host and port. */
+/** Asked whatever else the policy says; an answer is for this command, one for the session for this host and port, and a saved rule for the host. */
 export function evaluateHost(
   { environment, host, port, protocol, command, cwd, sandbox }: HostDeed,
+  { rules }: Pick<Ruling, "rules">,
   { newId }: Pick<DecidePorts, "newId">,
 ): Evaluation<undefined> {
+  if (rules.hasSaved(host)) {
+    return { requirement: { kind: "skip", bypassSandbox: false }, outcome: { kind: "allowed", terms: undefined } };
+  }
   const place = `${host.includes(":") ? `[${host}]` : host}:${port}`;
   const reason = `the running command wants to reach ${place} (${PROTOCOLS[protocol]}), which no rule allows`;
-  const cause = { kind: "host", host, port } as const;
+  const cause = { kind: "host", host, port, protocol: toRuleProtocol(protocol, port) } as const;
   const request = createOwnRequest({
     id: newId(),
     toolName: "exec_command",
@@ -32,6 +37,7 @@ export function evaluateHost(
     cause,
     sandboxPermissions: "use_default",
     sandbox,
+    canSave: rules.canSaveHost(host),
   });
   return {
     requirement: { kind: "needsApproval", reason, cause, asking: null },
@@ -47,6 +53,11 @@ export function evaluateHost(
     },
   };
 }
+
+const toRuleProtocol = (protocol: HostQuestion["protocol"], port: number): AllowHostRule["protocol"] => {
+  if (protocol === "http") return "http";
+  return protocol === "connect" || (protocol === "direct" && port === 443) ? "https" : "socks5_tcp";
+};
 
 const PROTOCOLS: Readonly<Record<HostQuestion["protocol"], string>> = {
   http: "plain HTTP",

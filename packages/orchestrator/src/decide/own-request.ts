@@ -3,12 +3,15 @@ import { copyFrozen } from "../approvals/binding.js";
 
 /** The parts of an approval request for a call that runs no command on an executor, such as an access to a file. */
 export type OwnRequest = Pick<ApprovalRequest, "id" | "toolName" | "environment" | "command" | "cwd" | "reason"> &
-  Partial<Pick<ApprovalRequest, "plainCommands" | "sandboxPermissions" | "sandbox" | "cause" | "proposedAmendment">>;
+  Partial<Pick<ApprovalRequest, "plainCommands" | "sandboxPermissions" | "sandbox" | "cause" | "proposedAmendment">> & {
+    /** A rule can be saved. Default: with `proposedAmendment`. */
+    canSave?: boolean;
+  };
 
 /** The request to approve such a call, frozen. Default: the policy asks for it, outside a sandbox, and no rule can be saved from it. */
-export const createOwnRequest = (given: OwnRequest): ApprovalRequest => {
+export const createOwnRequest = ({ canSave, ...given }: OwnRequest): ApprovalRequest => {
   const proposedAmendment = given.proposedAmendment ?? null;
-  const save: ApprovalDecision[] = proposedAmendment === null ? [] : ["accept_and_save"];
+  const save: ApprovalDecision[] = (canSave ?? proposedAmendment !== null) ? ["accept_and_save"] : [];
   return copyFrozen({
     plainCommands: [],
     sandboxPermissions: "require_escalated",

@@ -1,11 +1,11 @@
 import type { SandboxSupport } from "@codex/executor-protocol";
 import { type ApprovalDecision, type ApprovalRequest, createOrchestrator } from "@codex/orchestrator";
 import {
-  type AllowRule,
   type ApprovalPolicy,
   createSandboxSelector,
   type PolicyOptions,
   parseRulePolicy,
+  type SaveRule,
 } from "@codex/policy";
 import { describe, expect, it } from "vitest";
 import { closeAfterTest, scriptedChannel } from "../support/executors.js";
@@ -153,8 +153,8 @@ describe("without a sandbox of its own, an orchestrator", () => {
 });
 
 it("a rule that is saved where a command was asked about in its sandbox does not let it out", async () => {
-  const saved: AllowRule[] = [];
-  const saveRule = async (rule: AllowRule) => {
+  const saved: unknown[] = [];
+  const saveRule: SaveRule = async (rule) => {
     saved.push(rule);
     return { file: "saved.rules", line: 1 };
   };

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { ApprovalAnswer, ApprovalRequest } from "@codex/orchestrator";
-import { type AllowRule, createRuleSaver, loadRulePolicy, type PolicyOptions, parseRulePolicy } from "@codex/policy";
+import { createRuleSaver, loadRulePolicy, type PolicyOptions, parseRulePolicy, type SaveRule } from "@codex/policy";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { scriptedChannel } from "../support/executors.js";
 import { attached } from "../support/orchestrators.js";
@@ -138,9 +138,9 @@ describe("accept_and_save", () => {
     [["bash"], /not saved: no command of the call begins with|not saved: `bash` runs what it reads/],
     [["say"], /not saved: what follows "say" may say what else is run: only a whole command/],
   ])("never saves a rule that leaves open what is run: %j", async (rule, problem) => {
-    const saved: (readonly string[])[] = [];
-    const saveRule = async ({ words }: AllowRule) => {
-      saved.push(words);
+    const saved: unknown[] = [];
+    const saveRule: SaveRule = async (rule) => {
+      saved.push(rule);
       return { file: "x.rules", line: 1 };
     };
     const edited: ApprovalAnswer = { decision: "accept_and_save", rule };

@@ -1,6 +1,7 @@
 import { basename, dirname, join } from "node:path";
 import { quoteString } from "@codex/starlark";
 import { isStandardProgram, programName } from "../programs.js";
+import type { NETWORK_PROTOCOLS } from "./rule.js";
 
 /** Whether a saved rule is a prefix, and allows whatever follows it; otherwise it allows this one command. */
 export const isSavedAsPrefix = ([program = ""]: readonly string[]): boolean =>
@@ -25,8 +26,19 @@ export interface AllowRule {
   readonly keepsSandbox: boolean;
 }
 
+/** A rule that allows a host at every port, as it is saved. */
+export interface AllowHostRule {
+  readonly host: string;
+  readonly protocol: (typeof NETWORK_PROTOCOLS)[number];
+}
+
 /** The line of a rule file. */
-export function renderAllowRule({ words, keepsSandbox }: AllowRule): string {
+export function renderAllowRule(rule: AllowRule | AllowHostRule): string {
+  if ("host" in rule) {
+    const { host, protocol } = rule;
+    return `network_rule(host=${quoteString(host)}, protocol=${quoteString(protocol)}, decision="allow")`;
+  }
+  const { words, keepsSandbox } = rule;
   const whole = isSavedAsPrefix(words) ? "" : ", whole=True";
   const sandbox = keepsSandbox ? ', sandbox="keep"' : "";
   return `prefix_rule(pattern=[${words.map(quoteString).join(", ")}], decision="allow"${whole}${sandbox})`;
@@ -36,5 +48,7 @@ export function renderAllowRule({ words, keepsSandbox }: AllowRule): string {
 export const WHOLE_RULES_DIRECTORY = "whole";
 
 /** The file for a rule, given the one for those that Codex reads too. */
-export const fileOfRule = (file: string, { words, keepsSandbox }: AllowRule): string =>
-  isSavedAsPrefix(words) && !keepsSandbox ? file : join(dirname(file), WHOLE_RULES_DIRECTORY, basename(file));
+export const fileOfRule = (file: string, rule: AllowRule | AllowHostRule): string =>
+  "host" in rule || (isSavedAsPrefix(rule.words) && !rule.keepsSandbox)
+    ? file
+    : join(dirname(file), WHOLE_RULES_DIRECTORY, basename(file));

@@ -3,7 +3,7 @@ import { dirname } from "node:path";
 import { type FileLockOptions, withFileLock } from "@codex/file-lock";
 import { StarlarkError } from "@codex/starlark";
 import { messageOf } from "@codex/values";
-import { type AllowRule, renderAllowRule } from "./allow-rule.js";
+import { type AllowHostRule, type AllowRule, renderAllowRule } from "./allow-rule.js";
 import { readRuleText } from "./load-policy.js";
 import { parseRuleFile } from "./parse-rule-file.js";
 
@@ -21,8 +21,12 @@ export class SaveRuleError extends Error {
  * Appends the rule to `file`, which is created if it is missing. Several processes may do so concurrently: each line is
  * appended in one write, under a lock next to the file. Resolves to false when the file has the line already.
  */
-export async function saveAllowRule(file: string, rule: AllowRule, options: FileLockOptions = {}): Promise<boolean> {
-  const { words } = rule;
+export async function saveAllowRule(
+  file: string,
+  rule: AllowRule | AllowHostRule,
+  options: FileLockOptions = {},
+): Promise<boolean> {
+  const words = "host" in rule ? [rule.host] : rule.words;
   if (words.length === 0 || !words.every(isValidText)) {
     throw new SaveRuleError(
       `a rule for ${JSON.stringify(words)} cannot be saved: it needs one token or more, all valid text`,

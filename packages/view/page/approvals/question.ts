@@ -52,6 +52,7 @@ function createAnswers(question: QuestionEntity, answer: Answer): HTMLElement {
       { class: "buttons" },
       button("Accept", "accept", "primary"),
       button("Accept for session", "accept_for_session"),
+      rule === undefined && button("Accept always", "accept_and_save"),
       button("Decline", "decline", "danger"),
       button("End turn", "cancel"),
     ),
