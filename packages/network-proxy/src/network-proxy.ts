@@ -22,6 +22,8 @@ export interface NetworkProxyOptions {
   policy: CompiledNetworkPolicy;
   /** Answers what no rule decides; absent: that is denied. */
   ask?: Ask;
+  /** Whether somebody can be asked for a client; where not, no name is looked up for a question. Default: with `ask`, yes. */
+  mayAsk?: (client: string) => boolean;
   /** Called for each decision and each end of a connection; equal decisions within a second are counted. */
   onEvent?: (event: NetworkEvent) => void;
   /** The proxy of the executor's environment for a target: only names are decided about then, as it resolves them. */
@@ -53,7 +55,7 @@ export class NetworkProxy {
     this.#pipeline = new Pipeline({
       policy,
       resolver: new Resolver(lookup, clock),
-      questions: new Questions(ask),
+      questions: new Questions(ask, options.mayAsk),
       getOwnAddresses,
       findUpstream: options.findUpstream ?? (() => undefined),
       report: (event) => this.#events.add(event),

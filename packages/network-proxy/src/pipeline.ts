@@ -101,8 +101,9 @@ export class Pipeline {
     if (judged.decision === "allow") return { source: "policy", ...(rule && { rule }) };
     if (judged.decision === "deny") throw this.#refuse(wanted, judged.reason, "policy", rule);
     // A name that an answer could not open is not asked about.
-    if (questions.isPossible && wanted.target.host.address === undefined) await this.#resolve(wanted);
-    const answer = await questions.ask(wanted);
+    const answer = await questions.ask(wanted, async () => {
+      if (wanted.target.host.address === undefined) await this.#resolve(wanted);
+    });
     if (answer.decision === "allow") return { source: answer.source };
     throw this.#refuse(wanted, answer.reason, answer.source, rule);
   }

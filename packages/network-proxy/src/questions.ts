@@ -37,40 +37,45 @@ type Decided =
 /** One question at a time for each client, host and port, however many connections wait for it; answers are remembered. */
 export class Questions {
   readonly #ask: Ask | undefined;
+  readonly #mayAsk: (client: string) => boolean;
   readonly #open = new Map<string, Open>();
   readonly #remembered = new Map<string, Answer["decision"]>();
 
-  constructor(ask: Ask | undefined) {
+  /** @param mayAsk whether somebody can be asked for this client */
+  constructor(ask: Ask | undefined, mayAsk: (client: string) => boolean = () => true) {
     this.#ask = ask;
+    this.#mayAsk = mayAsk;
   }
 
-  /** Whether there is anybody to ask. */
-  get isPossible(): boolean {
-    return this.#ask !== undefined;
-  }
-
-  async ask(wanted: Wanted): Promise<Decided> {
+  /**
+   * @param check called before a question is asked, and only then: it looks the name up, which tells it to others. Its error is that of everybody who waits
+   */
+  async ask(wanted: Wanted, check: () => Promise<unknown>): Promise<Decided> {
     const place = `${wanted.target.host.text} ${wanted.target.port}`;
     const own = `${wanted.client}\0${place}`;
     const remembered = this.#remembered.get(own) ?? this.#remembered.get(place);
     if (remembered === "allow") return { decision: "allow", source: "remembered" };
     if (remembered === "deny") return { decision: "deny", reason: "not_allowed", source: "remembered" };
-    if (this.#ask === undefined) return { decision: "deny", reason: "not_allowed", source: "policy" };
+    if (this.#ask === undefined || !this.#mayAsk(wanted.client))
+      return { decision: "deny", reason: "not_allowed", source: "policy" };
     const earlier = this.#open.get(own);
     if (earlier === undefined && this.#open.size >= MAX_QUESTIONS) {
       return { decision: "deny", reason: "not_allowed", source: "limit" };
     }
-    const open = earlier ?? this.#start(this.#ask, own, place, wanted);
+    const open = earlier ?? this.#start(this.#ask, own, place, wanted, check);
     const { decision } = await this.#wait(open, wanted.signal);
     return decision === "allow"
       ? { decision, source: "asked" }
       : { decision: "deny", reason: "not_allowed", source: "asked" };
   }
 
-  #start(ask: Ask, own: string, place: string, { client, target }: Wanted): Open {
+  #start(ask: Ask, own: string, place: string, { client, target }: Wanted, check: () => Promise<unknown>): Open {
     const abort = new AbortController();
-    const answer = answerOf(() => ask({ client, target }, abort.signal)).then((given) => {
-      this.#open.delete(own);
+    const asked = check().then(() => answerOf(() => ask({ client, target }, abort.signal)));
+    const forget = () => this.#open.delete(own);
+    asked.catch(forget);
+    const answer = asked.then((given) => {
+      forget();
       if (given.remember !== "connection" && !abort.signal.aborted) {
         this.#remember(given.remember === "proxy" ? place : own, given.decision);
       }

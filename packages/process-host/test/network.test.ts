@@ -164,6 +164,21 @@ curl -s -o /dev/null -w '%{http_code}' http://other.example/`;
     expect(asked).toEqual(Array(3).fill({ host, port, protocol: "http" }));
   });
 
+  it("asks no more, and has no name looked up for it, once nobody could be asked", async () => {
+    let asked = 0;
+    const ask = async () => {
+      asked += 1;
+      return "unasked" as const;
+    };
+    const network = { ...createAsking("nobody"), questions: { timeoutMs: 60_000, ask } };
+    const get = (url: string) => `curl -s -o /dev/null -w '%{http_code} ' ${url}; `;
+    const script =
+      get(`http://host.internal:${port}/`) + get(`http://host.internal:${port}/`) + get("http://unknown.invalid/");
+    const process = await start(script, { network });
+    // A name that was looked up would not have been found: 502.
+    expect([await outputOf(process), asked]).toEqual(["403 403 403 ", 1]);
+  });
+
   it("is denied a host that nobody has answered about in time, and the question is withdrawn", async () => {
     let withdrawn = false;
     const ask = (_question: HostQuestion, signal: AbortSignal) =>

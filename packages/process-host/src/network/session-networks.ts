@@ -74,7 +74,10 @@ async function openShared(
     // Names are resolved before anybody is asked, and only then.
     ...(questions === undefined
       ? {}
-      : { ask: (question: Question, signal: AbortSignal) => members.ask(question, signal) }),
+      : {
+          ask: (question: Question, signal: AbortSignal) => members.ask(question, signal),
+          mayAsk: (client: string) => members.find(client)?.isAsking === true,
+        }),
     ...(allowUpstreamProxy ? { findUpstream: (target: Target) => findProxy(toUrl(target), env) } : {}),
   });
   const places = listPlaces(compiled, (name) => proxy.findAddress(name));
@@ -187,12 +190,15 @@ class Members {
     return this.#all.delete(member.address);
   }
 
-  /** For the process that connects; where it cannot be told, for the latest. */
+  /** The process that connects; where it cannot be told, the latest. */
+  find(client: string): Member | undefined {
+    return client === UNKNOWN ? [...this.#all.values()].at(-1) : this.#all.get(client);
+  }
+
   async ask({ client, target }: Question, signal: AbortSignal): Promise<Answer> {
     const place: HostQuestion = { host: target.host.text, port: target.port, protocol: target.via.protocol };
-    const all = [...this.#all.values()];
-    const known = client === UNKNOWN ? all.find((member) => member.allows(place)) : undefined;
-    const member = known ?? this.#all.get(client) ?? (client === UNKNOWN ? all.at(-1) : undefined);
+    const known = client === UNKNOWN ? [...this.#all.values()].find((one) => one.allows(place)) : undefined;
+    const member = known ?? this.find(client);
     const verdict = (await member?.decide(place, signal)) ?? "unasked";
     const decision = ANSWERS[verdict] === undefined ? "allow" : "deny";
     return { decision, remember: verdict === "allow_for_session" ? "proxy" : "connection" };
@@ -217,11 +223,17 @@ class Member {
   readonly #verdicts = new Map<string, HostVerdict | OnceVerdict>();
   readonly #denied = new Map<string, NetworkDenial>();
   #omitted = 0;
+  #isUnasked = false;
 
   constructor(address: string, { questions, onDecision }: Listening) {
     this.address = address;
     this.#questions = questions;
     this.#onDecision = onDecision;
+  }
+
+  /** False once nobody could be asked. */
+  get isAsking(): boolean {
+    return this.#questions !== undefined && !this.#isUnasked;
   }
 
   allows(place: HostQuestion): boolean {
@@ -233,6 +245,7 @@ class Member {
     const known = this.#verdicts.get(placeOf(place));
     if (known === "allow" || known === "declined") return known;
     const verdict = this.#questions === undefined ? "unasked" : await askInTime(this.#questions, place, signal);
+    if (verdict === "unasked" && !signal.aborted) this.#isUnasked = true;
     this.#verdicts.delete(placeOf(place));
     this.#verdicts.set(placeOf(place), verdict);
     evictOldest(this.#verdicts, MAX_HOST_VERDICTS);
