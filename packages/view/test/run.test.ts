@@ -2,7 +2,8 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createLocalEnvironment } from "@codex/local";
-import { loadRulePolicy } from "@codex/policy";
+import { loadRulePolicy, type PolicyOptions } from "@codex/policy";
+import { createCommandSandbox } from "@codex/sandbox";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { noBrowser, openContext, openPage } from "./support/browser.js";
 import { openView, startSession } from "./support/orchestrators.js";
@@ -83,8 +84,10 @@ describe.skipIf(noBrowser !== undefined)(`a run${noBrowser === undefined ? "" : 
 
 const readText = async (file: string) => (await import("node:fs/promises")).readFile(file, "utf8");
 
+const isSandboxed = (await createCommandSandbox().getSupport()).kind === "bubblewrap";
+
 describe.skipIf(noBrowser !== undefined)("approvals", () => {
-  async function openAsking() {
+  async function openAsking(more: Partial<PolicyOptions> = {}) {
     const directory = createDirectory();
     const saved: string[] = [];
     const rules = await loadRulePolicy([]);
@@ -97,6 +100,7 @@ describe.skipIf(noBrowser !== undefined)("approvals", () => {
           saved.push("host" in rule ? rule.host : rule.words.join(" "));
           return { kind: "saved" } as never; // what the real one says is not looked at here
         },
+        ...more,
       },
     });
     const page = await openPage(opened.view.url);
@@ -147,6 +151,24 @@ describe.skipIf(noBrowser !== undefined)("approvals", () => {
     expect(await edited).toMatchObject({ status: "success" });
     expect(saved).toEqual(["touch one"]);
   });
+
+  it.runIf(process.platform === "linux" && isSandboxed)(
+    "save the rule of a program that waits where it starts, in its sandbox",
+    async () => {
+      const { directory, approvals, run, saved } = await openAsking({
+        approvalPolicy: "on-request",
+        sandbox: "workspace-write",
+      });
+      writeFileSync(join(directory, "name"), "rm");
+      const removed = run('echo > made; "$(cat name)" -f made; test -e made || echo gone');
+      const rule = approvals.getByRole("textbox", {
+        name: "Always allow this command, in its sandbox; if its program runs no others, all that begin so",
+      });
+      await rule.press("Enter");
+      expect((await removed).text).toContain("gone");
+      expect(saved).toEqual(["rm -f made"]);
+    },
+  );
 
   it("count once: the second viewer is told who was first, and so is one at the program", async () => {
     const { orchestrator, view, page, approvals, run } = await openAsking();

@@ -1,8 +1,7 @@
 import type { HostQuestion, Sandbox } from "@codex/executor-protocol";
 import type { AllowHostRule } from "@codex/policy";
-import { digestQuestion } from "../approvals/binding.js";
 import type { Evaluation } from "./decision.js";
-import { createOwnRequest } from "./own-request.js";
+import { ALLOWED_SINCE, askOwn, createOwnRequest } from "./own-request.js";
 import type { DecidePorts, Ruling } from "./ports.js";
 
 /** A host that a running command wants to reach: its connection waits. */
@@ -21,9 +20,7 @@ export function evaluateHost(
   { rules }: Pick<Ruling, "rules">,
   { newId }: Pick<DecidePorts, "newId">,
 ): Evaluation<undefined> {
-  if (rules.hasSaved(host)) {
-    return { requirement: { kind: "skip", bypassSandbox: false }, outcome: { kind: "allowed", terms: undefined } };
-  }
+  if (rules.hasSaved(host)) return ALLOWED_SINCE;
   const place = `${host.includes(":") ? `[${host}]` : host}:${port}`;
   const reason = `the running command wants to reach ${place} (${PROTOCOLS[protocol]}), which no rule allows`;
   const cause = { kind: "host", host, port, protocol: toRuleProtocol(protocol, port) } as const;
@@ -39,19 +36,7 @@ export function evaluateHost(
     sandbox,
     canSave: rules.canSaveHost(host),
   });
-  return {
-    requirement: { kind: "needsApproval", reason, cause, asking: null },
-    outcome: {
-      kind: "ask",
-      terms: undefined,
-      reason,
-      question: {
-        request,
-        keys: [JSON.stringify(["host", environment, host, port])],
-        digest: digestQuestion(request),
-      },
-    },
-  };
+  return askOwn(request, [JSON.stringify(["host", environment, host, port])]);
 }
 
 const toRuleProtocol = (protocol: HostQuestion["protocol"], port: number): AllowHostRule["protocol"] => {

@@ -1,5 +1,6 @@
 import type { ApprovalDecision, ApprovalRequest } from "../approvals/approver.js";
-import { copyFrozen } from "../approvals/binding.js";
+import { copyFrozen, digestQuestion } from "../approvals/binding.js";
+import type { Evaluation } from "./decision.js";
 
 /** The parts of an approval request for a call that runs no command on an executor, such as an access to a file. */
 export type OwnRequest = Pick<ApprovalRequest, "id" | "toolName" | "environment" | "command" | "cwd" | "reason"> &
@@ -25,4 +26,19 @@ export const createOwnRequest = ({ canSave, ...given }: OwnRequest): ApprovalReq
     proposedAmendment,
     availableDecisions: ["accept", "accept_for_session", ...save, "decline", "cancel"],
   });
+};
+
+/** The request as a question, which an answer for the session settles by these keys. */
+export function askOwn(request: ApprovalRequest, keys: readonly string[]): Evaluation<undefined> {
+  const { reason, cause } = request;
+  return {
+    requirement: { kind: "needsApproval", reason, cause, asking: null },
+    outcome: { kind: "ask", terms: undefined, reason, question: { request, keys, digest: digestQuestion(request) } },
+  };
+}
+
+/** A rule that was saved while the command ran allows it. */
+export const ALLOWED_SINCE: Evaluation<undefined> = {
+  requirement: { kind: "skip", bypassSandbox: false },
+  outcome: { kind: "allowed", terms: undefined },
 };

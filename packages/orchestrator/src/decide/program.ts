@@ -1,9 +1,8 @@
 import type { OutsideProfile, Sandbox } from "@codex/executor-protocol";
 import { widenSandbox } from "@codex/permissions";
 import { describeOutside } from "@codex/policy";
-import { digestQuestion } from "../approvals/binding.js";
 import type { Evaluation } from "./decision.js";
-import { createOwnRequest } from "./own-request.js";
+import { ALLOWED_SINCE, askOwn, createOwnRequest } from "./own-request.js";
 import type { DecidePorts, Ruling } from "./ports.js";
 
 /** A program that an approved command starts, and that a rule asks about: it waits where it starts. */
@@ -33,9 +32,7 @@ export function evaluateProgram(
   { newId }: Pick<DecidePorts, "newId">,
 ): Evaluation<undefined> {
   const asked = { program, argv, rule };
-  if (!isCut && rules.allowsProgram(asked, cwd)) {
-    return { requirement: { kind: "skip", bypassSandbox: false }, outcome: { kind: "allowed", terms: undefined } };
-  }
+  if (!isCut && rules.allowsProgram(asked, cwd)) return ALLOWED_SINCE;
   const proposed = isCut ? null : rules.proposeForProgram(asked);
   const cut = isCut ? "; only the beginning of its arguments is shown, and an answer is for this once" : "";
   const started = `the program ${program}, which the running command starts: ${command.join(" ")}`;
@@ -55,18 +52,9 @@ export function evaluateProgram(
     sandbox: sandbox !== null && outside !== undefined ? widenSandbox(sandbox, outside) : sandbox,
     ...(rules.canSave && proposed !== null ? { proposedAmendment: proposed } : {}),
   });
-  return {
-    requirement: { kind: "needsApproval", reason, cause: { kind: "rule", rule }, asking: null },
-    outcome: {
-      kind: "ask",
-      terms: undefined,
-      reason,
-      question: {
-        request,
-        // What is not shown must not be remembered either.
-        keys: isCut ? [] : [JSON.stringify(["program", environment, program, argv, cwd, outside ?? "inside"])],
-        digest: digestQuestion(request),
-      },
-    },
-  };
+  // What is not shown must not be remembered either.
+  return askOwn(
+    request,
+    isCut ? [] : [JSON.stringify(["program", environment, program, argv, cwd, outside ?? "inside"])],
+  );
 }
