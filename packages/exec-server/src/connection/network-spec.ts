@@ -26,14 +26,19 @@ export function toNetworkSpec(
   checkPolicy(policy);
   const ask = async ({ host, port, protocol }: HostQuestion, signal: AbortSignal) => {
     const request = { processId, request: { protocol: toWireProtocol(protocol, port), host, port } };
-    return isAllowingAnswer(await session.askAboutNetwork(request, signal)) ? "allow_once" : "deny_once";
+    // An error answers this connection, and the next one is asked about again.
+    const answer = await session.askAboutNetwork(request, signal).catch(() => undefined);
+    return isAllowingAnswer(answer) ? "allow_once" : "deny_once";
   };
   return {
     scope: session.id,
     policy,
     allowUpstreamProxy,
     ...(timeoutMs === undefined ? {} : { questions: { timeoutMs, ask } }),
-    onDecision: (decision) => session.tellNetworkDecision(describe(processId, decision)),
+    onDecision(decision) {
+      // That an allowed host was not reached is no decision.
+      if (decision.source !== "network") session.tellNetworkDecision(describe(processId, decision));
+    },
   };
 }
 

@@ -91,24 +91,31 @@ describe.runIf(support.kind === "bubblewrap" && ["nsenter", "curl"].every(has))(
 
   it("asks the client about what no rule decides, once for each connection, where that has a time limit", async () => {
     const client = await server.ready();
-    const answers = [{ decision: { type: "allow" } }, { decision: { type: "deny", reason: "no" } }, "nonsense"];
+    const allow = { result: { decision: { type: "allow" } } };
+    const answers = [
+      allow,
+      { result: { decision: { type: "deny", reason: "no" } } },
+      { result: "nonsense" },
+      { error: { code: -32603, message: "not now" } },
+      allow,
+    ];
     const asked: unknown[] = [];
     const answering = (async () => {
-      for (const result of answers) {
+      for (const answer of answers) {
         const seen = new Set(asked.map((one) => paramsOf(one as Message)));
         const request = await client.until(
           (message) => message.method === "network/policyRequest" && !seen.has(paramsOf(message)),
         );
         asked.push(request);
-        client.send({ id: request.id, result });
+        client.send({ id: request.id, ...answer });
       }
     })();
     const rules = { domains: { [host]: "allow" }, reviewDomains: [host] };
-    const script = [1, 2, 3].map(() => get(host)).join("; ");
-    expect(await run(client, "p", script, rules, { policyDecisionTimeoutMs: 30_000 })).toBe("200 403 403 ");
+    const script = answers.map(() => get(host)).join("; ");
+    expect(await run(client, "p", script, rules, { policyDecisionTimeoutMs: 30_000 })).toBe("200 403 403 403 200 ");
     await answering;
     expect(asked.map((one) => paramsOf(one as Message))).toEqual(
-      Array(3).fill({
+      Array(5).fill({
         processId: "p",
         request: { protocol: "http", host: "host.internal", port: Number(host.split(":")[1]) },
       }),

@@ -9,16 +9,16 @@ import type { RunCommandRequest, RunningCommand } from "./running-command.js";
 /** Starts a program that its user approved by asking for it. @throws ExecutorConnectionError `unsupported` when the executor cannot stream. */
 export function runCommand(executor: ExecutorConnection, request: RunCommandRequest, hooks: RunHooks): RunningCommand {
   const tools = findProgramTools(executor);
-  const missing =
-    tools === undefined || executor.host === undefined
-      ? "it does not offer unified exec with live output"
-      : request.network !== undefined && !executor.can("managed_network")
-        ? "it cannot limit which hosts a program reaches"
-        : undefined;
-  if (tools === undefined || executor.host === undefined || missing !== undefined) {
+  const refuse = (missing: string) => {
     const problem = `executor \`${executor.name}\` cannot run a program for a person: ${missing}`;
     const failure = new ExecutorConnectionError("unsupported", problem);
-    throw hooks.toError?.(failure) ?? failure;
+    return hooks.toError?.(failure) ?? failure;
+  };
+  if (tools === undefined || executor.host === undefined) {
+    throw refuse("it does not offer unified exec with live output");
+  }
+  if (request.network !== undefined && !executor.can("managed_network")) {
+    throw refuse("it cannot limit which hosts a program reaches");
   }
   return new CommandFollower(executor, tools, hooks).start(toWire(request, executor.host.cwd));
 }
