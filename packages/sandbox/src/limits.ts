@@ -19,8 +19,11 @@ export const TRIAL_DEADLINE_MS = 10_000;
 /** Bytes of the status that bubblewrap reports; it writes two short lines. */
 export const MAX_STATUS_BYTES = 4_096;
 
-/** Attempts to lock a placeholder, one per millisecond. */
-export const MAX_PLACEHOLDER_TRIES = 100;
+/**
+ * Milliseconds within which a placeholder should be locked. Another sandbox may be removing it, which takes more than 100 ms
+ * on a busy machine.
+ */
+export const PLACEHOLDER_DEADLINE_MS = 5_000;
 
 /** Milliseconds within which the last process of a sandbox should be gone after its wrapper. */
 export const NAMESPACE_END_DEADLINE_MS = 5_000;

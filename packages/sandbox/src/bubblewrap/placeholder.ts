@@ -13,12 +13,12 @@ import {
   utimesSync,
   writeFileSync,
 } from "node:fs";
-import { rm, rmdir } from "node:fs/promises";
+import { rmdir, unlink } from "node:fs/promises";
 import { basename, dirname } from "node:path/posix";
 import { setTimeout } from "node:timers/promises";
 import { errnoOf, StartError } from "@codex/exec-backend";
 import type { Native } from "@codex/native";
-import { MAX_PLACEHOLDER_TRIES } from "../limits.js";
+import { PLACEHOLDER_DEADLINE_MS } from "../limits.js";
 import { isGitCommonFile, MARK_S, OWN_COMMON_DIRECTORY } from "../profile/placeholder-mark.js";
 import { openSource } from "./open-sources.js";
 
@@ -131,7 +131,8 @@ const isAtPath = (fd: number, path: string): boolean => {
 
 /** @param path for messages; `at` is the same path through the open directory. */
 async function holdWithin(at: string, path: string, kind: Kind, native: Native): Promise<Held | undefined> {
-  for (let tries = 0; tries < MAX_PLACEHOLDER_TRIES; tries += 1) {
+  const started = performance.now();
+  for (let waitMs = 1; performance.now() - started < PLACEHOLDER_DEADLINE_MS; waitMs = Math.min(waitMs * 2, 16)) {
     try {
       make(at, kind);
     } catch (cause) {
@@ -141,9 +142,9 @@ async function holdWithin(at: string, path: string, kind: Kind, native: Native):
     }
     const held = tryHold(at, path, kind, native);
     if (held !== undefined) return held;
-    await setTimeout(1);
+    await setTimeout(waitMs);
   }
-  throw unprotected(path, `it stayed locked or kept changing for ${MAX_PLACEHOLDER_TRIES} ms`);
+  throw unprotected(path, `it stayed locked or kept changing for ${PLACEHOLDER_DEADLINE_MS} ms`);
 }
 
 type Kind = "directory" | "file";
@@ -220,7 +221,7 @@ const isUnused = (fd: number, path: string): boolean => {
 
 /** Not on this thread: the kernel takes milliseconds while a mount on it is still being removed. */
 const remove = (fd: number, path: string): Promise<void> =>
-  (fstatSync(fd).isDirectory() ? rmdir(path) : rm(path)).catch(() => {}); // somebody has just put something there, and owns it
+  (fstatSync(fd).isDirectory() ? rmdir(path) : unlink(path)).catch(() => {}); // somebody has just put something there, and owns it
 
 const unprotected = (path: string, problem: string, cause?: unknown) =>
   new StartError("sandbox_invalid", `the sandbox cannot keep \`${path}\` from being created: ${problem}`, { cause });

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync } from "node:fs";
+import { closeSync, mkdirSync, mkdtempSync, openSync, readdirSync, realpathSync, rmdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createNative } from "@codex/native";
@@ -44,6 +44,22 @@ describe.skipIf(NO_BUBBLEWRAP !== undefined)(`the descriptors of sandboxes (${NO
     expect(readdirSync(around)).toEqual(["n"]);
     await second!.release();
     expect(readdirSync(around)).toEqual([]);
+  });
+
+  it("a name that another sandbox is slow to release is waited for", async () => {
+    const native = createNative();
+    const name = join(base, "n");
+    mkdirSync(name);
+    const other = openSync(name, "r");
+    expect(native.lock(other, "exclusive")).toBe(true);
+    setTimeout(() => {
+      rmdirSync(name);
+      closeSync(other);
+    }, 400);
+    const held = await createPlaceholders(native).hold(name, "directory");
+    expect(readdirSync(base)).toEqual(["n"]);
+    await held!.release();
+    expect(readdirSync(base)).toEqual([]);
   });
 
   it("of one start are closed before the next start opens its own", async () => {
