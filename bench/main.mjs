@@ -8,6 +8,7 @@ const all = [
   "policy",
   "sandbox",
   "gate",
+  "network",
   "rendezvous",
   "relayed-terminal",
   "faces",

@@ -1,18 +1,17 @@
 import { createServer, type IncomingMessage, request as requestOf, type Server, type ServerResponse } from "node:http";
-import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import type { Target } from "@codex/network-policy";
 import type { Failure, Protocol } from "./events.js";
 import { type HttpTarget, parseAuthority, parseHttpTarget } from "./http-target.js";
 import { MAX_HEAD_BYTES, MAX_HEAD_MS } from "./limits.js";
-import { TargetError } from "./pipeline.js";
+import { type HostConnection, TargetError } from "./pipeline.js";
 
 /** What the HTTP side needs of the proxy. */
 export interface HttpPort {
   /** Opens a connection; see `Pipeline.open`. `socket` is the command's, whose end gives up. */
-  open(socket: Duplex, target: Target): Promise<{ socket: Socket; release: () => void }>;
+  open(socket: Duplex, target: Target, isForwarded: boolean): Promise<HostConnection>;
   /** Connects both ends until they are closed. */
-  join(client: Duplex, host: Socket, target: Target, release: () => void): void;
+  join(client: Duplex, host: HostConnection, target: Target): void;
   reportMalformed(socket: Duplex, protocol: Protocol, text: string, reason: Failure): void;
 }
 
@@ -55,9 +54,9 @@ async function handleConnect(
   if (head.length > 0) client.unshift(head);
   const full: Target = { ...target, via: { protocol: "connect" } };
   try {
-    const { socket, release } = await port.open(client, full);
+    const host = await port.open(client, full, true);
     client.write("HTTP/1.1 200 Connection established\r\n\r\n");
-    port.join(client, socket, full, release);
+    port.join(client, host, full);
   } catch (error) {
     client.end(renderFailure(reasonOf(error), describe(full)));
   }
@@ -68,9 +67,9 @@ async function handleRequest(port: HttpPort, request: IncomingMessage, response:
   const parsed = parseRequest(port, request);
   if (typeof parsed === "string") return respond(response, parsed);
   const { found, target } = parsed;
-  let opened: { socket: Socket; release: () => void };
+  let opened: HostConnection;
   try {
-    opened = await port.open(request.socket, target);
+    opened = await port.open(request.socket, target, false);
   } catch (error) {
     return respond(response, reasonOf(error), target);
   }
@@ -99,13 +98,13 @@ async function handleUpgrade(port: HttpPort, request: IncomingMessage, client: D
   if (typeof parsed === "string") return void client.end(renderFailure(parsed));
   const { found, target } = parsed;
   try {
-    const { socket, release } = await port.open(client, target);
+    const host = await port.open(client, target, true);
     const { method = "GET", path, headers } = forwarded(request, found, true);
     const lines = pairs(headers).map(([name, value]) => `${name}: ${value}\r\n`);
-    socket.write(`${method} ${path} HTTP/1.1\r\n${lines.join("")}\r\n`, "latin1");
+    host.socket.write(`${method} ${path} HTTP/1.1\r\n${lines.join("")}\r\n`, "latin1");
     if (head.length > 0) client.unshift(head);
     // Whatever the host answers is the answer: the connection is the client's from here on.
-    port.join(client, socket, target, release);
+    port.join(client, host, target);
   } catch (error) {
     client.end(renderFailure(reasonOf(error), describe(target)));
   }

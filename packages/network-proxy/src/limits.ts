@@ -22,3 +22,7 @@ export const NEXT_ADDRESS_MS = 250;
 export const RESOLVED_FOR_MS = 10_000;
 /** Time within which equal events are counted instead of repeated, milliseconds. */
 export const EVENT_WINDOW_MS = 1_000;
+
+/** Bytes that are read at once from a host whose answer is only passed on: at first, and at most. */
+export const MIN_READ_BYTES = 16 * 1024;
+export const MAX_READ_BYTES = 256 * 1024;

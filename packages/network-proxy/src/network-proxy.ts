@@ -9,7 +9,7 @@ import { type Address, type CompiledNetworkPolicy, parseAddress, parseHost, type
 import { EventCounter, type NetworkEvent } from "./events.js";
 import { createHttpSide } from "./http.js";
 import { MAX_HEAD_MS } from "./limits.js";
-import { Pipeline, TargetError } from "./pipeline.js";
+import { type HostConnection, Pipeline, TargetError } from "./pipeline.js";
 import { type Ask, Questions } from "./questions.js";
 import { readChunk } from "./read-chunk.js";
 import { type Lookup, lookupOnHost, Resolver } from "./resolver.js";
@@ -62,8 +62,8 @@ export class NetworkProxy {
       clock,
     });
     this.#http = createHttpSide({
-      open: (socket, target) => this.#open(socket, target),
-      join: (client, host, target, release) => void this.#join(client, host, target, release),
+      open: (socket, target, isForwarded) => this.#open(socket, target, isForwarded),
+      join: (client, host, target) => void this.#join(client, host, target),
       reportMalformed: (socket, protocol, text, reason) =>
         this.#pipeline.reportMalformed(this.#clientOf(socket), protocol, text, reason),
     });
@@ -162,9 +162,9 @@ export class NetworkProxy {
     // The request was refused unless its host is one.
     const target: Target = { host: parseHost(request.host)!, port: request.port, via: { protocol: "socks5" } };
     try {
-      const { socket: host, release } = await this.#open(socket, target);
+      const host = await this.#open(socket, target, true);
       socket.write(renderReply());
-      await this.#join(socket, host, target, release);
+      await this.#join(socket, host, target);
     } catch (error) {
       socket.end(renderReply(error instanceof TargetError ? error.reason : "unreachable"));
     }
@@ -178,15 +178,14 @@ export class NetworkProxy {
     }
     const target: Target = { host, port, via: { protocol: "direct" } };
     try {
-      const opened = await this.#open(socket, target);
-      await this.#join(socket, opened.socket, target, opened.release);
+      await this.#join(socket, await this.#open(socket, target, true), target);
     } catch {
       socket.resetAndDestroy();
     }
   }
 
   /** Opens a connection for a command, until it closes its own. */
-  async #open(socket: Duplex, target: Target): Promise<{ socket: Socket; release: () => void }> {
+  async #open(socket: Duplex, target: Target, isForwarded: boolean): Promise<HostConnection> {
     const gone = new AbortController();
     const opened = new AbortController();
     const giveUp = () => gone.abort(new Error("the command has closed the connection"));
@@ -194,29 +193,33 @@ export class NetworkProxy {
     if (socket.destroyed) giveUp();
     if (isAnswered(target)) void endsAtOnce(socket, opened.signal).then((ends) => ends && giveUp());
     try {
-      const result = await this.#pipeline.open({ client: this.#clientOf(socket), target, signal: gone.signal });
+      const wanted = { client: this.#clientOf(socket), target, signal: gone.signal };
+      const result = await this.#pipeline.open(wanted, isForwarded);
       if (!gone.signal.aborted) return result;
       result.socket.destroy();
       result.release();
       throw gone.signal.reason;
     } finally {
-      opened.abort();
+      opened.abort(OPENED);
       socket.off("close", giveUp);
     }
   }
 
-  async #join(client: Duplex, host: Socket, target: Target, release: () => void): Promise<void> {
+  async #join(client: Duplex, host: HostConnection, target: Target): Promise<void> {
     const owner = this.#clientOf(client);
     const began = this.#clock.now();
     const isExpected = () => checkServerName(client, target.host, this.#clock);
     const may = await splice(client, host, isExpected);
-    release();
+    host.release();
     if (!may) this.#pipeline.reportServerName({ client: owner, target, signal: this.#giveUp.signal });
     const durationMs = this.#clock.now() - began;
-    const bytes = { sent: host.bytesWritten, received: host.bytesRead };
+    const bytes = { sent: host.socket.bytesWritten, received: host.socket.bytesRead };
     this.#events.add({ kind: "end", client: owner, host: target.host.text, port: target.port, ...bytes, durationMs });
   }
 }
+
+/** Given as a reason, as `AbortController` would create an exception for each connection. */
+const OPENED = "opened";
 
 const SOCKS_VERSION = 5;
 

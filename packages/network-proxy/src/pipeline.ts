@@ -1,4 +1,5 @@
 import { connect, type LookupFunction, type Socket } from "node:net";
+import type { Duplex } from "node:stream";
 import type { Clock } from "@codex/clock";
 import { type HttpProxy, openTunnel } from "@codex/http-proxy";
 import {
@@ -14,6 +15,7 @@ import {
   type Target,
 } from "@codex/network-policy";
 import type { DecisionEvent, Failure, NetworkEvent, Protocol } from "./events.js";
+import { createForwarder } from "./forwarder.js";
 import { MAX_CONNECTIONS, MAX_DIAL_MS, MAX_DIALS, NEXT_ADDRESS_MS } from "./limits.js";
 import type { Questions } from "./questions.js";
 import type { Resolver } from "./resolver.js";
@@ -31,6 +33,16 @@ export class TargetError extends Error {
     this.rule = rule;
   }
 }
+
+/** A connection to a host that counts as open until it is released. */
+export interface HostConnection {
+  socket: Socket;
+  /** Passes on what the host sends, and its end. Called once, and only where it is forwarded. */
+  sendTo(client: Duplex): void;
+  release(): void;
+}
+
+type Dialled = Pick<HostConnection, "socket" | "sendTo">;
 
 export interface PipelineOptions {
   policy: CompiledNetworkPolicy;
@@ -56,12 +68,12 @@ export class Pipeline {
   }
 
   /**
-   * Opens a connection to a target that is allowed. The caller closes it; `release` must be called once it no longer
-   * counts.
+   * Opens a connection to a target that is allowed. The caller closes it.
    *
+   * @param isForwarded whether what the host sends is only passed on, with `sendTo`; else `socket` is read
    * @throws {TargetError} if it is refused or fails, which was reported; the reason of `signal` when it aborts first
    */
-  async open(wanted: Wanted): Promise<{ socket: Socket; release: () => void }> {
+  async open(wanted: Wanted, isForwarded: boolean): Promise<HostConnection> {
     if (this.#connections >= MAX_CONNECTIONS) throw this.#refuse(wanted, "too_many_connections", "limit");
     this.#connections += 1;
     let isCounted = true;
@@ -71,10 +83,10 @@ export class Pipeline {
     };
     try {
       const { source, rule } = await this.#decide(wanted);
-      const socket = await this.#dial(wanted);
+      const { socket, sendTo } = await this.#dial(wanted, isForwarded);
       const address = socket.remoteAddress;
       this.#report(wanted, { decision: "allow", source, ...describeRule(rule), ...(address && { address }) });
-      return { socket, release };
+      return { socket, sendTo, release };
     } catch (error) {
       release();
       wanted.signal.throwIfAborted();
@@ -125,7 +137,7 @@ export class Pipeline {
     return resolver.resolve(name);
   }
 
-  async #dial(wanted: Wanted): Promise<Socket> {
+  async #dial(wanted: Wanted, isForwarded: boolean): Promise<Dialled> {
     const { target, signal } = wanted;
     const upstream = this.#options.findUpstream(target);
     const addresses = upstream === undefined || target.host.spelled ? await this.#resolve(wanted) : [];
@@ -133,9 +145,10 @@ export class Pipeline {
     await this.#waitForTurn();
     try {
       signal.throwIfAborted();
-      return await (upstream === undefined
-        ? connectTo(addresses, target.port, signal, this.#options.clock)
-        : openTunnel(upstream, target.host.text, target.port));
+      if (upstream === undefined)
+        return await connectTo(addresses, target.port, isForwarded, signal, this.#options.clock);
+      const socket = await openTunnel(upstream, target.host.text, target.port);
+      return { socket, sendTo: (client) => void socket.pipe(client) };
     } catch (error) {
       signal.throwIfAborted();
       throw this.#refuse(wanted, error instanceof DialTimeout ? "timeout" : "unreachable", "network");
@@ -179,9 +192,10 @@ function describeRule(rule: NetworkRule | undefined): Pick<DecisionEvent, "rule"
 function connectTo(
   addresses: readonly Address[],
   port: number,
+  isForwarded: boolean,
   signal: AbortSignal,
   clock: Pick<Clock, "after">,
-): Promise<Socket> {
+): Promise<Dialled> {
   const found = addresses.map((address) => ({
     address: renderAddress(address),
     family: address.length === 4 ? 4 : 6,
@@ -190,6 +204,7 @@ function connectTo(
     if (options.all === true) done(null, found);
     else done(null, found[0]!.address, found[0]!.family);
   };
+  const forwarder = isForwarded ? createForwarder() : undefined;
   return new Promise((resolve, reject) => {
     const socket = connect({
       // Any name: `lookup` answers for it.
@@ -200,7 +215,9 @@ function connectTo(
       autoSelectFamilyAttemptTimeout: NEXT_ADDRESS_MS,
       allowHalfOpen: true,
       noDelay: true,
+      ...(forwarder && { onread: forwarder.onread }),
     });
+    if (isForwarded) socket.pause();
     const cancel = clock.after(MAX_DIAL_MS, () => socket.destroy(new DialTimeout()));
     const abort = () => socket.destroy(new Error("nobody waits for the connection"));
     signal.addEventListener("abort", abort);
@@ -208,7 +225,7 @@ function connectTo(
       cancel();
       signal.removeEventListener("abort", abort);
       socket.off("error", finish);
-      if (error === undefined) resolve(socket);
+      if (error === undefined) resolve({ socket, sendTo: (client) => forwarder?.forward(socket, client) });
       else reject(error);
     };
     socket.once("error", finish);

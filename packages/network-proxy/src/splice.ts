@@ -3,6 +3,7 @@ import type { Clock } from "@codex/clock";
 import { type Host, parseHost } from "@codex/network-policy";
 import { readClientHello } from "./client-hello.js";
 import { MAX_CLIENT_HELLO_BYTES, MAX_HEAD_MS } from "./limits.js";
+import type { HostConnection } from "./pipeline.js";
 import { readChunk } from "./read-chunk.js";
 
 /**
@@ -12,13 +13,17 @@ import { readChunk } from "./read-chunk.js";
  * @param isExpected decides by the client's first bytes whether they may be sent; what the host sends is not held up
  * @returns whether they were, once both streams are closed
  */
-export async function splice(client: Duplex, host: Duplex, isExpected: () => Promise<boolean>): Promise<boolean> {
+export async function splice(
+  client: Duplex,
+  { socket: host, sendTo }: Pick<HostConnection, "socket" | "sendTo">,
+  isExpected: () => Promise<boolean>,
+): Promise<boolean> {
   const closed = [client, host].map(
     (stream) => new Promise<void>((resolve) => (stream.closed ? resolve() : stream.once("close", () => resolve()))),
   );
   endTogether(client, host);
   endTogether(host, client);
-  host.pipe(client);
+  sendTo(client);
   const may = await isExpected();
   if (may) client.pipe(host);
   else {
