@@ -44,7 +44,10 @@ export const networkDenialSchema = z.object({
   host: z.string(),
   port: z.int(),
   protocol: networkProtocolSchema,
-  /** `denied`: a rule forbids it. `not_allowed`: none allows it. Others say what is wrong with the target, or why there was no connection. */
+  /**
+   * `denied`: a rule forbids it. `not_allowed`: none allows it. `looked_up`: it was looked up by name and not connected to, as far as the network
+   * can tell; the port is 0. Others say what is wrong with the target, or why there was no connection.
+   */
   reason: z.string(),
   /** The pattern of the rule that decided, and where it stands. */
   rule: z.optional(z.object({ pattern: z.string(), source: z.optional(z.string()) })),

@@ -50,8 +50,14 @@ export interface EndEvent {
   durationMs: number;
 }
 
-/** What a proxy reports: each decision, and each end of a connection. */
-export type NetworkEvent = DecisionEvent | EndEvent;
+/** A program has looked up the address of a host, to connect to it without the proxy. */
+export interface LookupEvent {
+  kind: "lookup";
+  host: string;
+}
+
+/** What a proxy reports: each decision, each end of a connection, each name that was looked up. */
+export type NetworkEvent = DecisionEvent | EndEvent | LookupEvent;
 
 /** Passes each decision on at once, and counts equal ones that follow within a second, which are passed on as one. */
 export class EventCounter {
@@ -66,7 +72,7 @@ export class EventCounter {
   }
 
   add(event: NetworkEvent): void {
-    if (event.kind === "end") return this.#listener(event);
+    if (event.kind !== "decision") return this.#listener(event);
     const { address: _, ...compared } = event;
     const key = JSON.stringify(compared);
     const earlier = this.#repeated.get(key);

@@ -87,7 +87,7 @@ export class NetworkProxy {
 
   /** Answers queries for names with addresses of the session. The caller closes the socket. */
   serveDns(socket: DatagramSocket): void {
-    this.#names.serve(socket);
+    this.#names.serve(socket, ({ text: host }) => this.#events.add({ kind: "lookup", host }));
   }
 
   /** The loopback address at which the session's DNS puts a name, now and later; undefined for no name, or too many. */

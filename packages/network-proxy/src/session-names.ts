@@ -29,17 +29,17 @@ export class SessionNames {
     return [127, FIRST_SECOND + Math.floor(number / 65_536), Math.floor(number / 256) % 256, number % 256];
   }
 
-  /** Answers the queries that a socket receives. The caller closes it. */
-  serve(socket: DatagramSocket): void {
+  /** Answers the queries that a socket receives. The caller closes it. @param onAddress a host's address was asked for */
+  serve(socket: DatagramSocket, onAddress: (host: Host) => void): void {
     socket.on("message", (query, { address, port }) => {
-      const answer = this.answer(query);
+      const answer = this.answer(query, onAddress);
       // The sender may be gone.
       if (answer !== undefined) socket.send(answer, port, address, () => undefined);
     });
   }
 
   /** The answer to a query of one name, RFC 1035, 4.1; undefined if it is none. */
-  answer(query: Buffer): Buffer | undefined {
+  answer(query: Buffer, onAddress: (host: Host) => void = () => undefined): Buffer | undefined {
     const question = readQuestion(query);
     if (question === undefined) return undefined;
     const { name, type, end } = question;
@@ -48,6 +48,7 @@ export class SessionNames {
     const head = Buffer.alloc(12);
     query.copy(head, 0, 0, 2);
     const isAnswered = address !== undefined && type === TYPE_A;
+    if (host !== undefined && isAnswered && !isLocalhostName(host.text)) onAddress(host);
     const code = host === undefined ? NAME_ERROR : address === undefined ? SERVER_FAILURE : 0;
     // A response, with recursion as it was wanted, and available.
     head.writeUInt16BE(0x8080 | (query.readUInt16BE(2) & 0x0100) | code, 2);

@@ -86,6 +86,7 @@ it.skipIf(process.platform !== "linux")(
     await expect
       .poll(() => events)
       .toMatchObject([
+        { kind: "lookup", host: "pub.example" },
         { protocol: "direct", client: "p1", host: "pub.example", decision: "allow" },
         { kind: "end", sent: 5, received: 5 },
       ]);

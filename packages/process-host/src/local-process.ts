@@ -241,7 +241,7 @@ class LocalChild implements LocalProcess {
   }
 
   get network(): NetworkState | undefined {
-    return this.#joined?.state;
+    return this.#joined?.getState(!this.#isRunning);
   }
 
   async write(bytes: Uint8Array): Promise<void> {

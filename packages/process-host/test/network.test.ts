@@ -81,6 +81,15 @@ curl -sS --noproxy '*' http://other.example/ 2>/dev/null || echo reset`;
     });
   });
 
+  it("is told of a name that it looked up and could not connect to, as nothing listens for it at that port", async () => {
+    const script = `for at in nobody.example:5432 host.internal:${port}; do curl -sS --noproxy '*' http://$at/ 2>/dev/null; done`;
+    const process = await start(script);
+    expect(await outputOf(process)).toBe(`GET host.internal:${port}\n`);
+    expect(process.network?.denied).toEqual([
+      { host: "nobody.example", port: 0, protocol: "direct", reason: "looked_up", count: 1 },
+    ]);
+  });
+
   it("reaches neither the loopback of its host, nor an address, nor a socket in a file", async () => {
     const directory = makeDirectory();
     const local = createServer().listen(join(directory, "socket"));

@@ -34,8 +34,14 @@ function describeDeniedHost({ host, port, reason, rule, answer, count }: Network
     decided ?? (rule === undefined ? (DENY_REASONS[reason] ?? reason) : `rule ${quote(rule.pattern)}${place}`);
   const times = count === 1 ? "" : ` ${count} times`;
   const name = host.includes(":") ? `[${host}]` : host;
+  if (reason === LOOKED_UP) return `Network: ${quote(name)} not reached (${LOOKED_UP_ONLY})`;
   return `Network: ${quote(`${name}:${port}`)} ${FAILED.has(reason) ? "not reached" : "denied"}${times} (${why})`;
 }
+
+/** A host to which there was no connection, as nothing listens for it at the port that was wanted. */
+const LOOKED_UP = "looked_up";
+const LOOKED_UP_ONLY =
+  "looked up by a program that does not use the proxy, to which only the ports 22, 80, 443 and those that a rule names for the host are open";
 
 /** Why there was no connection although it was allowed. */
 const FAILED: ReadonlySet<string> = new Set(["unresolvable", "unreachable", "timeout"]);

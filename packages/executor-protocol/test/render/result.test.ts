@@ -68,6 +68,29 @@ describe("the text of a result", () => {
     expect(structured).toEqual(result({ closed: false, notices: ["one", held] }));
   });
 
+  it("tells each host that was not reached, how often and why", () => {
+    const denied = { port: 443, protocol: "connect" as const, reason: "not_allowed", count: 1 };
+    const { text } = presentResult(
+      "exec_command",
+      result({
+        deniedHosts: [
+          { ...denied, host: "a.example" },
+          { ...denied, host: "b.example", count: 3, answer: "declined" },
+          { ...denied, host: "c.example", reason: "denied", rule: { pattern: "*.example", source: "config.toml:3" } },
+          { ...denied, host: "2001:db8::1", reason: "unreachable" },
+          { ...denied, host: "db.example", port: 0, protocol: "direct", reason: "looked_up" },
+        ],
+      }),
+    );
+    expect(text.split("\n").filter((line) => line.startsWith("Network: "))).toEqual([
+      "Network: a.example:443 denied (no rule allows it)",
+      expect.stringMatching(/^Network: b\.example:443 denied 3 times \(declined/),
+      "Network: c.example:443 denied (rule *.example (config.toml:3))",
+      "Network: [2001:db8::1]:443 not reached (it did not accept the connection)",
+      expect.stringMatching(/^Network: db\.example not reached \(looked up by a program that does not use the proxy/),
+    ]);
+  });
+
   it("names the session of a failure", () => {
     const failure = { status: "error" as const, message: "has no screen", sessionId: 7 };
     expect(renderFailure(failure)).toBe("session 7 has no screen");

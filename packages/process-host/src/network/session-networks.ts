@@ -16,7 +16,8 @@ export interface JoinedNetwork {
   readonly network: SessionNetwork;
   /** Names its proxy. */
   readonly variables: Readonly<Record<string, string>>;
-  readonly state: { readonly denied: readonly NetworkDenial[]; readonly omitted: number };
+  /** @param isOver whether the process has ended: hosts that it looked up and did not connect to are then told as well */
+  getState(isOver: boolean): { readonly denied: readonly NetworkDenial[]; readonly omitted: number };
   /** Call when none of its processes is left, or it was not started. Idempotent. */
   leave(): void;
 }
@@ -143,9 +144,9 @@ class SharedNetwork {
     return {
       network: this.#network,
       variables: renderProxyVariables(member.address),
-      get state() {
+      getState(isOver) {
         proxy.flushEvents();
-        return member.state;
+        return member.getState(isOver);
       },
       leave,
     };
@@ -206,9 +207,12 @@ class Members {
 
   /** What no process can be told from is told to all that run. */
   report(event: NetworkEvent): void {
-    if (event.kind !== "decision") return;
-    if (event.client !== UNKNOWN) return this.#all.get(event.client)?.add(event);
-    for (const member of this.#all.values()) member.add(event);
+    if (event.kind === "end") return;
+    if (event.kind === "decision" && event.client !== UNKNOWN) return this.#all.get(event.client)?.add(event);
+    for (const member of this.#all.values()) {
+      if (event.kind === "decision") member.add(event);
+      else member.addLookup(event.host);
+    }
   }
 }
 
@@ -222,6 +226,8 @@ class Member {
   /** By host and port. */
   readonly #verdicts = new Map<string, HostVerdict | OnceVerdict>();
   readonly #denied = new Map<string, NetworkDenial>();
+  /** Hosts that were looked up, and whether there was a connection to them by name. */
+  readonly #lookedUp = new Map<string, boolean>();
   #omitted = 0;
   #isUnasked = false;
 
@@ -252,12 +258,28 @@ class Member {
     return verdict;
   }
 
-  get state(): JoinedNetwork["state"] {
-    return { denied: [...this.#denied.values()], omitted: this.#omitted };
+  /** Connections by name to a port at which nothing listens are refused by the system, so that only the lookup tells of them. */
+  getState(isOver: boolean): ReturnType<JoinedNetwork["getState"]> {
+    const hosts = [...this.#lookedUp].flatMap(([host, isConnected]) => (isOver && !isConnected ? [host] : []));
+    const unserved = hosts.map((host) => ({
+      host,
+      port: 0,
+      protocol: "direct" as const,
+      reason: "looked_up",
+      count: 1,
+    }));
+    const denied = [...this.#denied.values(), ...unserved];
+    const told = denied.slice(0, MAX_NETWORK_DENIALS);
+    return { denied: told, omitted: this.#omitted + denied.length - told.length };
+  }
+
+  addLookup(host: string): void {
+    if (!this.#lookedUp.has(host)) this.#lookedUp.set(host, false);
   }
 
   add({ decision, reason, ...event }: DecisionEvent): void {
     const { host, port, protocol, source, count } = event;
+    if (protocol === "direct") this.#lookedUp.set(host, true);
     this.#onDecision?.({ host, port, protocol, decision, source, count, ...defined({ reason }) });
     if (decision === "deny") this.#addDenied({ ...event, reason: reason ?? "not_allowed" });
   }
