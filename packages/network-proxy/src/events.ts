@@ -51,7 +51,7 @@ export interface EndEvent {
 }
 
 /** A program has looked up the address of a host, to connect to it without the proxy. */
-export interface LookupEvent {
+interface LookupEvent {
   kind: "lookup";
   host: string;
 }

@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, request as requestOf, type Server, type ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
+import type { Clock } from "@codex/clock";
 import type { Target } from "@codex/network-policy";
 import type { Failure, Protocol } from "./events.js";
 import { type HttpTarget, parseAuthority, parseHttpTarget } from "./http-target.js";
@@ -13,6 +14,7 @@ export interface HttpPort {
   /** Connects both ends until they are closed. */
   join(client: Duplex, host: HostConnection, target: Target): void;
   reportMalformed(socket: Duplex, protocol: Protocol, text: string, reason: Failure): void;
+  readonly clock: Pick<Clock, "after">;
 }
 
 /**
@@ -22,21 +24,70 @@ export interface HttpPort {
 export function createHttpSide(port: HttpPort): Server {
   const server = createServer({
     maxHeaderSize: MAX_HEAD_BYTES,
-    headersTimeout: MAX_HEAD_MS,
-    // Bodies and tunnels may take as long as they like.
-    requestTimeout: 0,
     requireHostHeader: false,
     highWaterMark: 64 * 1024,
   });
-  server.on("request", (request, response) => void handleRequest(port, request, response));
-  server.on("connect", (request, socket, head) => void handleConnect(port, request, socket, head));
-  server.on("upgrade", (request, socket, head) => void handleUpgrade(port, request, socket, head));
+  const heads = new HeadDeadlines(port.clock);
+  server.on("connection", (socket) => heads.await(socket));
+  server.on("request", (request, response) => {
+    heads.noteRequest(request.socket);
+    response.once("close", () => heads.noteAnswer(request.socket));
+    void handleRequest(port, request, response);
+  });
+  server.on("connect", (request, socket, head) => {
+    heads.noteRequest(socket);
+    void handleConnect(port, request, socket, head);
+  });
+  server.on("upgrade", (request, socket, head) => {
+    heads.noteRequest(socket);
+    void handleUpgrade(port, request, socket, head);
+  });
   server.on("clientError", (_, socket) => {
     port.reportMalformed(socket, "http", "", "malformed");
     if (socket.writable) socket.end(renderFailure("malformed"));
     else socket.destroy();
   });
   return server;
+}
+
+/**
+ * Disconnects clients that are slow to send a head. The server's own deadlines work only where it listens. Bodies and tunnels may take as
+ * long as they like.
+ */
+class HeadDeadlines {
+  readonly #clock: Pick<Clock, "after">;
+  readonly #waits = new Map<Duplex, { cancel: () => void; requests: number }>();
+
+  constructor(clock: Pick<Clock, "after">) {
+    this.#clock = clock;
+  }
+
+  /** A connection is new. */
+  await(socket: Duplex): void {
+    this.#waits.set(socket, { cancel: this.#start(socket), requests: 0 });
+    socket.once("close", () => {
+      this.#waits.get(socket)?.cancel();
+      this.#waits.delete(socket);
+    });
+  }
+
+  noteRequest(socket: Duplex): void {
+    const wait = this.#waits.get(socket);
+    if (wait === undefined) return;
+    wait.cancel();
+    wait.requests += 1;
+  }
+
+  noteAnswer(socket: Duplex): void {
+    const wait = this.#waits.get(socket);
+    if (wait === undefined) return;
+    wait.requests -= 1;
+    if (wait.requests === 0) wait.cancel = this.#start(socket);
+  }
+
+  #start(socket: Duplex): () => void {
+    return this.#clock.after(MAX_HEAD_MS, () => socket.destroy());
+  }
 }
 
 async function handleConnect(

@@ -62,6 +62,7 @@ export class NetworkProxy {
       clock,
     });
     this.#http = createHttpSide({
+      clock,
       open: (socket, target, isForwarded) => this.#open(socket, target, isForwarded),
       join: (client, host, target) => void this.#join(client, host, target),
       reportMalformed: (socket, protocol, text, reason) =>
@@ -136,7 +137,6 @@ export class NetworkProxy {
     socket.unshift(first);
     if (first[0] === SOCKS_VERSION) return this.#handleSocks(socket, cancel);
     cancel();
-    // Its own deadline for the head begins now.
     this.#http.emit("connection", socket);
   }
 

@@ -1,4 +1,5 @@
 import { lookup as lookupOfNode } from "node:dns/promises";
+import { readFile } from "node:fs/promises";
 import { type Clock, withDeadline } from "@codex/clock";
 import { type Address, parseAddress } from "@codex/network-policy";
 import { evictOldest } from "@codex/values";
@@ -7,12 +8,25 @@ import { MAX_NAMES, MAX_RESOLVE_MS, RESOLVED_FOR_MS } from "./limits.js";
 /** Resolves a name to its addresses, in the order in which they should be tried. @throws if it has none */
 export type Lookup = (name: string) => Promise<readonly Address[]>;
 
-/** The resolver of this host, `/etc/hosts` included. */
+/** The names of this host's own file, and then its name server. */
 export const lookupOnHost: Lookup = async (name) => {
-  // A final dot: the search list of this host is not tried.
+  const own = findInHosts(await readFile(HOSTS_FILE, "utf8").catch(() => ""), name);
+  if (own.length > 0) return own;
+  // A final dot: the search list of this host is not tried. Its file has no names with one, and would not be found.
   const found = await lookupOfNode(name.includes(".") ? `${name}.` : name, { all: true });
   return found.map(({ address }) => parseAddress(address)).filter((address) => address !== undefined);
 };
+
+const HOSTS_FILE = "/etc/hosts";
+
+/** The addresses of a name in the text of a hosts file. */
+export function findInHosts(text: string, name: string): readonly Address[] {
+  return text.split("\n").flatMap((line) => {
+    const [address = "", ...names] = line.replace(/#.*/, "").trim().split(/\s+/);
+    const parsed = names.some((each) => each.toLowerCase() === name) ? parseAddress(address) : undefined;
+    return parsed === undefined ? [] : [parsed];
+  });
+}
 
 /** One lookup at a time for each name, whose addresses are used again for a while. */
 export class Resolver {
