@@ -38,14 +38,17 @@ export type {
   TerminateOptions,
   TerminationReceipt,
 } from "./exec-backend.js";
+export { HostVerdicts, isAllowing } from "./host-verdicts.js";
 export {
   DEFAULT_LOG_LIMITS,
   DEFAULT_TERMINAL_SIZE,
   DEFAULT_TERMINATE_GRACE_MS,
   KILL_DEADLINE_MS,
+  MAX_NETWORK_DENIALS,
   MAX_WRITE_BYTES,
   type OutputLogLimits,
 } from "./limits.js";
+export { NetworkDenials } from "./network-denials.js";
 export type { LogHold, LogHost, LogPin } from "./output-log/log-host.js";
 export type { LogReader } from "./output-log/log-reader.js";
 export type { OutputChunk } from "./output-log/output-chunk.js";

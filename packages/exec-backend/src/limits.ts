@@ -61,3 +61,8 @@ export const KILL_DEADLINE_MS = 5_000;
 
 /** Limit of Linux for one argument or variable, bytes; with a longer one `execve` fails with E2BIG. */
 export const MAX_ARGUMENT_BYTES = 128 * 1024;
+
+/** Kinds of denied connections that one process is told of. */
+export const MAX_NETWORK_DENIALS = 64;
+/** Hosts and ports about which one process remembers an answer. */
+export const MAX_HOST_VERDICTS = 1_024;

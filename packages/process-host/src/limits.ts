@@ -62,9 +62,5 @@ export const MAX_SHEBANG_BYTES = 256;
 
 /** How long a network of a session is kept without a process, milliseconds: making one takes longer than joining it. */
 export const NETWORK_IDLE_MS = 60_000;
-/** Kinds of denied connections that one process is told of. */
-export const MAX_NETWORK_DENIALS = 64;
-/** Hosts and ports about which one process remembers an answer. */
-export const MAX_HOST_VERDICTS = 1_024;
 /** Addresses and ports of one network at which hosts are reached by their names. */
 export const MAX_NETWORK_PLACES = 256;

@@ -1,13 +1,13 @@
 import type { Socket } from "node:net";
-import type { HostQuestions, NetworkSpec, OnceVerdict } from "@codex/exec-backend";
-import { StartError } from "@codex/exec-backend";
-import type { HostQuestion, HostVerdict, NetworkDenial } from "@codex/executor-protocol";
+import type { NetworkSpec, NetworkState, OnceVerdict } from "@codex/exec-backend";
+import { HostVerdicts, isAllowing, MAX_NETWORK_DENIALS, NetworkDenials, StartError } from "@codex/exec-backend";
+import type { HostQuestion, HostVerdict } from "@codex/executor-protocol";
 import { findProxy } from "@codex/http-proxy";
 import { compileNetworkPolicy, PatternError, type Target } from "@codex/network-policy";
 import { type Answer, type DecisionEvent, type NetworkEvent, NetworkProxy, type Question } from "@codex/network-proxy";
 import type { CommandSandbox, NetworkPlace, SessionNetwork } from "@codex/sandbox";
-import { defined, evictOldest } from "@codex/values";
-import { MAX_HOST_VERDICTS, MAX_NETWORK_DENIALS, NETWORK_IDLE_MS } from "../limits.js";
+import { defined } from "@codex/values";
+import { NETWORK_IDLE_MS } from "../limits.js";
 import { listPlaces } from "./places.js";
 import { renderProxyVariables } from "./proxy-variables.js";
 
@@ -17,7 +17,7 @@ export interface JoinedNetwork {
   /** Names its proxy. */
   readonly variables: Readonly<Record<string, string>>;
   /** @param isOver whether the process has ended: hosts that it looked up and did not connect to are then told as well */
-  getState(isOver: boolean): { readonly denied: readonly NetworkDenial[]; readonly omitted: number };
+  getState(isOver: boolean): NetworkState;
   /** Call when none of its processes is left, or it was not started. Idempotent. */
   leave(): void;
 }
@@ -201,7 +201,7 @@ class Members {
     const known = client === UNKNOWN ? [...this.#all.values()].find((one) => one.allows(place)) : undefined;
     const member = known ?? this.find(client);
     const verdict = (await member?.decide(place, signal)) ?? "unasked";
-    const decision = ANSWERS[verdict] === undefined ? "allow" : "deny";
+    const decision = isAllowing(verdict) ? "allow" : "deny";
     return { decision, remember: verdict === "allow_for_session" ? "proxy" : "connection" };
   }
 
@@ -221,117 +221,56 @@ type Listening = Pick<NetworkSpec, "questions" | "onDecision">;
 
 class Member {
   readonly address: string;
-  readonly #questions: HostQuestions | undefined;
+  readonly #verdicts: HostVerdicts;
   readonly #onDecision: NetworkSpec["onDecision"];
-  /** By host and port. */
-  readonly #verdicts = new Map<string, HostVerdict | OnceVerdict>();
-  readonly #denied = new Map<string, NetworkDenial>();
+  readonly #denials = new NetworkDenials();
   /** Hosts that were looked up, and whether there was a connection to them by name. */
   readonly #lookedUp = new Map<string, boolean>();
-  #omitted = 0;
-  #isUnasked = false;
 
   constructor(address: string, { questions, onDecision }: Listening) {
     this.address = address;
-    this.#questions = questions;
+    this.#verdicts = new HostVerdicts(questions);
     this.#onDecision = onDecision;
   }
 
-  /** False once nobody could be asked. */
   get isAsking(): boolean {
-    return this.#questions !== undefined && !this.#isUnasked;
+    return this.#verdicts.isAsking;
   }
 
   allows(place: HostQuestion): boolean {
-    return this.#verdicts.get(placeOf(place)) === "allow";
+    return this.#verdicts.allows(place);
   }
 
-  /** Asks, unless there was an answer for this process before. */
-  async decide(place: HostQuestion, signal: AbortSignal): Promise<HostVerdict | OnceVerdict> {
-    const known = this.#verdicts.get(placeOf(place));
-    if (known === "allow" || known === "declined") return known;
-    const verdict = this.#questions === undefined ? "unasked" : await askInTime(this.#questions, place, signal);
-    if (verdict === "unasked" && !signal.aborted) this.#isUnasked = true;
-    this.#verdicts.delete(placeOf(place));
-    this.#verdicts.set(placeOf(place), verdict);
-    evictOldest(this.#verdicts, MAX_HOST_VERDICTS);
-    return verdict;
+  decide(place: HostQuestion, signal: AbortSignal): Promise<HostVerdict | OnceVerdict> {
+    return this.#verdicts.decide(place, signal);
   }
 
   /** Connections by name to a port at which nothing listens are refused by the system, so that only the lookup tells of them. */
-  getState(isOver: boolean): ReturnType<JoinedNetwork["getState"]> {
+  getState(isOver: boolean): NetworkState {
+    const { denied, omitted } = this.#denials.state;
     const hosts = [...this.#lookedUp].flatMap(([host, isConnected]) => (isOver && !isConnected ? [host] : []));
-    const unserved = hosts.map((host) => ({
+    const lookups = hosts.map((host) => ({
       host,
       port: 0,
       protocol: "direct" as const,
       reason: "looked_up",
       count: 1,
     }));
-    const denied = [...this.#denied.values(), ...unserved];
-    const told = denied.slice(0, MAX_NETWORK_DENIALS);
-    return { denied: told, omitted: this.#omitted + denied.length - told.length };
+    const all = [...denied, ...lookups];
+    const told = all.slice(0, MAX_NETWORK_DENIALS);
+    return { denied: told, omitted: omitted + all.length - told.length };
   }
 
   addLookup(host: string): void {
     if (!this.#lookedUp.has(host)) this.#lookedUp.set(host, false);
   }
 
-  add({ decision, reason, ...event }: DecisionEvent): void {
+  add({ decision, reason, rule, ...event }: DecisionEvent): void {
     const { host, port, protocol, source, count } = event;
     if (protocol === "direct") this.#lookedUp.set(host, true);
     this.#onDecision?.({ host, port, protocol, decision, source, count, ...defined({ reason }) });
-    if (decision === "deny") this.#addDenied({ ...event, reason: reason ?? "not_allowed" });
-  }
-
-  #addDenied({
-    host,
-    port,
-    protocol,
-    reason,
-    rule,
-    source,
-    count,
-  }: Omit<DecisionEvent, "decision" | "reason"> & { reason: string }): void {
-    const verdict = source === "asked" ? this.#verdicts.get(placeOf({ host, port })) : undefined;
-    const answer = verdict === undefined ? undefined : ANSWERS[verdict];
-    const key = JSON.stringify([host, port, protocol, reason]);
-    const earlier = this.#denied.get(key);
-    if (earlier === undefined && this.#denied.size >= MAX_NETWORK_DENIALS) {
-      this.#omitted += count;
-      return;
-    }
-    const sum = count + (earlier?.count ?? 0);
-    this.#denied.set(key, { host, port, protocol, reason, count: sum, ...defined({ rule, answer }) });
-  }
-}
-
-/** What a person is told of an answer that denies. */
-const ANSWERS: Readonly<Record<HostVerdict | OnceVerdict, NetworkDenial["answer"]>> = {
-  allow: undefined,
-  allow_for_session: undefined,
-  allow_once: undefined,
-  deny_once: "declined",
-  declined: "declined",
-  unasked: "unasked",
-  unanswered: "unanswered",
-};
-
-const placeOf = ({ host, port }: Pick<HostQuestion, "host" | "port">): string => JSON.stringify([host, port]);
-
-/** Without an answer in time the host is denied. Never rejects. */
-async function askInTime(
-  { ask, timeoutMs }: HostQuestions,
-  place: HostQuestion,
-  signal: AbortSignal,
-): Promise<HostVerdict | OnceVerdict> {
-  const over = new AbortController();
-  const timer = setTimeout(() => over.abort(), timeoutMs);
-  try {
-    const asked = ask(place, AbortSignal.any([signal, over.signal])).catch(() => "unasked" as const);
-    const verdict = await asked;
-    return over.signal.aborted ? "unanswered" : verdict;
-  } finally {
-    clearTimeout(timer);
+    if (decision === "allow") return;
+    const answer = source === "asked" ? this.#verdicts.getDenial({ host, port }) : undefined;
+    this.#denials.add({ host, port, protocol, reason: reason ?? "not_allowed", count, ...defined({ rule, answer }) });
   }
 }
