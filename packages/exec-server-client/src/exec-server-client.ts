@@ -20,7 +20,7 @@ import { RemoteFileSystem } from "./remote/remote-file-system.js";
 import { RemoteHttp } from "./remote/remote-http.js";
 import { RunningProcess } from "./remote/running-process.js";
 import { type CallOptions, Calls } from "./session/calls.js";
-import type { ClientSession } from "./session/client-session.js";
+import type { ClientSession, NetworkListener } from "./session/client-session.js";
 import { type LinkOptions, SessionLink } from "./session/session-link.js";
 
 /** Params of `process/start`, apart from those the client sets itself; see section 4.1 of the protocol. */
@@ -133,7 +133,8 @@ export class ExecServerClient {
   /**
    * Starts a process; `onEvent` may be called before it resolves. If the response is lost it rejects with
    * `connection_lost`; the request is not repeated, and a process it may have started is terminated after the resume.
-   * `onSend` is called right before the request is sent; an exception prevents that. `unsent` ends the wait for a connection.
+   * `onSend` is called right before the request is sent; an exception prevents that. `unsent` ends the wait for a connection. `network` is asked and told
+   * about a network that `request` has.
    */
   async start(
     request: StartRequest,
@@ -141,6 +142,7 @@ export class ExecServerClient {
     trace?: TraceContext,
     onSend?: (server: ServerInfo) => void,
     unsent?: AbortSignal,
+    network?: NetworkListener,
   ): Promise<RunningProcess> {
     const { processId } = request;
     const params = { pipeStdin: false, arg0: null, envPolicy: null, sandbox: null, ...request };
@@ -151,7 +153,7 @@ export class ExecServerClient {
         ...defined({ unsent }),
         onSend({ session, connection }) {
           onSend?.(connection.serverInfo);
-          started = { session, channel: session.register(processId, onEvent) };
+          started = { session, channel: session.register(processId, onEvent, network) };
           session.addOrphan(processId);
         },
       });

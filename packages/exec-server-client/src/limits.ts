@@ -116,3 +116,6 @@ export const MAX_IDLE_REQUEST_CONNECTIONS = 4;
 
 /** Unread bytes of a streamed HTTP body; beyond them the connection waits for the reader. */
 export const HTTP_WINDOW_BYTES = 256 * 1024;
+
+/** Hosts and ports that answers have allowed to the processes of one backend. */
+export const MAX_SESSION_HOSTS = 1_024;

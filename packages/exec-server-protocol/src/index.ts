@@ -66,6 +66,8 @@ export {
   isAllowingAnswer,
   type NetworkPolicyDecision,
   type NetworkPolicyRequest,
+  parseNetworkDecision,
+  parseNetworkRequest,
   type WireNetworkProtocol,
 } from "./network-proxy.js";
 export {

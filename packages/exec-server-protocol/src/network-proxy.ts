@@ -59,6 +59,31 @@ export interface NetworkPolicyRequest {
   request: { protocol: WireNetworkProtocol; host: string; port: number };
 }
 
+const wireProtocol = z.enum(["http", "https_connect", "socks5_tcp", "socks5_udp"]);
+
+const policyRequestSchema = z.object({
+  processId: z.string(),
+  request: z.object({ protocol: wireProtocol, host: z.string(), port: z.int() }),
+});
+
+/** Parses `network/policyRequest`; undefined if it is none. */
+export const parseNetworkRequest = (params: unknown): z.output<typeof policyRequestSchema> | undefined =>
+  safeParse(policyRequestSchema, params).data;
+
+const policyDecisionSchema = z.object({
+  processId: z.string(),
+  decision: z.enum(["allow", "deny"]),
+  source: z.string(),
+  reason: z.string(),
+  protocol: wireProtocol,
+  host: z.string(),
+  port: z.int(),
+});
+
+/** Parses `network/policyDecision`; undefined if it is none. */
+export const parseNetworkDecision = (params: unknown): z.output<typeof policyDecisionSchema> | undefined =>
+  safeParse(policyDecisionSchema, params).data;
+
 const answerSchema = z.object({ decision: z.looseObject({ type: z.enum(["allow", "deny", "ask"]) }) });
 
 /** Whether the answer to `network/policyRequest` allows it; one that is none does not. */

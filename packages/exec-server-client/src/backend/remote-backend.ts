@@ -10,6 +10,7 @@ import * as z from "zod/mini";
 import type { ServerInfo } from "../connection/connection.js";
 import type { ExecServerClient } from "../exec-server-client.js";
 import { MAX_START_HOLD_MS, START_WAIT_MS, START_WAIT_PARTS } from "../limits.js";
+import { type RemoteNetwork, RemoteNetworks } from "./remote-network.js";
 import { RemoteProcess } from "./remote-process.js";
 import { checkRemoteDirectory, classifyFailure, toStartError } from "./start-failure.js";
 
@@ -39,12 +40,16 @@ export function createRemoteBackend(client: ExecServerClient, options: RemoteBac
   const { newId = randomUUID, closeGraceMs = DEFAULT_CLOSE_GRACE_MS, telemetry = {} } = options;
   const owned = new Set<RemoteProcess>();
   const starting = new Set<Promise<unknown>>();
+  const networks = new RemoteNetworks();
   let closing: Promise<void> | undefined;
 
   const start = async (spec: ProcessSpec, unsent: AbortSignal): Promise<RemoteProcess> => {
     checkStrings(spec);
     if (closing !== undefined) throw new StartError("closed", "the process host is shutting down");
-    const process = new RemoteProcess(spec, client.clock);
+    const network = spec.network === undefined ? undefined : networks.open(spec.network);
+    if (network !== undefined && spec.sandbox?.permissions.type !== "managed")
+      throw new StartError("sandbox_invalid", "a managed network needs a sandbox");
+    const process = new RemoteProcess(spec, client.clock, network);
     // Output that arrives with the answer is held back until the caller, in the same turn of the event loop, could follow the log.
     const hold = process.log.hold(0, 0);
     let stopTimer = () => {};
@@ -52,13 +57,17 @@ export function createRemoteBackend(client: ExecServerClient, options: RemoteBac
     try {
       if (spec.stdio.kind === "pty") await checkRemoteDirectory(spec.cwd, client, unsent);
       const fetchedInfo = isRestricted(spec) ? await fetchEnvironmentInfo(client, unsent) : undefined;
-      const onSend = ({ environmentInfo, sandboxedProcess }: ServerInfo) => {
-        if (isRestricted(spec) && !sandboxedProcess) requireSandbox(environmentInfo ?? fetchedInfo);
+      const onSend = (server: ServerInfo) => {
+        const info = server.environmentInfo ?? fetchedInfo;
+        if (isRestricted(spec) && !server.sandboxedProcess) requireSandbox(info);
+        network?.check(server, info);
         isSent = true;
         stopTimer = client.clock.after(MAX_START_HOLD_MS, hold.release);
       };
-      const request = toRequest(newId(), spec);
-      process.bind(await startRemotely(spec, (trace) => client.start(request, process.take, trace, onSend, unsent)));
+      const request = toRequest(newId(), spec, network);
+      process.bind(
+        await startRemotely(spec, (trace) => client.start(request, process.take, trace, onSend, unsent, network)),
+      );
     } catch (error) {
       hold.release();
       throw error instanceof RpcError && isSent
@@ -102,6 +111,7 @@ export function createRemoteBackend(client: ExecServerClient, options: RemoteBac
   };
   return {
     appliesEnvPolicy: true,
+    takesNetwork: true,
     getSandboxSupport: async () => getSupport(await fetchEnvironmentInfo(client), client.serverInfo?.sandboxedProcess),
     start(spec, signal) {
       const wait = limitWait(client, signal);
@@ -171,20 +181,20 @@ function requireSandbox(info: unknown): void {
 }
 
 /** Whether the sandbox restricts anything. */
-function isRestricted({ sandbox }: ProcessSpec): boolean {
+function isRestricted({ sandbox, network }: ProcessSpec): boolean {
+  if (network !== undefined) return true;
   const permissions = sandbox?.permissions;
   if (permissions?.type !== "managed") return false;
   return permissions.network === "restricted" || permissions.file_system.type === "restricted";
 }
 
-function toRequest(processId: string, spec: ProcessSpec) {
-  const { argv, arg0, cwd, env, envPolicy, stdio, sandbox, log: _log, trace: _trace, gate, network, ...more } = spec;
+function toRequest(processId: string, spec: ProcessSpec, network: RemoteNetwork | undefined) {
+  const { argv, arg0, cwd, env, envPolicy, stdio, sandbox, log: _log, trace: _trace, gate, network: _, ...more } = spec;
   const { programQuestions: _questions, ...others } = more; // of the gate
   // Does not compile when a spec gains a member: it has to be sent or refused, never left out.
   others satisfies Record<string, never>;
   if (gate !== undefined)
     throw new StartError("os_error", "an exec-server cannot hold rules for the programs of a command");
-  if (network !== undefined) throw new StartError("os_error", "an exec-server cannot hold the network of a command");
   return {
     processId,
     argv,
@@ -194,6 +204,7 @@ function toRequest(processId: string, spec: ProcessSpec) {
     ...metadataOf(env),
     ...defined({ envPolicy }),
     ...(sandbox === undefined ? {} : { sandbox: toWireSandbox(sandbox) }),
+    ...network?.members,
     tty: stdio.kind === "pty",
     pipeStdin: stdio.kind === "pipe" && stdio.stdin === "open",
     ...(stdio.kind === "pty" ? stdio.size : {}),

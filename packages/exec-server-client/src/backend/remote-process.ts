@@ -2,6 +2,7 @@ import { RpcError } from "@codex/channel";
 import { type Clock, waitAtMost, withDeadline } from "@codex/clock";
 import type {
   ExecProcess,
+  NetworkState,
   ProcessSignal,
   ProcessSpec,
   ProcessStdio,
@@ -28,6 +29,7 @@ import { ClientError } from "../errors.js";
 import type { ProcessEvent } from "../events/process-event.js";
 import { MAX_WRITE_CHUNK_BYTES, PEER_PIPE_CHUNK_BYTES, PEER_TERMINAL_CHUNK_BYTES } from "../limits.js";
 import type { RunningProcess, WireSignal } from "../remote/running-process.js";
+import type { RemoteNetwork } from "./remote-network.js";
 
 /** Output that the server had evicted before it was received. */
 export interface MissingOutput {
@@ -53,6 +55,7 @@ export class RemoteProcess implements ExecProcess {
   readonly #stdio: ProcessStdio;
   readonly #clock: Clock;
   readonly #restricted: boolean;
+  readonly #network: RemoteNetwork | undefined;
   readonly #missing: MissingOutput[] = [];
   /** Bytes of the last chunk that was received, and of one where none was. */
   #lastChunk = 0;
@@ -69,7 +72,8 @@ export class RemoteProcess implements ExecProcess {
   /** Set while a follower of the log lags behind. */
   #pressure: { lifted: Promise<void>; lift: () => void } | undefined;
 
-  constructor(spec: ProcessSpec, clock: Clock) {
+  constructor(spec: ProcessSpec, clock: Clock, network?: RemoteNetwork) {
+    this.#network = network;
     this.#stdio = spec.stdio;
     this.#restricted = spec.sandbox !== undefined && spec.sandbox.permissions.type !== "disabled";
     this.#clock = clock;
@@ -108,6 +112,10 @@ export class RemoteProcess implements ExecProcess {
   /** Never certain: Codex 0.169.0 guesses it from the output. */
   get denial(): SandboxDenial | undefined {
     return this.#denial;
+  }
+
+  get network(): NetworkState | undefined {
+    return this.#network?.state;
   }
 
   /** Gaps in order; empty if every byte was received. */

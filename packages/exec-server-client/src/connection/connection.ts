@@ -1,6 +1,6 @@
 import { type Channel, type ChannelEnd, type CloseOptions, Peer, type RequestOptions } from "@codex/channel";
 import { type Clock, type Deadline, waitUnlessAborted, withDeadline } from "@codex/clock";
-import { METHODS, NOTIFICATIONS } from "@codex/exec-server-protocol";
+import { METHODS, NETWORK_POLICY_REQUEST, NOTIFICATIONS } from "@codex/exec-server-protocol";
 import { defined } from "@codex/values";
 import { ClientError } from "../errors.js";
 import { INITIALIZE_TIMEOUT_MS, LIVENESS_MS, MAX_UNDELIVERED_BYTES, MAX_UNDELIVERED_MESSAGES } from "../limits.js";
@@ -25,6 +25,9 @@ export interface ConnectionOptions {
   resumeSessionId: string | undefined;
   signal: AbortSignal;
   onProcess(notification: ProcessNotification): Promise<void> | undefined;
+  /** Answers `network/policyRequest`. @throws for one that is none */
+  onNetworkRequest(params: unknown, signal: AbortSignal): Promise<unknown>;
+  onNetworkDecision(params: unknown): void;
 }
 
 /** Receives notifications of one connection, and its end. */
@@ -42,6 +45,8 @@ export interface ServerInfo {
   sandboxedProcess: boolean;
   /** An HTTP exchange can be cancelled without its connection; only servers of this project report it. */
   httpCancel: boolean;
+  /** Patterns of a network policy may have ports and name blocks of addresses; only servers of this project report it. */
+  networkPatterns: boolean;
 }
 
 /** One connection to an exec-server after its handshake. Owns the channel. */
@@ -65,7 +70,7 @@ export class Connection {
       const response = await withDeadline(initializeDeadline(options), (signal) =>
         peer.request(METHODS.initialize, { clientName, resumeSessionId, outcomes: true }, { signal }),
       );
-      const { sessionId, environmentInfo, sandboxedProcess, httpCancel } = parseResponse(
+      const { sessionId, environmentInfo, sandboxedProcess, httpCancel, networkPatterns } = parseResponse(
         initializeResponse,
         response,
         METHODS.initialize,
@@ -77,6 +82,7 @@ export class Connection {
         environmentInfo,
         sandboxedProcess: sandboxedProcess ?? false,
         httpCancel: httpCancel ?? false,
+        networkPatterns: networkPatterns ?? false,
       });
     } catch (error) {
       void peer.close({ deadlineMs: 0 });
@@ -142,10 +148,12 @@ function createPeer(channel: Channel, options: ConnectionOptions, listeners: Set
     return undefined;
   };
   return new Peer(channel, {
+    requests: new Map([[NETWORK_POLICY_REQUEST, (params, { signal }) => options.onNetworkRequest(params, signal)]]),
     notifications: new Map([
       [NOTIFICATIONS.processOutput, (params) => options.onProcess(parseOutput(params))],
       [NOTIFICATIONS.processExited, (params) => options.onProcess(parseExited(params))],
       [NOTIFICATIONS.processClosed, (params) => options.onProcess(parseClosed(params))],
+      [NOTIFICATIONS.networkPolicyDecision, (params) => options.onNetworkDecision(params)],
       [NOTIFICATIONS.fsMissingChanged, toListeners(NOTIFICATIONS.fsMissingChanged)],
       [NOTIFICATIONS.httpBodyDelta, toListeners(NOTIFICATIONS.httpBodyDelta)],
     ]),

@@ -59,6 +59,7 @@ export const initializeResponse = z.object({
   environmentInfo: z.nullish(z.unknown()),
   sandboxedProcess: z.catch(z.nullish(z.boolean()), false),
   httpCancel: z.catch(z.nullish(z.boolean()), false),
+  networkPatterns: z.catch(z.nullish(z.boolean()), false),
 });
 
 const exitedNotification = z.object({

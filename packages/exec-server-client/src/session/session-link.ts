@@ -187,6 +187,8 @@ export class SessionLink {
       resumeSessionId: session.id,
       signal,
       onProcess: (notification) => session.receive(notification),
+      onNetworkRequest: (params, asking) => session.answerNetworkRequest(params, asking),
+      onNetworkDecision: (params) => session.noteNetworkDecision(params),
     });
   }
 

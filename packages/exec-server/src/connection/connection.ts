@@ -179,8 +179,9 @@ export class Connection implements Holder {
       sessionId: id,
       environmentInfo: this.#context.environment.info,
       protocolVersion: FIRST_PROTOCOL_VERSION,
-      // Extensions for clients of this project: a start with a sandbox is sandboxed or refused, and there is `http/cancel`.
-      ...(outcomes ? { sandboxedProcess: true, httpCancel: true } : {}),
+      // Extensions for clients of this project: a start with a sandbox is sandboxed or refused, there is `http/cancel`, and the patterns of a
+      // network mean what they say, with ports and blocks of addresses.
+      ...(outcomes ? { sandboxedProcess: true, httpCancel: true, networkPatterns: true } : {}),
     };
   };
 
