@@ -1,10 +1,13 @@
+import { existsSync } from "node:fs";
 import { createMemoryChannelPair } from "@codex/channel";
 import { connectWebSocketChannel, createWebSocketListener } from "@codex/channel/websocket";
 import { EXEC_SERVER_SUBPROTOCOL } from "@codex/exec-server-protocol";
 import { createExecutor, type ExecutorOptions } from "@codex/executor";
 import { EXECUTOR_SUBPROTOCOL } from "@codex/executor-protocol";
 import { type Approver, type AttachedExecutor, type AttachOptions, createOrchestrator } from "@codex/orchestrator";
+import { createSandboxSelector } from "@codex/policy";
 import { createLocalBackend } from "@codex/process-host";
+import { createCommandSandbox } from "@codex/sandbox";
 import { createCuttingProxy } from "@codex/testkit";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { ENV, outputOf } from "../../process-host/test/support.js";
@@ -53,6 +56,29 @@ describe("an environment on an exec-server", () => {
     });
   });
 });
+
+const sandboxes = await createCommandSandbox().getSupport();
+
+describe.runIf(sandboxes.kind === "bubblewrap" && ["nsenter", "curl"].every((name) => existsSync(`/usr/bin/${name}`)))(
+  "a managed network on an exec-server",
+  () => {
+    it("lets a command to what the policy of its orchestrator allows, and tells what else it tried", async () => {
+      const environment = environmentAt(await listen(["sandboxedFileStreaming", "networkProxyLaunch"]));
+      const network = { rules: [{ pattern: "host.internal:9", decision: "allow" as const }] };
+      const sandbox = createSandboxSelector({ mode: "workspace-write", networkAccess: true });
+      const policy = { approvalPolicy: "never", sandbox, network } as const;
+      const orchestrator = createOrchestrator({ policy, defaults: { login: false, shell: "bash", cwd: "/var/tmp" } });
+      onTestFinished(() => orchestrator.close());
+      await environment.attach(orchestrator);
+      const cmd = "curl -sSp http://host.internal:9/; curl -s -o /dev/null -w '%{http_code}' http://other.example/";
+      const { text } = await orchestrator.callTool("exec_command", { cmd });
+      // Nothing listens at port 9: it was tried.
+      expect(text).toContain("HTTP/1.1 502 ");
+      expect(text).toContain("HTTP/1.1 403 ");
+      expect(text).toContain("Network: other.example:80 denied (no rule allows it)");
+    });
+  },
+);
 
 const PLATFORM = process.platform;
 

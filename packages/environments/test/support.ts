@@ -1,5 +1,6 @@
 import { createWebSocketListener } from "@codex/channel/websocket";
 import { createEnvironmentInfo, createExecServer } from "@codex/exec-server";
+import type { CapabilityName } from "@codex/exec-server-protocol";
 import { type CreateExecServer, createExecutor, createHostTools, type ExecutorOptions } from "@codex/executor";
 import { createLocalBackend } from "@codex/process-host";
 import { onTestFinished } from "vitest";
@@ -16,8 +17,8 @@ import {
 export const hostTools: HostTools = createHostTools();
 
 /** An exec-server of this project on a websocket; closed at the end of the test. */
-export async function listen(): Promise<string> {
-  const { url, close } = await listenOwnServer();
+export async function listen(capabilities?: readonly CapabilityName[]): Promise<string> {
+  const { url, close } = await listenOwnServer(capabilities);
   onTestFinished(close);
   return url;
 }

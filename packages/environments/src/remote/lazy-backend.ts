@@ -22,6 +22,7 @@ export function createLazyBackend(getClient: () => Promise<ExecServerClient>, te
   };
   return {
     appliesEnvPolicy: true,
+    takesNetwork: true,
     async getSandboxSupport() {
       try {
         return (await (await getBackend()).getSandboxSupport?.()) ?? { kind: "none" };

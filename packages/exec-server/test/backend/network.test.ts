@@ -6,31 +6,23 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import type { ExecBackend, HostDecision, HostQuestions, NetworkSpec } from "@codex/exec-backend";
 import { createRemoteBackend, ExecServerClient } from "@codex/exec-server-client";
+import type { CapabilityName } from "@codex/exec-server-protocol";
 import type { HostQuestion } from "@codex/executor-protocol";
-import { createLocalBackend } from "@codex/process-host";
 import { createCommandSandbox } from "@codex/sandbox";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { outputOf } from "../../../process-host/test/support.js";
-import { createEnvironmentInfo, createExecServer } from "../../src/index.js";
 import { CODEX_BINARY, startCodexServer } from "./codex-server.js";
-import { connectorTo } from "./own-server.js";
+import { connectorTo, startOwnServer } from "./own-server.js";
 
 const support = await createCommandSandbox().getSupport();
 const has = (name: string) => ["/usr/bin", "/bin"].some((directory) => existsSync(join(directory, name)));
 const isPossible = support.kind === "bubblewrap" && ["nsenter", "curl"].every(has);
 
 /** A server of this project that says that it can hold networks, or not. */
-async function openOwn(capabilities: readonly ("networkProxyLaunch" | "networkProxyReviewDomains")[]) {
-  const local = createLocalBackend();
-  const info = await createEnvironmentInfo({ executorVersion: "0.169.0", capabilities });
-  const server = createExecServer({ backend: local, environment: { info } });
+async function openOwn(capabilities: readonly CapabilityName[]) {
+  const { server, close } = await startOwnServer(capabilities);
   const client = await ExecServerClient.connect(connectorTo(server));
-  const close = async () => {
-    await client.close();
-    await server.close();
-    await local.close();
-  };
-  return { client, close };
+  return { client, close: () => client.close().then(close) };
 }
 
 async function openCodex() {

@@ -1,12 +1,15 @@
 import { createMemoryChannelPair } from "@codex/channel";
 import type { Connector } from "@codex/exec-server-client";
+import type { CapabilityName } from "@codex/exec-server-protocol";
 import { createLocalBackend } from "@codex/process-host";
 import { createEnvironmentInfo, createExecServer, type ExecServer, listenWebSocket } from "../../src/index.js";
 
 /** The exec-server of this project with a backend of its own. */
-export async function startOwnServer(): Promise<{ server: ExecServer; close(): Promise<void> }> {
+export async function startOwnServer(
+  capabilities: readonly CapabilityName[] = [],
+): Promise<{ server: ExecServer; close(): Promise<void> }> {
   const backend = createLocalBackend();
-  const info = await createEnvironmentInfo({ executorVersion: "0.169.0" });
+  const info = await createEnvironmentInfo({ executorVersion: "0.169.0", capabilities });
   const server = createExecServer({ backend, environment: { info } });
   return {
     server,
@@ -28,8 +31,10 @@ export const connectorTo = (server: ExecServer): Connector => ({
 });
 
 /** The server on a port of its own. */
-export async function listenOwnServer(): Promise<{ url: string; close(): Promise<void> }> {
-  const { server, close } = await startOwnServer();
+export async function listenOwnServer(
+  capabilities?: readonly CapabilityName[],
+): Promise<{ url: string; close(): Promise<void> }> {
+  const { server, close } = await startOwnServer(capabilities);
   const listener = await listenWebSocket(server, { host: "127.0.0.1", port: 0 });
   return {
     url: listener.url,
