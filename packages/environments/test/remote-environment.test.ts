@@ -74,7 +74,7 @@ describe.runIf(sandboxes.kind === "bubblewrap" && ["nsenter", "curl"].every((nam
       const { text } = await orchestrator.callTool("exec_command", { cmd });
       // Nothing listens at port 9: it was tried.
       expect(text).toContain("response 502\n403");
-        expect(text).toContain("Network: other.example:80 denied (no rule allows it)");
+      expect(text).toContain("Network: other.example:80 denied (no rule allows it)");
     });
   },
 );
