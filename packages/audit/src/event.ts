@@ -1,5 +1,12 @@
 /** An event of an audit log. It contains nothing that may be secret: no output, input, environment or free text. */
-export type AuditEvent = CallEvent | ApprovalEvent | ProgramEvent | ResultEvent | MarkerEvent;
+export type AuditEvent =
+  | CallEvent
+  | ApprovalEvent
+  | ProgramEvent
+  | HostEvent
+  | OmittedEvent
+  | ResultEvent
+  | MarkerEvent;
 
 /** A tool call, before anything is sent; a refused one has its `status` here and no result. */
 export interface CallEvent {
@@ -50,6 +57,35 @@ export interface ProgramEvent {
   times: number;
   /** Of a program outside of its sandbox. */
   exitCode?: number;
+}
+
+/** What a command did about a host within a second or so: equal decisions, and connections that ended. */
+interface HostEvent {
+  type: "host";
+  call: string;
+  host: string;
+  port: number;
+  protocol: "http" | "connect" | "socks5" | "direct";
+  decision: "allow" | "deny";
+  /** Who decided: the policy, an answer, one that was remembered, a limit, the name in a TLS handshake; `network`: it was allowed, and not reached. */
+  by: "policy" | "asked" | "remembered" | "limit" | "sni" | "network";
+  reason?: string;
+  /** The pattern of the rule, and where it stands. */
+  rule?: string;
+  source?: string;
+  /** Decisions. */
+  count: number;
+  /** Connections that have ended, and their bytes from the command to the host and back. */
+  ended: number;
+  sent: number;
+  received: number;
+}
+
+/** Decisions about hosts that are not recorded apart. */
+interface OmittedEvent {
+  type: "hosts_omitted";
+  call: string;
+  count: number;
 }
 
 /** `client`: a program decided on behalf of a person. `model`: a model decided. `session`: remembered from an earlier decision. `nobody`: there was no approver. `failure`: asking for approval failed. */

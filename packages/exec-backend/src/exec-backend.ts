@@ -81,13 +81,23 @@ export interface ProcessSpec {
 }
 
 /** The network of a process. */
-export interface NetworkSpec extends Omit<ManagedNetwork, "questions"> {
+export interface NetworkSpec extends Omit<ManagedNetwork, "questions" | "reports"> {
   /** Processes share a network where this and the policy are equal. */
   scope: string;
   /** Who is asked about hosts that no rule decides about; absent: they are denied. */
   questions?: HostQuestions | undefined;
   /** Called for each decision about a connection of the process; of equal ones within a second also with how many more there were. */
   onDecision?: ((decision: HostDecision) => void) | undefined;
+  /** Called for each end of a connection. One without the proxy tells no process: the latest of its network is told. */
+  onEnd?: ((end: HostEnd) => void) | undefined;
+}
+
+/** A connection to a host has ended. */
+export interface HostEnd extends HostQuestion {
+  /** Bytes from the command to the host, and back. */
+  readonly sent: number;
+  readonly received: number;
+  readonly durationMs: number;
 }
 
 /** What was decided about a connection. */
@@ -96,6 +106,8 @@ export interface HostDecision extends HostQuestion {
   /** Who decided: the policy, an answer, one that was remembered, a limit, the name in a TLS handshake; `network`: it was allowed, and not reached. */
   readonly source: "policy" | "asked" | "remembered" | "limit" | "sni" | "network";
   readonly reason?: string | undefined;
+  /** The pattern of the rule that decided, and where it stands. */
+  readonly rule?: NetworkDenial["rule"];
   readonly count: number;
 }
 

@@ -22,6 +22,7 @@ export type {
   ExecProcess,
   GateState,
   HostDecision,
+  HostEnd,
   HostQuestions,
   HostSandbox,
   InputWait,

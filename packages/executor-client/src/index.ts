@@ -12,7 +12,7 @@ export {
 export { type IncomingOutput, type LiveOutput, OutputTracker } from "./connection/live-output.js";
 export type { OutputListener, OutputPiece } from "./connection/output-queue.js";
 export { type ProblemKind, ProblemLog, type ProtocolProblem } from "./connection/problems.js";
-export type { AnswerHost, AnswerProgram, AskedHost, AskedProgram } from "./connection/questions.js";
+export type { AnswerHost, AnswerProgram, AskedHost, AskedProgram, HostReport } from "./connection/questions.js";
 export type { SessionOwner } from "./connection/session-owner.js";
 export type { LearnedTool } from "./connection/tool-list.js";
 export type { Reply, SentRequest } from "./connection/wire-types.js";

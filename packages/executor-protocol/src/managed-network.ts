@@ -32,12 +32,33 @@ export const managedNetworkSchema = z.object({
    * `key` is repeated in each question: it names the command to the orchestrator. `timeoutMs`: without an answer until then, a host is denied.
    */
   questions: z.optional(z.object({ key: keySchema, timeoutMs: z.int().check(z.positive()) })),
+  /** What the command reaches and does not is told in `host_report`, which repeats this key. Capability `host_reports`. */
+  reports: z.optional(keySchema),
 });
 /** The network of a sandboxed command: what it may reach. */
 export type ManagedNetwork = z.infer<typeof managedNetworkSchema>;
 
 /** How a host was named: plain HTTP, a tunnel, SOCKS, or a connection by its name alone. */
 export const networkProtocolSchema = z.enum(["http", "connect", "socks5", "direct"]);
+
+/** What a command did about a host, counted since its start: equal decisions, and the connections that have ended. */
+export const hostActivitySchema = z.object({
+  host: z.string(),
+  port: z.int(),
+  protocol: networkProtocolSchema,
+  decision: z.enum(["allow", "deny"]),
+  /** Who decided: the policy, an answer, one that was remembered, a limit, the name in a TLS handshake; `network`: it was allowed, and not reached. */
+  by: z.enum(["policy", "asked", "remembered", "limit", "sni", "network"]),
+  reason: z.optional(z.string()),
+  rule: z.optional(z.object({ pattern: z.string(), source: z.optional(z.string()) })),
+  count: z.int().check(z.nonnegative()),
+  /** Connections that have ended, and their bytes from the command to the host and back. */
+  ended: z.int().check(z.nonnegative()),
+  sent: z.int().check(z.nonnegative()),
+  received: z.int().check(z.nonnegative()),
+});
+/** What a command did about a host, counted since its start. */
+export type HostActivity = z.infer<typeof hostActivitySchema>;
 
 /** A host that a command was not let to. */
 export const networkDenialSchema = z.object({

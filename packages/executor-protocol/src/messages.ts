@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 import { outsideProfileSchema } from "./exec-gate.js";
-import { networkProtocolSchema } from "./managed-network.js";
+import { hostActivitySchema, networkProtocolSchema } from "./managed-network.js";
 import { processOutcomeSchema } from "./outcome.js";
 import { sandboxSupportSchema } from "./sandbox.js";
 import { countSchema, keySchema, nullable, processIdSchema } from "./scalars.js";
@@ -195,6 +195,7 @@ export const capabilitySchema = z.enum([
   "program_questions",
   "managed_network",
   "host_questions",
+  "host_reports",
 ]);
 /** What an executor may offer beyond the base messages; unknown names are ignored. */
 export type Capability = z.infer<typeof capabilitySchema>;
@@ -309,6 +310,16 @@ export const hostQuestionSchema = z.object({
 });
 /** A connection that waits until somebody has decided about its host. */
 export type HostQuestion = Pick<z.infer<typeof hostQuestionSchema>, "host" | "port" | "protocol">;
+/**
+ * Notification: what a command with `network.reports` has done about hosts since its start; entries that have not changed since the last report are left
+ * out, except after a resume. `omitted`: decisions about more kinds of connections than are told apart.
+ */
+export const hostReportSchema = z.object({
+  type: z.literal("host_report"),
+  key: keySchema,
+  hosts: z.array(hostActivitySchema),
+  omitted: z.int().check(z.nonnegative()),
+});
 /** Notification: the answer to a question is not needed any more. */
 export const questionWithdrawnSchema = z.object({
   type: z.literal("question_withdrawn"),
@@ -328,6 +339,7 @@ export const executorMessageSchema = z.discriminatedUnion("type", [
   sessionExitedSchema,
   programQuestionSchema,
   hostQuestionSchema,
+  hostReportSchema,
   questionWithdrawnSchema,
   openExecServerResponseSchema,
   execServerPieceSchema,

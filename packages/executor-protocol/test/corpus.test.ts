@@ -34,6 +34,7 @@ const schemas: Readonly<Record<string, z.ZodMiniType & { shape: object }>> = {
   questionWithdrawn: protocol.questionWithdrawnSchema,
   programAnswer: protocol.programAnswerSchema,
   hostQuestion: protocol.hostQuestionSchema,
+  hostReport: protocol.hostReportSchema,
   hostAnswer: protocol.hostAnswerSchema,
   execCommandRequest: protocol.execCommandRequestSchema,
   writeStdinRequest: protocol.writeStdinRequestSchema,

@@ -42,6 +42,7 @@ test("pins the exported names", () => {
     "hostAnswerSchema",
     "hostInfoSchema",
     "hostQuestionSchema",
+    "hostReportSchema",
     "initializeRequestSchema",
     "initializeResponseSchema",
     "listToolsRequestSchema",
@@ -109,6 +110,7 @@ test("pins the values of the protocol", () => {
     program_questions: "program_questions",
     managed_network: "managed_network",
     host_questions: "host_questions",
+    host_reports: "host_reports",
   });
   expect(Object.keys(protocol.toolContractSchema.def.entries)).toEqual([
     "unified_exec.exec_command",
@@ -164,6 +166,7 @@ test("the message types are these, per direction", () => {
     "session_exited",
     "program_question",
     "host_question",
+    "host_report",
     "question_withdrawn",
     "open_exec_server_response",
     "exec_server",

@@ -191,3 +191,8 @@ export function resolveLimits(limits: Partial<ExecutorLimits> = {}): ExecutorLim
   }
   return resolved;
 }
+
+/** Milliseconds between two reports about the hosts of a session. */
+export const HOST_REPORT_MS = 1_000;
+/** Kinds of connections that reports of one session tell apart. */
+export const MAX_REPORTED_HOSTS = 256;

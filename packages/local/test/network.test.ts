@@ -1,13 +1,21 @@
 // Commands whose sandbox opens the network reach what the policy allows, and nothing else.
-import { existsSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
-import type { ApprovalDecision, ApprovalRequest } from "@codex/orchestrator";
-import { createSandboxSelector, type NetworkOptions, parseRulePolicy } from "@codex/policy";
+import { dirname, join } from "node:path";
+import { createAuditLog, createFileSink } from "@codex/audit";
+import type { ApprovalDecision, ApprovalRequest, OrchestratorEvent } from "@codex/orchestrator";
+import {
+  createRuleSaver,
+  createSandboxSelector,
+  type NetworkOptions,
+  type PolicyOptions,
+  parseRulePolicy,
+} from "@codex/policy";
 import { createCommandSandbox } from "@codex/sandbox";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { startRegistry } from "../../testkit/test/network/registry.js";
 import { createLocalOrchestrator, type LocalOrchestratorOptions } from "../src/index.js";
 
 const support = await createCommandSandbox().getSupport();
@@ -28,7 +36,7 @@ describe.runIf(isPossible)("a command with a managed network", () => {
   async function open(
     network: NetworkOptions,
     rules = "",
-    more: Partial<LocalOrchestratorOptions> = {},
+    { saveRule, ...more }: Partial<LocalOrchestratorOptions> & Pick<PolicyOptions, "saveRule"> = {},
     approvalPolicy: "never" | "on-request" = "never",
   ) {
     const cwd = realpathSync(mkdtempSync(join(tmpdir(), "codex-reach-")));
@@ -39,12 +47,16 @@ describe.runIf(isPossible)("a command with a managed network", () => {
         sandbox: createSandboxSelector({ mode: "workspace-write", networkAccess: true }),
         rules: parseRulePolicy([{ file: "default.rules", text: rules }]),
         network,
+        ...(saveRule === undefined ? {} : { saveRule }),
       },
       defaults: { login: false, cwd },
       ...more,
     });
     onTestFinished(() => orchestrator.close());
-    return (cmd: string) => orchestrator.callTool("exec_command", { cmd, shell: "/bin/sh", workdir: cwd });
+    const call = (args: object) => orchestrator.callTool("exec_command", { shell: "/bin/sh", workdir: cwd, ...args });
+    /** Does not wait for the end. */
+    const start = (cmd: string) => call({ cmd, yield_time_ms: 250 });
+    return Object.assign((cmd: string) => call({ cmd }), { orchestrator, cwd, start });
   }
 
   async function finished(result: Promise<Awaited<ReturnType<Awaited<ReturnType<typeof open>>>>>) {
@@ -69,6 +81,69 @@ describe.runIf(isPossible)("a command with a managed network", () => {
     const run = await open({ rules: [{ pattern: "**.example", decision: "allow", source: "config.toml:4" }] }, rules);
     const { text } = await run("curl -sS -o x http://other.example/");
     expect(text).toContain("Network: other.example:80 denied (rule other.example (default.rules:1))");
+  });
+
+  it.runIf(has("npm") || existsSync(join(dirname(process.execPath), "npm")))(
+    "that installs a package has its registry asked about once, and never again once a rule is saved",
+    async () => {
+      await startRegistry();
+      const home = mkdtempSync(join(tmpdir(), "codex-rules-"));
+      onTestFinished(() => rmSync(home, { recursive: true, force: true }));
+      const asked: ApprovalRequest[] = [];
+      const approver = {
+        async requestApproval(request: ApprovalRequest): Promise<ApprovalDecision> {
+          asked.push(request);
+          return request.cause.kind === "host" ? "accept_and_save" : "accept";
+        },
+      };
+      const rules = join(home, "default.rules");
+      const saveRule = createRuleSaver(rules);
+      const run = await open({ allowUpstreamProxy: true }, "", { approver, saveRule }, "on-request");
+      const install =
+        "npm install --no-audit --no-fund --no-update-notifier --registry=http://registry.example/ --cache=$PWD/cache";
+      for (const again of [1, 2]) {
+        const { text, structured } = await finished(run(`rm -rf node_modules cache; ${install} tiny`));
+        expect(structured, text).toMatchObject({ exitCode: 0 });
+        expect(existsSync(join(run.cwd, "node_modules/tiny/package.json"))).toBe(true);
+        expect(
+          asked.filter(({ cause }) => cause.kind === "host"),
+          `run ${again}`,
+        ).toHaveLength(1);
+      }
+      expect(readFileSync(rules, "utf8")).toContain('network_rule(host="registry.example"');
+    },
+  );
+
+  it("has what it reaches and does not recorded, shown and counted, also in the background", async () => {
+    const directory = mkdtempSync(join(tmpdir(), "codex-reach-audit-"));
+    onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+    const file = join(directory, "audit.jsonl");
+    const log = createAuditLog({ sink: createFileSink(file) });
+    const run = await open({ rules: [{ pattern, decision: "allow" }] }, "", { audit: { log } });
+    const shown: OrchestratorEvent[] = [];
+    run.orchestrator.observe((event) => shown.push(event));
+    const other = "curl -s -o /dev/null http://other.example/";
+    const { structured } = await run.start(
+      `curl -s ${url}; ${other}; while [ ! -e go ]; do sleep 0.05; done; curl -s ${url}; ${other}`,
+    );
+    expect(structured).toMatchObject({ outcome: { kind: "running" } });
+    writeFileSync(join(run.cwd, "go"), "");
+    const records = () =>
+      readFileSync(file, "utf8")
+        .trim()
+        .split("\n")
+        .map((line) => JSON.parse(line))
+        .filter(({ type }) => type === "host");
+    const sum = (decision: string, name: "count" | "ended" | "received") =>
+      records().reduce((all, record) => all + (record.decision === decision ? record[name] : 0), 0);
+    const counted = () => [sum("allow", "count"), sum("allow", "ended"), sum("deny", "count")];
+    await expect.poll(counted, { timeout: 10_000 }).toEqual([2, 2, 2]);
+    expect(sum("allow", "received")).toBeGreaterThan(2 * "GET".length);
+    const [allowed, denied] = ["allow", "deny"].map((decision) => records().find((each) => each.decision === decision));
+    expect(allowed).toMatchObject({ host: "host.internal", protocol: "http", by: "policy", rule: pattern });
+    expect(denied).toMatchObject({ host: "other.example", port: 80, by: "policy", reason: "not_allowed" });
+    const seen = shown.flatMap((event) => (event.type === "hosts" ? event.hosts : []));
+    expect(seen.reduce((all, { count }) => all + count, 0)).toBe(4);
   });
 
   it("has a host that no rule decides about asked about, where the policy asks, and goes on with the answer", async () => {

@@ -44,6 +44,7 @@ export interface EndEvent {
   client: string;
   host: string;
   port: number;
+  protocol: Protocol;
   /** Bytes from the command to the host, and back. */
   sent: number;
   received: number;

@@ -195,6 +195,7 @@ export class NetworkProxy {
     try {
       const wanted = { client: this.#clientOf(socket), target, signal: gone.signal };
       const result = await this.#pipeline.open(wanted, isForwarded);
+      this.#reportEnd(result.socket, this.#clientOf(socket), target);
       if (!gone.signal.aborted) return result;
       result.socket.destroy();
       result.release();
@@ -207,14 +208,19 @@ export class NetworkProxy {
 
   async #join(client: Duplex, host: HostConnection, target: Target): Promise<void> {
     const owner = this.#clientOf(client);
-    const began = this.#clock.now();
     const isExpected = () => checkServerName(client, target.host, this.#clock);
     const may = await splice(client, host, isExpected);
     host.release();
     if (!may) this.#pipeline.reportServerName({ client: owner, target, signal: this.#giveUp.signal });
-    const durationMs = this.#clock.now() - began;
-    const bytes = { sent: host.socket.bytesWritten, received: host.socket.bytesRead };
-    this.#events.add({ kind: "end", client: owner, host: target.host.text, port: target.port, ...bytes, durationMs });
+  }
+
+  #reportEnd(socket: Socket, client: string, { host, port, via }: Target): void {
+    const began = this.#clock.now();
+    socket.once("close", () => {
+      const durationMs = this.#clock.now() - began;
+      const bytes = { sent: socket.bytesWritten, received: socket.bytesRead };
+      this.#events.add({ kind: "end", client, host: host.text, port, protocol: via.protocol, ...bytes, durationMs });
+    });
   }
 }
 

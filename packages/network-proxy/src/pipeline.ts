@@ -114,7 +114,9 @@ export class Pipeline {
     if (judged.decision === "deny") throw this.#refuse(wanted, judged.reason, "policy", rule);
     // A name that an answer could not open is not asked about.
     const answer = await questions.ask(wanted, async () => {
-      if (wanted.target.host.address === undefined) await this.#resolve(wanted);
+      const { host } = wanted.target;
+      const isLookedUp = host.spelled !== undefined || this.#options.findUpstream(wanted.target) === undefined;
+      if (host.address === undefined && isLookedUp) await this.#resolve(wanted);
     });
     if (answer.decision === "allow") return { source: answer.source };
     throw this.#refuse(wanted, answer.reason, answer.source, rule);

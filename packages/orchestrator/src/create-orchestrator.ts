@@ -6,6 +6,7 @@ import { AskingCommands } from "./calls/asking-commands.js";
 import type { CallPorts } from "./calls/call-context.js";
 import { createCallTelemetry } from "./calls/call-telemetry.js";
 import { handleToolCall } from "./calls/call-tool.js";
+import { HostReports } from "./calls/host-reports.js";
 import { judgeToolCall } from "./calls/judge-call.js";
 import { startCommand } from "./calls/start-command.js";
 import { Approvals } from "./decide/approvals.js";
@@ -71,14 +72,17 @@ function createHandler(
   const deciders = createDeciders(decidePorts, approvals, rulingOf);
   const { auditor } = shared;
   const askingCommands = new AskingCommands({ deciders, auditor, limit: limits.rememberedSessions });
+  const telemetry = createCallTelemetry(options.telemetry ?? {});
+  const hostReports = new HostReports(limits.rememberedSessions, telemetry);
   const context: CallPorts = {
     ...shared,
     clock,
     deciders,
     askingCommands,
+    hostReports,
     sandboxed: new WeakMap(),
     typedShells: new WeakMap(),
-    telemetry: createCallTelemetry(options.telemetry ?? {}),
+    telemetry,
   };
   return {
     handle: (name, args, callOptions) => handleToolCall(name, args, callOptions, context),
@@ -87,6 +91,7 @@ function createHandler(
     start: (request, startOptions, output) => startCommand(request, startOptions, output, context),
     approvers,
     askingCommands,
+    hostReports,
     checkPolicy: (given) => void rule(given),
   };
 }

@@ -27,6 +27,7 @@ export const createProgramRunner = (options: ProgramRunnerOptions = {}): Program
     approvers: { add: () => () => {}, join: () => undefined },
     files: NO_FILES,
     askingCommands: { answerProgram: async () => "unasked", answerHost: async () => "unasked", remove() {} },
+    hostReports: { note() {} },
     checkPolicy() {},
   }));
 

@@ -18,6 +18,7 @@ import type { CallPorts } from "./calls/call-context.js";
 import type { CallToolOptions } from "./calls/call-options.js";
 import { checkOptions } from "./calls/check-options.js";
 import { isForDisplay } from "./calls/display.js";
+import type { HostReports } from "./calls/host-reports.js";
 import type { Judgement } from "./calls/judge-call.js";
 import { createKeySeries } from "./calls/key-series.js";
 import { KeyedCalls } from "./calls/keyed-calls.js";
@@ -69,6 +70,7 @@ export interface CallHandler {
   readonly approvers: ApproverPanel;
   /** Commands whose programs and hosts may be asked about. */
   readonly askingCommands: Pick<AskingCommands, "answerProgram" | "answerHost" | "remove">;
+  readonly hostReports: Pick<HostReports, "note">;
   /** @throws OrchestratorError `bad_option` */
   checkPolicy(policy: PolicyOptions): void;
 }
@@ -130,6 +132,7 @@ export class OrchestratorCore implements Orchestrator {
       closing: this.#close.signal,
       answerProgram: (question, signal) => this.#handler.askingCommands.answerProgram(question, signal),
       answerHost: (question, signal) => this.#handler.askingCommands.answerHost(question, signal),
+      noteHosts: (report) => this.#handler.hostReports.note(report),
       forgetQuestions: (key) => this.#handler.askingCommands.remove(key),
     });
     this.#handler = createHandler({

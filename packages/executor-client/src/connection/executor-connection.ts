@@ -15,7 +15,7 @@ import { describeReply } from "./describe-reply.js";
 import { type Introduction, introduce } from "./introduce.js";
 import type { OutputListener } from "./output-queue.js";
 import type { ProblemLog } from "./problems.js";
-import { type AnswerHost, type AnswerProgram, Questions } from "./questions.js";
+import { type AnswerHost, type AnswerProgram, type HostReport, Questions } from "./questions.js";
 import { retry } from "./retry.js";
 import type { SessionOwner } from "./session-owner.js";
 import { type LearnedTool, parseToolList } from "./tool-list.js";
@@ -56,6 +56,8 @@ export interface ConnectionOptions {
   answerProgram?: AnswerProgram | undefined;
   /** Answers questions about hosts that commands want to reach. Absent: what no rule decides is denied. */
   answerHost?: AnswerHost | undefined;
+  /** Called with what commands with `network.reports` do about hosts. */
+  onHostReport?: ((report: HostReport) => void) | undefined;
   /** Called when the channel was lost and reconnecting starts. */
   onInterrupted: (reason: string) => void;
   /** Called when there is another channel. `lost`: owner of sessions that could not be resumed, and why. */
@@ -412,6 +414,8 @@ export class ExecutorConnection {
       case "program_question":
       case "host_question":
         return this.#questions.ask(message);
+      case "host_report":
+        return this.#options.onHostReport?.(message);
       case "question_withdrawn":
         return this.#questions.withdraw(message.questionId);
       case "tools_changed":

@@ -9,6 +9,9 @@ export type AskedProgram = Omit<Extract<Question, { type: "program_question" }>,
 /** A host that a command of this executor wants to reach, and that no rule decides about. */
 export type AskedHost = Omit<Extract<Question, { type: "host_question" }>, "type">;
 
+/** What a command has done about hosts since its start. */
+export type HostReport = Omit<Extract<ExecutorMessage, { type: "host_report" }>, "type">;
+
 /** Decides about a program. The signal aborts when the answer is not needed any more. A rejection counts as `unasked`. */
 export type AnswerProgram = (question: AskedProgram, signal: AbortSignal) => Promise<ProgramAnswer>;
 /** The same for a host. */

@@ -50,6 +50,7 @@ export type UnsolicitedMessage = Extract<
       | "session_exited"
       | "program_question"
       | "host_question"
+      | "host_report"
       | "question_withdrawn"
       | TunnelMessage["type"];
   }

@@ -314,6 +314,7 @@ export class Wire {
       case "session_exited":
       case "program_question":
       case "host_question":
+      case "host_report":
       case "question_withdrawn":
       case "exec_server":
       case "exec_server_ack":

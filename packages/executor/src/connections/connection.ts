@@ -108,6 +108,7 @@ export class Connection {
         receiver: outbox,
         sendExit: (processId, outcome) => this.#sendExit(processId, outcome),
         sendQuestion: (message) => void outbox.notify(message),
+        sendReport: (message) => void outbox.notify(message),
       },
     });
     const isResumable = () => this.isResumable;
@@ -307,7 +308,7 @@ export class Connection {
         ...(this.tunnels.isOffered ? ["exec_server"] : []),
         ...(this.#backend.takesGate ? ["exec_gate"] : []),
         ...(this.#backend.takesGate && answersPrograms ? ["program_questions"] : []),
-        ...(managesNetwork ? ["managed_network"] : []),
+        ...(managesNetwork ? ["managed_network", "host_reports"] : []),
         ...(managesNetwork && answersHosts ? ["host_questions"] : []),
       ],
       host,

@@ -188,7 +188,15 @@ function encodeDelta({ bytes, ...delta }: OutputDelta): Buffer {
 /** Messages that are no responses; sent only after `initialize`. */
 type Notification = Extract<
   ExecutorMessage,
-  { type: "tools_changed" | "session_exited" | "program_question" | "host_question" | "question_withdrawn" }
+  {
+    type:
+      | "tools_changed"
+      | "session_exited"
+      | "program_question"
+      | "host_question"
+      | "host_report"
+      | "question_withdrawn";
+  }
 >;
 
 const isOver = (error: unknown): boolean =>

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { Clock } from "@codex/clock";
-import type { ExecBackend, HostQuestions, ProcessSpec, ProcessStdio } from "@codex/exec-backend";
+import type { ExecBackend, NetworkSpec, ProcessSpec, ProcessStdio } from "@codex/exec-backend";
 import { createEnvironment, StartError, UnknownStartError } from "@codex/exec-backend";
 import type { ExecCommandRequest, Sandbox } from "@codex/executor-protocol";
 import { defined, messageOf } from "@codex/values";
@@ -12,6 +12,7 @@ import { getRetention } from "../output/retention.js";
 import type { CallScope } from "./call-scope.js";
 import { Session } from "./session.js";
 import { SessionQuestions } from "./session-questions.js";
+import { SessionReports } from "./session-reports.js";
 import { ShellStartups } from "./shell-startup.js";
 
 export interface SessionStarterOptions {
@@ -25,6 +26,7 @@ export interface SessionStarterOptions {
   receiver: LiveReceiver;
   /** Sends questions about programs, and takes them back. */
   sendQuestion: ConstructorParameters<typeof SessionQuestions>[1];
+  sendReport: ConstructorParameters<typeof SessionReports>[1];
 }
 
 /** It is unknown whether the command was started. */
@@ -64,9 +66,13 @@ export class SessionStarter {
     const retention = getRetention(limits.log, request.whenFull, receiver);
     const questions = new SessionQuestions(id, this.#options.sendQuestion);
     const programQuestions = questions.forGate(request.execGate);
-    const hostQuestions = questions.forNetwork(request.network);
+    const reportKey = request.network?.reports;
+    const reports =
+      reportKey === undefined ? undefined : new SessionReports(reportKey, this.#options.sendReport, clock);
+    const { onDecision, onEnd } = reports ?? {};
+    const listening: Listening = { questions: questions.forNetwork(request.network), onDecision, onEnd };
     const given = { stdio, log: retention.chosen, trace, programQuestions };
-    const { process, startup } = await this.#spawn(request, given, hostQuestions, signal);
+    const { process, startup } = await this.#spawn(request, given, listening, signal);
     telemetry.log.info?.("session started", { requestId, sessionId: id, pid: process.pid });
     void process.exited.then(() => {
       const problem = process.log.spillProblem;
@@ -86,6 +92,7 @@ export class SessionStarter {
       startup,
       client,
       questions,
+      reports,
     });
   }
 
@@ -99,7 +106,7 @@ export class SessionStarter {
   async #spawn(
     request: ExecCommandRequest,
     given: Pick<ProcessSpec, "stdio" | "log" | "trace" | "programQuestions">,
-    hostQuestions: HostQuestions | undefined,
+    listening: Listening,
     signal: AbortSignal,
   ) {
     const { backend, env: own } = this.#options;
@@ -116,7 +123,7 @@ export class SessionStarter {
     if (request.network !== undefined && !backend.takesNetwork) {
       throw new ToolError("a managed network cannot be held on this host; the command was not run");
     }
-    const network = request.network && { ...request.network, scope: this.#scope, questions: hostQuestions };
+    const network = request.network && { ...request.network, ...listening, scope: this.#scope };
     const held = defined({ gate: request.execGate, network });
     const requested: ProcessSpec = { argv, cwd, ...environment, ...sandboxed, ...held, ...given };
     const { spec, note } = await this.#shellStartups.apply(request, requested);
@@ -175,3 +182,6 @@ const START_HINTS: Readonly<Partial<Record<string, string>>> = {
   cwd_not_directory: "; choose a directory",
   program_not_found: "; check its name, or install it",
 };
+
+/** Who is asked and told about the network of a process. */
+type Listening = Required<Pick<NetworkSpec, "questions" | "onDecision" | "onEnd">>;

@@ -6,6 +6,7 @@ import { explainMissing, type Retention } from "../output/retention.js";
 import { SizeHistory } from "../screen/size-history.js";
 import { SessionInput } from "./session-input.js";
 import type { SessionQuestions } from "./session-questions.js";
+import type { SessionReports } from "./session-reports.js";
 import type { StartupNote } from "./shell-startup.js";
 import { TurnQueue } from "./turn-queue.js";
 
@@ -22,6 +23,7 @@ export interface SessionStart {
   client?: string | undefined;
   startup?: StartupNote | undefined;
   questions: SessionQuestions;
+  reports: SessionReports | undefined;
 }
 
 /** The state of a session at one moment. */
@@ -56,6 +58,7 @@ export class Session {
   readonly input = new SessionInput();
   /** Of its programs to the orchestrator. */
   readonly questions: SessionQuestions;
+  readonly reports: SessionReports | undefined;
   #phase: Phase = { kind: "running" };
   /** What results have reported. */
   #reported = {
@@ -93,6 +96,7 @@ export class Session {
     this.startup = start.startup;
     this.client = start.client;
     this.questions = start.questions;
+    this.reports = start.reports;
     const { stdio, process, retention, receiver } = start;
     this.sizes = stdio.kind === "pty" ? new SizeHistory(stdio.size ?? DEFAULT_TERMINAL_SIZE) : undefined;
     this.live = new LiveOutputSender({
@@ -199,6 +203,7 @@ export class Session {
 
   /** A result covers its output up to `to`, and this state. `isCut`: not all of it was returned. */
   noteResult({ to, state, isCut }: { to: number; state: SessionState; isCut: boolean }): void {
+    this.reports?.flush();
     const { outcome, wasCut, programs: programsBefore, denied: deniedBefore } = this.#reported;
     const isEnd = state.outcome.kind !== "running";
     const covered = { cursor: to, end: state.end, outcome: outcome || isEnd, wasCut: wasCut || isCut };

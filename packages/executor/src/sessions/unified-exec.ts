@@ -53,6 +53,7 @@ interface SessionEvents {
   receiver: LiveReceiver;
   sendExit(processId: number, outcome: ProcessOutcome): void;
   sendQuestion: SessionStarterOptions["sendQuestion"];
+  sendReport: SessionStarterOptions["sendReport"];
 }
 
 /** How a session ended that was closed with its connection. */
@@ -85,7 +86,8 @@ export class UnifiedExec {
     });
     this.screens = new Screens(limits.screens);
     this.#resultContext = { clock, ids, limits, isLive: () => events.isLive() };
-    this.#starter = new SessionStarter({ ...options, receiver: events.receiver, sendQuestion: events.sendQuestion });
+    const { receiver, sendQuestion, sendReport } = events;
+    this.#starter = new SessionStarter({ ...options, receiver, sendQuestion, sendReport });
     options.all.add(this);
   }
 
@@ -154,7 +156,10 @@ export class UnifiedExec {
 
   /** Sends the open questions again. */
   repeatQuestions(): void {
-    for (const { questions } of this.#table.listAll()) questions.repeat();
+    for (const { questions, reports } of this.#table.listAll()) {
+      questions.repeat();
+      reports?.repeat();
+    }
   }
 
   /** Without such an open question nothing happens. */

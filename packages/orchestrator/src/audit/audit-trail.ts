@@ -1,6 +1,6 @@
 import type { AuditEvent, AuditLog, CallEvent, DecidedBy, ResultEvent, SandboxSummary } from "@codex/audit";
 import { MAX_AUDIT_ARGV_BYTES, MAX_AUDIT_LIST, MAX_AUDIT_TEXT_BYTES, redact, redactWords, sha256 } from "@codex/audit";
-import { type ProgramReport, type Sandbox, unifiedExecResultSchema } from "@codex/executor-protocol";
+import { type HostActivity, type ProgramReport, type Sandbox, unifiedExecResultSchema } from "@codex/executor-protocol";
 import type { Requirement, RuleMatch } from "@codex/policy";
 import { cutToBytes } from "@codex/telemetry";
 import { defined, messageOf } from "@codex/values";
@@ -31,6 +31,8 @@ export interface Trail {
   decided(approvalId: string, decision: ApprovalResult): void;
   /** Called before each send. If records are required: resolves when it is recorded, or with the refusal if it cannot be. */
   sending(sandbox: Sandbox | null | undefined): Promise<RefusedCall | undefined> | undefined;
+  /** What the command did about hosts since the last time; also after the call has ended. `omitted`: decisions that are not told apart. */
+  hosts(hosts: readonly HostActivity[], omitted: number): void;
   /** The result of the last send. */
   answered(result: ToolCallResult): void;
   /** Called when the call has completed; one that was never sent is recorded now. */
@@ -63,6 +65,7 @@ export const NO_TRAIL: Trail = {
   judged() {},
   decided() {},
   sending: () => undefined,
+  hosts() {},
   answered() {},
   ended() {},
 };
@@ -122,6 +125,15 @@ class CallTrail implements Trail {
     this.#isSent = true;
     const problem = this.#record({ ...this.#call, runs: true });
     return this.#options.required === true ? problem.then(refuseUnrecorded) : undefined;
+  }
+
+  hosts(hosts: readonly HostActivity[], omitted: number): void {
+    const { call } = this.#call;
+    for (const { host, rule, reason, ...activity } of hosts) {
+      const which = defined({ reason, rule: rule && short(rule.pattern), source: rule?.source && short(rule.source) });
+      void this.#record({ type: "host", call, host: short(host), ...activity, ...which });
+    }
+    if (omitted > 0) void this.#record({ type: "hosts_omitted", call, count: omitted });
   }
 
   answered(result: ToolCallResult): void {

@@ -26,6 +26,7 @@ export function noteDecisions(trail: Trail, maxRules: number, onDecision: (decis
       onDecision({ by: decidedBy(answer), rules });
     },
     sending: (sandbox) => trail.sending(sandbox),
+    hosts: (hosts, omitted) => trail.hosts(hosts, omitted),
     answered: (result) => trail.answered(result),
     ended: (result) => trail.ended(result),
   };

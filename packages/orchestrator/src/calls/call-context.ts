@@ -11,6 +11,7 @@ import type { Session, SessionTable } from "../executors/sessions.js";
 import type { Observers } from "../observe/observers.js";
 import type { AskingCommands } from "./asking-commands.js";
 import type { CallTelemetry } from "./call-telemetry.js";
+import type { HostReports } from "./host-reports.js";
 import type { SandboxedRun } from "./rerun.js";
 
 /** What all calls share. */
@@ -29,6 +30,7 @@ export interface CallPorts {
   readonly telemetry: CallTelemetry;
   /** Commands whose programs and hosts may be asked about. */
   readonly askingCommands: AskingCommands;
+  readonly hostReports: HostReports;
   /** Creates an idempotency key; keys count up. */
   readonly newKey: () => string;
   /** Aborts when the orchestrator is closed. */

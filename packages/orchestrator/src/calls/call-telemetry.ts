@@ -1,3 +1,4 @@
+import type { HostActivity } from "@codex/executor-protocol";
 import { type Counter, createRegistry, type Telemetry, type TraceContext } from "@codex/telemetry";
 import type { ToolCallResult } from "../result.js";
 
@@ -7,6 +8,8 @@ export interface CallTelemetry {
   begin(toolName: string): CallWatch;
   /** Begins the part of a call that an executor executes. */
   send(executor: string, parent: TraceContext | undefined): CallWatch;
+  /** Counts what commands did about hosts. */
+  countHosts(hosts: readonly HostActivity[]): void;
 }
 
 interface CallWatch {
@@ -28,7 +31,34 @@ export function createCallTelemetry({ log, metrics = createRegistry(), tracing }
     name: "codex_orchestrator_call_duration_seconds",
     help: "Time of a call, approvals included.",
   });
+  const hosts = Object.fromEntries(
+    (["allow", "deny"] as const).map((decision) => [
+      decision,
+      metrics.counter({
+        name: "codex_orchestrator_host_decisions_total",
+        help: "Connections of commands with a managed network that were decided about.",
+        labels: { decision },
+      }),
+    ]),
+  ) as Record<HostActivity["decision"], Counter>;
+  const bytes = Object.fromEntries(
+    (["sent", "received"] as const).map((direction) => [
+      direction,
+      metrics.counter({
+        name: "codex_orchestrator_host_bytes_total",
+        help: "Bytes of connections of commands with a managed network, counted when they end.",
+        labels: { direction },
+      }),
+    ]),
+  ) as Record<"sent" | "received", Counter>;
   return {
+    countHosts(activities) {
+      for (const { decision, count, sent, received } of activities) {
+        hosts[decision].value += count;
+        bytes.sent.value += sent;
+        bytes.received.value += received;
+      }
+    },
     begin(toolName) {
       const startedAt = performance.now();
       const tool = toolName.slice(0, MAX_TOOL_NAME_LENGTH);

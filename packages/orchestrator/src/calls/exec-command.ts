@@ -76,6 +76,7 @@ async function sendDecided(
     const { command, cwd } = request;
     context.askingCommands.add(key, { environment, command, cwd, sandbox: terms.sandbox ?? null, client, approver });
   }
+  context.hostReports.follow(terms.network?.reports, (hosts, omitted) => context.trail.hosts(hosts, omitted));
   const call = { wireArguments, windowMs: request.yieldTimeMs, notices: [...notices, ...more], isInstanceBound };
   const result = await send(selected, call, options, context);
   if (key === undefined) return result;

@@ -157,6 +157,7 @@ async function follow(prepared: PreparedProgram, options: StartCommandOptions, o
     const { approver } = options;
     context.askingCommands.add(key, { environment, command, cwd, sandbox: terms.sandbox ?? null, client, approver });
   }
+  context.hostReports.follow(terms.network?.reports, (hosts, omitted) => context.trail.hosts(hosts, omitted));
   let last: UnifiedExecResult | undefined;
   let tell = (_first: Sighting) => {};
   const first = new Promise<Sighting>((resolve) => {

@@ -93,7 +93,7 @@ export async function evaluateCommand(
     command,
     ports,
   );
-  const asked = askAboutHosts(executor, sandbox.network, policy, gate.execGate?.questions?.key, ports);
+  const asked = listenToNetwork(executor, sandbox.network, policy, gate.execGate?.questions?.key, ports);
   const asIs = { bypassSandbox, ...sandbox, ...gate, ...asked, command, proposedAmendment: null };
   if (requirement.kind === "skip") return { ...evaluated, outcome: { kind: "allowed", terms: asIs } };
   const terms = { ...asIs, proposedAmendment: book.propose(command, requirement.asking, resolved.prefixRule) };
@@ -123,17 +123,28 @@ function chooseNetwork(
   };
 }
 
-/** What the rules for hosts leave open is asked about, where the policy asks and the rules are not complete. */
-function askAboutHosts(
+/**
+ * What a command does about hosts is reported. What the rules for hosts leave open is asked about, where the policy asks and the rules are not
+ * complete.
+ */
+function listenToNetwork(
   executor: Selected["executor"],
   network: ManagedNetwork | undefined,
   { approvalPolicy, network: options }: Policy,
   gateKey: string | undefined,
   { newId }: Pick<DecidePorts, "newId">,
 ): Pick<CommandTerms, "network"> {
+  if (network === undefined) return {};
   const isAsked = options?.isComplete !== true && refusingPolicy(approvalPolicy, "sandboxApproval") === undefined;
-  if (network === undefined || !isAsked || !executor.can("host_questions")) return {};
-  return { network: { ...network, questions: { key: gateKey ?? newId(), timeoutMs: HOST_QUESTION_MS } } };
+  const key = gateKey ?? newId();
+  const questions = { key, timeoutMs: HOST_QUESTION_MS };
+  return {
+    network: {
+      ...network,
+      ...(isAsked && executor.can("host_questions") ? { questions } : {}),
+      ...(executor.can("host_reports") ? { reports: key } : {}),
+    },
+  };
 }
 
 /** Where a command would run. `isHeld`: its text was decided about as one whose programs are judged when they start. */

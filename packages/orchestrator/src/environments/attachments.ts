@@ -4,6 +4,7 @@ import {
   type AnswerHost,
   type AnswerProgram,
   ExecutorConnection,
+  type HostReport,
   ProblemLog,
   type SessionOwner,
 } from "@codex/executor-client";
@@ -35,6 +36,7 @@ interface Context {
   closing: AbortSignal;
   answerProgram: AnswerProgram;
   answerHost: AnswerHost;
+  noteHosts: (report: HostReport) => void;
   /** The command with these questions has ended. */
   forgetQuestions: (key: string) => void;
 }
@@ -188,6 +190,7 @@ export class Attachments {
         reconnect: connect === undefined ? undefined : { connect, random: jitter },
         answerProgram: this.#context.answerProgram,
         answerHost: this.#context.answerHost,
+        onHostReport: this.#context.noteHosts,
         onToolsChanged: () => problems.guard("onToolsChanged", () => onToolsChanged?.(name)),
         onSessionExited: (owner, processId, outcome) => this.#endSession({ owner, problems }, processId, outcome),
         onInterrupted: (reason) => problems.guard("onOffline", () => onOffline?.(name, reason, true)),

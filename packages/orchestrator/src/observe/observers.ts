@@ -83,6 +83,10 @@ export class Observers {
           this.emit({ type: "call_decided", call, verdict, decision: { by: decidedBy(answer), rules } });
         },
         sending: (sandbox) => trail.sending(sandbox),
+        hosts: (hosts, omitted) => {
+          trail.hosts(hosts, omitted);
+          this.emit({ type: "hosts", call, environment, hosts, omitted });
+        },
         answered: (result) => trail.answered(result),
         ended: (result) => {
           trail.ended(result);

@@ -1,5 +1,5 @@
 import type { LiveOutput } from "@codex/executor-client";
-import type { ProcessOutcome } from "@codex/executor-protocol";
+import type { HostActivity, ProcessOutcome } from "@codex/executor-protocol";
 import type { CallDecision } from "../audit/noted-decision.js";
 import type { ToolCallResult } from "../result.js";
 
@@ -16,6 +16,14 @@ export type OrchestratorEvent =
     }
   /** `output.bytes` must not be modified. It may be kept, unless the executor is in this process and has the option `lendsChunks`. */
   | { readonly type: "output"; readonly call: number; readonly environment: string; readonly output: LiveOutput }
+  /** What the command of a call did about hosts since the last such event; also after the call. `omitted`: decisions that are not told apart. */
+  | {
+      readonly type: "hosts";
+      readonly call: number;
+      readonly environment: string;
+      readonly hosts: readonly HostActivity[];
+      readonly omitted: number;
+    }
   | { readonly type: "call_ended"; readonly call: number; readonly result: ToolCallResult }
   | {
       readonly type: "session_exited";

@@ -1,5 +1,5 @@
 import type { Socket } from "node:net";
-import type { NetworkSpec, NetworkState, OnceVerdict } from "@codex/exec-backend";
+import type { HostEnd, NetworkSpec, NetworkState, OnceVerdict } from "@codex/exec-backend";
 import { HostVerdicts, isAllowing, MAX_NETWORK_DENIALS, NetworkDenials, StartError } from "@codex/exec-backend";
 import type { HostQuestion, HostVerdict } from "@codex/executor-protocol";
 import { findProxy } from "@codex/http-proxy";
@@ -207,7 +207,10 @@ class Members {
 
   /** What no process can be told from is told to all that run. */
   report(event: NetworkEvent): void {
-    if (event.kind === "end") return;
+    if (event.kind === "end") {
+      const { kind: _, client, ...end } = event;
+      return this.find(client)?.addEnd(end);
+    }
     if (event.kind === "decision" && event.client !== UNKNOWN) return this.#all.get(event.client)?.add(event);
     for (const member of this.#all.values()) {
       if (event.kind === "decision") member.add(event);
@@ -217,17 +220,19 @@ class Members {
 }
 
 /** Who is asked and told. */
-type Listening = Pick<NetworkSpec, "questions" | "onDecision">;
+type Listening = Pick<NetworkSpec, "questions" | "onDecision" | "onEnd">;
 
 class Member {
   readonly address: string;
   readonly #verdicts: HostVerdicts;
   readonly #onDecision: NetworkSpec["onDecision"];
+  readonly #onEnd: NetworkSpec["onEnd"];
   readonly #denials = new NetworkDenials();
   /** Hosts that were looked up, and whether there was a connection to them by name. */
   readonly #lookedUp = new Map<string, boolean>();
 
-  constructor(address: string, { questions, onDecision }: Listening) {
+  constructor(address: string, { questions, onDecision, onEnd }: Listening) {
+    this.#onEnd = onEnd;
     this.address = address;
     this.#verdicts = new HostVerdicts(questions);
     this.#onDecision = onDecision;
@@ -261,6 +266,10 @@ class Member {
     return { denied: told, omitted: omitted + all.length - told.length };
   }
 
+  addEnd(end: HostEnd): void {
+    this.#onEnd?.(end);
+  }
+
   addLookup(host: string): void {
     if (!this.#lookedUp.has(host)) this.#lookedUp.set(host, false);
   }
@@ -268,7 +277,7 @@ class Member {
   add({ decision, reason, rule, ...event }: DecisionEvent): void {
     const { host, port, protocol, source, count } = event;
     if (protocol === "direct") this.#lookedUp.set(host, true);
-    this.#onDecision?.({ host, port, protocol, decision, source, count, ...defined({ reason }) });
+    this.#onDecision?.({ host, port, protocol, decision, source, count, ...defined({ reason, rule }) });
     if (decision === "allow") return;
     const answer = source === "asked" ? this.#verdicts.getDenial({ host, port }) : undefined;
     this.#denials.add({ host, port, protocol, reason: reason ?? "not_allowed", count, ...defined({ rule, answer }) });

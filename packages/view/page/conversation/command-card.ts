@@ -1,6 +1,7 @@
 import type { CommandContent } from "../../src/wire/entities.ts";
 import { h } from "../dom/element.ts";
 import { visible } from "../dom/visible.ts";
+import { formatBytes } from "../dom/words.ts";
 
 /** A command: where it ran, what allowed it, its last lines and its outcome. */
 export function createCommandCard(content: CommandContent, openTerminal: (session: number) => void): Node[] {
@@ -18,6 +19,7 @@ export function createCommandCard(content: CommandContent, openTerminal: (sessio
     ),
     h("p", { class: "facts faint" }, visible([facts, decided].filter((part) => part !== "").join(" — "))),
     ...(tail === "" ? [] : [h("pre", { class: "tail", tabindex: "0", "aria-label": "Last lines" }, visible(tail))]),
+    ...createHosts(content),
     h(
       "footer",
       {},
@@ -34,6 +36,20 @@ export function createCommandCard(content: CommandContent, openTerminal: (sessio
       ),
     ),
   ];
+}
+
+/** What its network reached, and did not. */
+function createHosts({ hosts = [], otherHosts = 0 }: CommandContent): Node[] {
+  if (hosts.length === 0) return [];
+  const lines = hosts.map(({ name, isAllowed, why, count, sent, received }) => {
+    const times = count === 1 ? "" : ` ${count} times`;
+    const text = isAllowed
+      ? `${name}${times}, sent ${formatBytes(sent)}, received ${formatBytes(received)}`
+      : `${name} denied${times}${why === "" ? "" : ` (${why})`}`;
+    return h("li", { class: isAllowed ? "" : "bad" }, visible(text));
+  });
+  const rest = otherHosts === 0 ? [] : [h("li", {}, `${otherHosts} more connections`)];
+  return [h("ul", { class: "hosts faint", "aria-label": "Network" }, ...lines, ...rest)];
 }
 
 const LABELS: Readonly<Record<string, string>> = { waiting: "waits for approval" };

@@ -1,7 +1,10 @@
-import { type UnifiedExecResult, unifiedExecResultSchema } from "@codex/executor-protocol";
+import { type HostActivity, type UnifiedExecResult, unifiedExecResultSchema } from "@codex/executor-protocol";
 import type { CallStarted, LiveOutput, OrchestratorEvent, ToolCallResult } from "@codex/orchestrator";
+import { evictOldest } from "@codex/values";
 import { safeParse } from "zod/mini";
+import { MAX_HOST_TALLIES } from "../limits.js";
 import type { CommandContent } from "../wire/entities.js";
+import { HostTally } from "./host-tally.js";
 import type { Items } from "./items.js";
 import { describeEnd, type Sessions, type ShownSession } from "./sessions.js";
 import { describeCommand, lastLines, shorten } from "./text.js";
@@ -22,6 +25,7 @@ export class Calls {
   readonly #items: Items;
   readonly #now: () => number;
   readonly #calls = new Map<number, Call>();
+  readonly #tallies = new Map<number, HostTally>();
   /** Items of commands whose sessions are running. */
   readonly #itemOf = new WeakMap<ShownSession, string>();
 
@@ -44,6 +48,8 @@ export class Calls {
         });
       case "output":
         return this.#output(event.call, event.output);
+      case "hosts":
+        return this.#countHosts(event.call, event.hosts, event.omitted);
       case "call_ended":
         return this.#end(event.call, event.result);
       case "session_exited": {
@@ -52,6 +58,14 @@ export class Calls {
         return;
       }
     }
+  }
+
+  #countHosts(call: number, hosts: readonly HostActivity[], omitted: number): void {
+    const tally = this.#tallies.get(call) ?? new HostTally();
+    this.#tallies.set(call, tally);
+    evictOldest(this.#tallies, MAX_HOST_TALLIES);
+    tally.add(hosts, omitted);
+    this.#change(itemOf(call), { hosts: tally.hosts, otherHosts: tally.omitted });
   }
 
   #start(started: CallStarted): void {
@@ -67,7 +81,7 @@ export class Calls {
       if (started.tool === "write_stdin") opened.unfollow = session.feed.follow();
     }
     if (command === undefined) return;
-    opened.item = `call ${call}`;
+    opened.item = itemOf(call);
     this.#items.set(opened.item, {
       ...{ type: "command", command: describeCommand(command), cwd, environment },
       ...{ tail: "", status: "running", outcome: "", omitted: [] },
@@ -160,6 +174,9 @@ export class Calls {
     if (item !== undefined && content?.type === "command") this.#items.set(item, { ...content, ...part });
   }
 }
+
+/** The item of the command that a call has started. */
+const itemOf = (call: number): string => `call ${call}`;
 
 const TAIL_BYTES = 8 * 1024;
 

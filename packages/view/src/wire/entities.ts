@@ -125,6 +125,19 @@ export type ItemContent =
       readonly status: string;
     };
 
+/** Connections of a command to one host. */
+export interface ShownHost {
+  /** With its port, where that is known. */
+  readonly name: string;
+  readonly isAllowed: boolean;
+  /** Why it was denied; empty where it was allowed. */
+  readonly why: string;
+  readonly count: number;
+  /** Bytes of connections that have ended, from the command to the host and back. */
+  readonly sent: number;
+  readonly received: number;
+}
+
 /** A command of a model. */
 export interface CommandContent {
   readonly type: "command";
@@ -134,6 +147,10 @@ export interface CommandContent {
   /** What allowed or refused it, and by which rule. */
   readonly decision?: string | undefined;
   readonly rule?: string | undefined;
+  /** What its managed network has reached, and has not. */
+  readonly hosts?: readonly ShownHost[] | undefined;
+  /** Connections to hosts beyond those. */
+  readonly otherHosts?: number | undefined;
   /** Last lines of its output. */
   readonly tail: string;
   /** `waiting`: for an approval. */
