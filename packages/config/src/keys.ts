@@ -1,6 +1,7 @@
 import { DEFAULT_DENY_READ } from "@codex/policy";
 import { defined } from "@codex/values";
 import * as z from "zod/mini";
+import { type ConfiguredRoutes, configuredRouteSchema } from "./network-routes.js";
 import {
   type ConfiguredApproval,
   denyHosts,
@@ -149,6 +150,15 @@ const networkMode: Key<"full" | "limited"> = {
   fallback: "full",
   tighten: (base, requested) => (requested === "limited" ? requested : base),
 };
+const networkRoutes: Key<ConfiguredRoutes> = {
+  name: "network_routes",
+  schema: z.record(z.string(), configuredRouteSchema),
+  expected:
+    "a table of routes, each with url, secret = { variable, file or command }, and header, scheme, user, paths, ca_file, tools",
+  fallback: {},
+  merges: true,
+  secret: true,
+};
 const auditPath: Key<string> = {
   name: "audit.path",
   schema: z.string().check(z.minLength(1)),
@@ -189,6 +199,7 @@ export const KEYS = {
   networkMode,
   networkLocalBinding: flag(`${NETWORK}.allow_local_binding`, false, onlyFalse),
   networkUpstreamProxy: flag(`${NETWORK}.allow_upstream_proxy`, true, onlyFalse),
+  networkRoutes,
   auditEnabled: flag("audit.enabled", false),
   auditPath,
   auditRequired: flag("audit.required", false),

@@ -1,10 +1,13 @@
-import type { SandboxMode } from "@codex/executor-protocol";
+import type { NetworkRoute, SandboxMode } from "@codex/executor-protocol";
+import { compileNetworkPolicy, compileRoute, evaluateTarget } from "@codex/network-policy";
 import type { OrchestratorDefaults } from "@codex/orchestrator";
 import type { ApprovalPolicy, NetworkOptions, SandboxSettings, WhenUnavailable } from "@codex/policy";
+import { ConfigError } from "./config-error.js";
 import { KEYS, type Key } from "./keys.js";
 import type { Entry } from "./layer.js";
 import { createNetworkRules } from "./network-domains.js";
-import type { Origin } from "./origin.js";
+import { createNetworkRoutes } from "./network-routes.js";
+import { describePlace, type Origin } from "./origin.js";
 import type { NetworkRequirement, Requirements } from "./requirements.js";
 import type { ConfiguredApproval } from "./tighten.js";
 
@@ -83,8 +86,15 @@ const DEFAULT: Origin = { kind: "default" };
 function createNetwork(values: Values, required: NetworkRequirement | undefined): NetworkOptions | undefined {
   const get = <T>(key: Key<T>): T => readSetting(values, key);
   const isRequired = required?.enabled === true;
-  if (!get(KEYS.networkProxy) && !isRequired) return undefined;
+  const routes = createRoutes(values);
+  if (!get(KEYS.networkProxy) && !isRequired) {
+    const [route] = routes;
+    if (route === undefined) return undefined;
+    const place = describePlace(values.get(KEYS.networkRoutes.name)?.origins?.[route.name] ?? DEFAULT);
+    throw new ConfigError(`${place}: network_routes.${route.name}: routes need ${KEYS.networkProxy.name} = true`);
+  }
   const { origins = {}, origin = DEFAULT } = values.get(KEYS.networkDomains.name) ?? {};
+  if (required?.isOnly === true) checkRoutesAllowed(routes, required.rules);
   const own = createNetworkRules(get(KEYS.networkDomains), (pattern) => origins[pattern] ?? origin);
   const counted = required?.isOnly === true ? own.filter(({ decision }) => decision !== "allow") : own;
   return {
@@ -92,9 +102,25 @@ function createNetwork(values: Values, required: NetworkRequirement | undefined)
     mode: get(KEYS.networkMode),
     allowLocalBinding: required?.allowLocalBinding ?? get(KEYS.networkLocalBinding),
     allowUpstreamProxy: required?.allowUpstreamProxy ?? get(KEYS.networkUpstreamProxy),
+    ...(routes.length === 0 ? {} : { routes }),
     ...(required?.isOnly === true ? { isComplete: true } : {}),
     ...(isRequired ? { opensSandbox: true } : {}),
   };
+}
+
+/** @throws ConfigError for a route to a host that the administrator's list does not have, where that is complete */
+function checkRoutesAllowed(routes: readonly NetworkRoute[], rules: NetworkRequirement["rules"]): void {
+  const policy = compileNetworkPolicy({ rules, mode: "full", allowLocalBinding: false });
+  for (const { name, url } of routes) {
+    const { host, port } = compileRoute({ name, url }, () => policy);
+    if (evaluateTarget(policy, { host, port, via: { protocol: "connect" } }).decision === "allow") continue;
+    throw new ConfigError(`network_routes.${name}: requirements.toml does not allow ${host.text}:${port}`);
+  }
+}
+
+function createRoutes(values: Values): NetworkRoute[] {
+  const { origins = {}, origin = DEFAULT } = values.get(KEYS.networkRoutes.name) ?? {};
+  return createNetworkRoutes(readSetting(values, KEYS.networkRoutes), (name) => origins[name] ?? origin);
 }
 
 function createDefaults(get: <T>(key: Key<T>) => T): OrchestratorDefaults {

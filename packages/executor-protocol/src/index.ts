@@ -1,7 +1,13 @@
 export { formatArgumentProblem, formatProblem, PARSE_CONTEXT } from "@codex/values/problem";
 export { CALL_VARIABLES } from "./call-variables.js";
 export { type ExecGate, execGateSchema, type OutsideProfile, type ProgramReport } from "./exec-gate.js";
-export { type HostActivity, type ManagedNetwork, managedNetworkSchema, type NetworkDenial } from "./managed-network.js";
+export {
+  type HostActivity,
+  type ManagedNetwork,
+  managedNetworkSchema,
+  type NetworkDenial,
+  type NetworkRoute,
+} from "./managed-network.js";
 export {
   ackSchema,
   type Capability,

@@ -19,6 +19,37 @@ const networkPolicySchema = z.object({
   allowLocalBinding: z.boolean(),
 });
 
+/** Where the executor has the secret of a route: a variable of its environment, a file, or what a program prints. */
+const secretSourceSchema = z.discriminatedUnion("kind", [
+  z.object({ kind: z.literal("variable"), name: z.string().check(z.minLength(1)) }),
+  /** Absolute, or below the home directory as `~/…`. */
+  z.object({ kind: z.literal("file"), path: z.string().check(z.regex(/^(~\/|\/)./)) }),
+  z.object({ kind: z.literal("command"), argv: z.array(z.string()).check(z.minLength(1)) }),
+]);
+
+/** An address of a network, `http://NAME.route/`, whose requests go to one https host with a header that the command does not know. */
+const networkRouteSchema = z.object({
+  /** Lower-case letters, digits and `-`. */
+  name: z.string(),
+  /** `https://host[:port][/path]`. */
+  url: z.string(),
+  secret: secretSourceSchema,
+  /** The header that holds the secret; default `Authorization`. */
+  header: z.optional(z.string().check(z.regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,64}$/))),
+  /** How it is written: `Bearer SECRET` (default), `Basic` of `user:SECRET`, `token SECRET`, or alone. */
+  scheme: z.optional(z.enum(["bearer", "basic", "token", "plain"])),
+  /** For `basic`; default `x-access-token`. */
+  user: z.optional(z.string()),
+  /** Only paths that begin with one of these are reached. Default: all. */
+  paths: z.optional(z.array(z.string())),
+  /** A file of the executor with certificates that are trusted for it, in place of those that are trusted by default. */
+  caFile: z.optional(z.string().check(z.regex(/^(~\/|\/)./))),
+  /** Programs that find the route by their variables. */
+  tools: z.optional(z.array(z.enum(["git", "npm", "pip"]))),
+});
+/** A way of a network to one https host, with a secret of the executor. */
+export type NetworkRoute = z.infer<typeof networkRouteSchema>;
+
 /**
  * The network of a sandboxed command: capability `managed_network`. Instead of what its sandbox says of the network, it has one that the commands of
  * its session with the same policy share, and from which only what the policy allows is reached. Where that cannot be held, the command is refused.
@@ -27,6 +58,8 @@ export const managedNetworkSchema = z.object({
   policy: networkPolicySchema,
   /** Hosts are reached through the proxy of the executor's environment, if it has one, which then resolves their names. Default false. */
   allowUpstreamProxy: z.optional(z.boolean()),
+  /** Capability `network_routes`. */
+  routes: z.optional(z.array(networkRouteSchema)),
   /**
    * Connections to hosts that no rule decides about, or that one asks about, wait for `host_answer`. Absent: they are denied. Capability `host_questions`.
    * `key` is repeated in each question: it names the command to the orchestrator. `timeoutMs`: without an answer until then, a host is denied.

@@ -196,6 +196,7 @@ export const capabilitySchema = z.enum([
   "managed_network",
   "host_questions",
   "host_reports",
+  "network_routes",
 ]);
 /** What an executor may offer beyond the base messages; unknown names are ignored. */
 export type Capability = z.infer<typeof capabilitySchema>;

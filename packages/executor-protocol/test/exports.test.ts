@@ -111,6 +111,7 @@ test("pins the values of the protocol", () => {
     managed_network: "managed_network",
     host_questions: "host_questions",
     host_reports: "host_reports",
+    network_routes: "network_routes",
   });
   expect(Object.keys(protocol.toolContractSchema.def.entries)).toEqual([
     "unified_exec.exec_command",

@@ -12,3 +12,11 @@ export {
   type NetworkRule,
   type Target,
 } from "./policy.js";
+export {
+  type CompiledRoute,
+  compileRoute,
+  isPathOfRoute,
+  nameOfRoute,
+  type RouteTarget,
+  withoutFinalSlashes,
+} from "./route.js";

@@ -13,6 +13,12 @@ export type Failure =
   /** The name of the TLS handshake is not that of the target. */
   | "sni_mismatch"
   | "unix_socket_unsupported"
+  /** The route does not lead to this path. */
+  | "path_not_allowed"
+  /** The secret of the route could not be read. */
+  | "secret_unavailable"
+  /** The certificate of the host of a route is not trusted. */
+  | "untrusted"
   | "too_many_connections"
   | "unresolvable"
   | "unreachable"

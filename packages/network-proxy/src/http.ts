@@ -1,11 +1,13 @@
 import { createServer, type IncomingMessage, request as requestOf, type Server, type ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
+import { connect as connectTls } from "node:tls";
 import type { Clock } from "@codex/clock";
-import type { Target } from "@codex/network-policy";
+import { isPathOfRoute, nameOfRoute, type Target } from "@codex/network-policy";
 import type { Failure, Protocol } from "./events.js";
 import { type HttpTarget, parseAuthority, parseHttpTarget } from "./http-target.js";
 import { MAX_HEAD_BYTES, MAX_HEAD_MS } from "./limits.js";
 import { type HostConnection, TargetError } from "./pipeline.js";
+import type { Route } from "./route.js";
 
 /** What the HTTP side needs of the proxy. */
 export interface HttpPort {
@@ -14,6 +16,12 @@ export interface HttpPort {
   /** Connects both ends until they are closed. */
   join(client: Duplex, host: HostConnection, target: Target): void;
   reportMalformed(socket: Duplex, protocol: Protocol, text: string, reason: Failure): void;
+  /** The route that this host is in the sandbox. */
+  findRoute(host: string): Route | undefined;
+  /** Opens a connection to the host of a route. The reason why a request is refused beforehand is reported. */
+  openRoute(socket: Duplex, route: Route, request: { method: string; refusal?: Failure }): Promise<HostConnection>;
+  /** Handles HTTP requests of a connection. */
+  serve(socket: Duplex): void;
   readonly clock: Pick<Clock, "after">;
 }
 
@@ -104,6 +112,10 @@ async function handleConnect(
   }
   if (head.length > 0) client.unshift(head);
   const full: Target = { ...target, via: { protocol: "connect" } };
+  if (port.findRoute(target.host.text) !== undefined && target.port === ROUTE_PORT) {
+    client.write("HTTP/1.1 200 Connection established\r\n\r\n");
+    return port.serve(client);
+  }
   try {
     const host = await port.open(client, full, true);
     client.write("HTTP/1.1 200 Connection established\r\n\r\n");
@@ -118,6 +130,8 @@ async function handleRequest(port: HttpPort, request: IncomingMessage, response:
   const parsed = parseRequest(port, request);
   if (typeof parsed === "string") return respond(response, parsed);
   const { found, target } = parsed;
+  const route = port.findRoute(found.host.text);
+  if (route !== undefined) return forwardToRoute(port, route, found, request, response);
   let opened: HostConnection;
   try {
     opened = await port.open(request.socket, target, false);
@@ -148,6 +162,8 @@ async function handleUpgrade(port: HttpPort, request: IncomingMessage, client: D
   const parsed = parseRequest(port, request);
   if (typeof parsed === "string") return void client.end(renderFailure(parsed));
   const { found, target } = parsed;
+  if (port.findRoute(found.host.text) !== undefined)
+    return void client.end(renderFailure("malformed", describe(target)));
   try {
     const host = await port.open(client, target, true);
     const { method = "GET", path, headers } = forwarded(request, found, true);
@@ -173,6 +189,78 @@ function parseRequest(port: HttpPort, request: IncomingMessage): { found: HttpTa
   }
   const via = { protocol: "http", method: request.method ?? "GET" } as const;
   return { found, target: { host: found.host, port: found.port, via } };
+}
+
+/** The port of the address of a route. */
+export const ROUTE_PORT = 80;
+
+/** A request to a route goes to its host, with the header that the sandbox does not know. */
+async function forwardToRoute(
+  port: HttpPort,
+  route: Route,
+  found: HttpTarget,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const { method = "GET" } = request;
+  const { host, authority, prefix } = route.target;
+  const target: Target = { host, port: route.target.port, via: { protocol: "http", method } };
+  const mayPass = found.port === ROUTE_PORT && isPathOfRoute(route.target, found.path) && found.path.startsWith("/");
+  // Read before it is connected: a secret that cannot be read is a refusal of its own.
+  const secret = mayPass ? await route.getHeader().catch(() => undefined) : undefined;
+  const refusal: Failure | undefined = mayPass
+    ? secret === undefined
+      ? "secret_unavailable"
+      : undefined
+    : "path_not_allowed";
+  let opened: HostConnection;
+  try {
+    opened = await port.openRoute(request.socket, route, { method, ...(refusal && { refusal }) });
+  } catch (error) {
+    return respond(response, reasonOf(error), target);
+  }
+  const { socket } = opened;
+  socket.once("close", opened.release);
+  const tls = connectTls({
+    socket,
+    ALPNProtocols: ["http/1.1"],
+    ...(host.address === undefined ? { servername: host.text } : {}),
+    ...(route.ca === undefined ? {} : { ca: route.ca }),
+  });
+  const [header, value] = secret!; // there is no refusal
+  const kept = pairs(forwarded(request, { ...found, authority }, false).headers).filter(
+    ([name]) => name.toLowerCase() !== header.toLowerCase(),
+  );
+  const headers = [...kept.flat(), header, value];
+  const sent = requestOf({ method, path: `${prefix}${found.path}`, headers, createConnection: () => tls });
+  sent.on("error", () => {
+    tls.destroy();
+    if (response.headersSent) response.destroy();
+    else respond(response, tls.authorizationError ? "untrusted" : "unreachable", target);
+  });
+  sent.on("response", (answer) => {
+    if (answer.statusCode === 401) route.forgetSecret();
+    const answered = pairs(keepEndToEnd(answer.rawHeaders)).filter(
+      ([name]) => !/^strict-transport-security$/i.test(name),
+    );
+    const own = answered.map(([name, text]) => [name, /^location$/i.test(name) ? toRouteUrl(text, route) : text]);
+    response.writeHead(answer.statusCode ?? 502, answer.statusMessage, own.flat());
+    answer.on("error", () => response.destroy());
+    answer.on("aborted", () => response.destroy());
+    answer.pipe(response);
+    response.flushHeaders();
+  });
+  response.once("close", () => tls.destroy());
+  request.on("error", () => sent.destroy());
+  request.pipe(sent);
+}
+
+/** Redirections within the route stay within it. */
+function toRouteUrl(location: string, { target: { name, authority, prefix } }: Route): string {
+  const base = `https://${authority}${prefix}`;
+  const own = `http://${nameOfRoute(name)}`;
+  if (location === base || location.startsWith(`${base}/`)) return own + location.slice(base.length);
+  return prefix !== "" && location.startsWith(`${prefix}/`) ? location.slice(prefix.length) : location;
 }
 
 /** The request as the host gets it: without the headers that are between a client and its proxy. */
@@ -209,6 +297,9 @@ const ANSWERS: Readonly<Record<Failure, readonly [number, string, string]>> = {
   method_not_allowed: [403, "blocked-by-method-policy", "only GET, HEAD and OPTIONS are allowed"],
   mitm_required: [403, "blocked-by-mitm-required", "only GET, HEAD and OPTIONS of plain HTTP are allowed"],
   sni_mismatch: [403, "blocked-by-policy", "the TLS handshake names another host"],
+  path_not_allowed: [403, "blocked-by-policy", "the route does not lead to this path"],
+  secret_unavailable: [502, "secret-unavailable", "the secret of the route could not be read"],
+  untrusted: [502, "untrusted", "the certificate of the host is not trusted"],
   unix_socket_unsupported: [501, "blocked-by-policy", "unix sockets are not reached through the proxy"],
   too_many_connections: [503, "too-many-connections", "too many connections are open"],
   unresolvable: [502, "unresolvable", "the name has no address"],

@@ -5,14 +5,22 @@ import { networkInterfaces } from "node:os";
 import type { Duplex } from "node:stream";
 import { type Clock, systemClock } from "@codex/clock";
 import type { HttpProxy } from "@codex/http-proxy";
-import { type Address, type CompiledNetworkPolicy, parseAddress, parseHost, type Target } from "@codex/network-policy";
-import { EventCounter, type NetworkEvent } from "./events.js";
-import { createHttpSide } from "./http.js";
+import {
+  type Address,
+  type CompiledNetworkPolicy,
+  nameOfRoute,
+  parseAddress,
+  parseHost,
+  type Target,
+} from "@codex/network-policy";
+import { EventCounter, type Failure, type NetworkEvent } from "./events.js";
+import { createHttpSide, ROUTE_PORT } from "./http.js";
 import { MAX_HEAD_MS } from "./limits.js";
 import { type HostConnection, Pipeline, TargetError } from "./pipeline.js";
 import { type Ask, Questions } from "./questions.js";
 import { readChunk } from "./read-chunk.js";
 import { type Lookup, lookupOnHost, Resolver } from "./resolver.js";
+import type { Route } from "./route.js";
 import { SessionNames } from "./session-names.js";
 import { readGreeting, readSocksRequest, readUntil, renderReply, type SocksRequest } from "./socks5.js";
 import { checkServerName, splice } from "./splice.js";
@@ -28,6 +36,8 @@ export interface NetworkProxyOptions {
   onEvent?: (event: NetworkEvent) => void;
   /** The proxy of the executor's environment for a target: only names are decided about then, as it resolves them. */
   findUpstream?: (target: Target) => HttpProxy | undefined;
+  /** Hosts of the session that are the way to others. */
+  routes?: readonly Route[];
   lookup?: Lookup;
   clock?: Clock;
 }
@@ -46,11 +56,15 @@ export class NetworkProxy {
   readonly #http: HttpServer;
   readonly #clock: Clock;
   readonly #connections = new Map<Duplex, string>();
+  readonly #routes: ReadonlyMap<string, Route>;
+  readonly #limited: boolean;
   readonly #giveUp = new AbortController();
 
   constructor(options: NetworkProxyOptions) {
     const { policy, ask, onEvent = () => undefined, lookup = lookupOnHost, clock = systemClock } = options;
     this.#clock = clock;
+    this.#limited = policy.mode === "limited";
+    this.#routes = new Map((options.routes ?? []).map((route) => [nameOfRoute(route.target.name), route]));
     this.#events = new EventCounter(onEvent, clock);
     this.#pipeline = new Pipeline({
       policy,
@@ -65,6 +79,9 @@ export class NetworkProxy {
       clock,
       open: (socket, target, isForwarded) => this.#open(socket, target, isForwarded),
       join: (client, host, target) => void this.#join(client, host, target),
+      findRoute: (host) => this.#routes.get(host),
+      openRoute: (socket, route, request) => this.#openRoute(socket, route, request),
+      serve: (socket) => void this.#http.emit("connection", socket),
       reportMalformed: (socket, protocol, text, reason) =>
         this.#pipeline.reportMalformed(this.#clientOf(socket), protocol, text, reason),
     });
@@ -161,6 +178,10 @@ export class NetworkProxy {
     }
     // The request was refused unless its host is one.
     const target: Target = { host: parseHost(request.host)!, port: request.port, via: { protocol: "socks5" } };
+    if (this.#isRoute(target)) {
+      socket.write(renderReply());
+      return void this.#http.emit("connection", socket);
+    }
     try {
       const host = await this.#open(socket, target, true);
       socket.write(renderReply());
@@ -177,6 +198,7 @@ export class NetworkProxy {
       return void socket.resetAndDestroy();
     }
     const target: Target = { host, port, via: { protocol: "direct" } };
+    if (this.#isRoute(target)) return void this.#http.emit("connection", socket);
     try {
       await this.#join(socket, await this.#open(socket, target, true), target);
     } catch {
@@ -184,16 +206,45 @@ export class NetworkProxy {
     }
   }
 
+  #isRoute({ host, port }: Target): boolean {
+    return port === ROUTE_PORT && this.#routes.has(host.text);
+  }
+
+  async #openRoute(
+    socket: Duplex,
+    { target: { host, port, policy } }: Route,
+    { method, refusal }: { method: string; refusal?: Failure },
+  ): Promise<HostConnection> {
+    // TRACE has its request sent back, with what the sandbox must not know.
+    const isForbidden = method === "TRACE" || (this.#limited && !["GET", "HEAD", "OPTIONS"].includes(method));
+    const reason = isForbidden ? "method_not_allowed" : refusal;
+    // To the proxy of this host it is a tunnel.
+    const target: Target = { host, port, via: { protocol: "connect" } };
+    if (reason === undefined) return this.#open(socket, target, false, policy);
+    const source = reason === "secret_unavailable" ? "network" : "policy";
+    this.#pipeline.reportRefused(
+      { client: this.#clientOf(socket), target, signal: this.#giveUp.signal },
+      reason,
+      source,
+    );
+    throw new TargetError(reason);
+  }
+
   /** Opens a connection for a command, until it closes its own. */
-  async #open(socket: Duplex, target: Target, isForwarded: boolean): Promise<HostConnection> {
+  async #open(
+    socket: Duplex,
+    target: Target,
+    isForwarded: boolean,
+    policy?: CompiledNetworkPolicy,
+  ): Promise<HostConnection> {
     const gone = new AbortController();
     const opened = new AbortController();
     const giveUp = () => gone.abort(new Error("the command has closed the connection"));
     socket.once("close", giveUp);
     if (socket.destroyed) giveUp();
-    if (isAnswered(target)) void endsAtOnce(socket, opened.signal).then((ends) => ends && giveUp());
+    if (isForwarded && isAnswered(target)) void endsAtOnce(socket, opened.signal).then((ends) => ends && giveUp());
     try {
-      const wanted = { client: this.#clientOf(socket), target, signal: gone.signal };
+      const wanted = { client: this.#clientOf(socket), target, policy, signal: gone.signal };
       const result = await this.#pipeline.open(wanted, isForwarded);
       this.#reportEnd(result.socket, this.#clientOf(socket), target);
       if (!gone.signal.aborted) return result;

@@ -99,6 +99,11 @@ export class Pipeline {
     this.#report(wanted, { decision: "deny", source: "sni", reason: "sni_mismatch" });
   }
 
+  /** Reports a request of a route that is not forwarded. */
+  reportRefused(wanted: Wanted, reason: Failure, source: DecisionEvent["source"]): void {
+    this.#report(wanted, { decision: "deny", source, reason });
+  }
+
   /** Reports a request that names no target. */
   reportMalformed(client: string, protocol: Protocol, text: string, reason: Failure): void {
     const port = 0;
@@ -107,7 +112,8 @@ export class Pipeline {
   }
 
   async #decide(wanted: Wanted): Promise<{ source: DecisionEvent["source"]; rule?: NetworkRule }> {
-    const { policy, questions } = this.#options;
+    const { questions } = this.#options;
+    const policy = wanted.policy ?? this.#options.policy;
     const judged = evaluateTarget(policy, wanted.target);
     const rule = judged.rule;
     if (judged.decision === "allow") return { source: "policy", ...(rule && { rule }) };
@@ -124,7 +130,8 @@ export class Pipeline {
 
   /** The addresses of a target, all of which are allowed. */
   async #resolve(wanted: Wanted): Promise<readonly Address[]> {
-    const { resolver, policy, getOwnAddresses } = this.#options;
+    const { resolver, getOwnAddresses } = this.#options;
+    const policy = wanted.policy ?? this.#options.policy;
     const { host } = wanted.target;
     const fixed = host.address ?? host.spelled;
     const addresses = fixed === undefined ? await this.#lookUp(resolver, host.text) : [fixed];

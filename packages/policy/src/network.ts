@@ -42,7 +42,14 @@ export function limitNetwork(
 
 /** The network of a command. As in Codex, the protocol of a `network_rule` decides nothing. */
 const createManagedNetwork = (
-  { rules = [], mode = "full", allowLocalBinding = false, allowUpstreamProxy = false, isComplete }: NetworkOptions,
+  {
+    rules = [],
+    mode = "full",
+    allowLocalBinding = false,
+    allowUpstreamProxy = false,
+    routes = [],
+    isComplete,
+  }: NetworkOptions,
   declared: readonly DeclaredRule[],
 ): ManagedNetwork => {
   const counted = isComplete === true ? declared.filter(({ decision }) => decision !== "allow") : declared;
@@ -51,5 +58,6 @@ const createManagedNetwork = (
     decision: DECISIONS[decision],
     source: `${origin.file}:${origin.line}`,
   }));
-  return { allowUpstreamProxy, policy: { rules: [...rules, ...written], mode, allowLocalBinding } };
+  const policy = { rules: [...rules, ...written], mode, allowLocalBinding };
+  return { allowUpstreamProxy, policy, ...(routes.length === 0 ? {} : { routes }) };
 };

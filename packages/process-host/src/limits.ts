@@ -64,3 +64,9 @@ export const MAX_SHEBANG_BYTES = 256;
 export const NETWORK_IDLE_MS = 60_000;
 /** Addresses and ports of one network at which hosts are reached by their names. */
 export const MAX_NETWORK_PLACES = 256;
+
+/** Bytes of a secret of a route. */
+export const MAX_SECRET_BYTES = 16 * 1024;
+/** Milliseconds for which the secret of a route is used again, and within which a program should print it. */
+export const SECRET_FOR_MS = 60_000;
+export const SECRET_COMMAND_MS = 10_000;

@@ -29,6 +29,7 @@ import { createSandboxTarget, GroupTarget, type SignalTarget } from "./ending/si
 import { terminateFamily } from "./ending/terminate.js";
 import type { Guard } from "./guard/guard.js";
 import { guardGroup, guardPlaceholders } from "./guard/guard-process.js";
+import { hideSecrets, withRoutes } from "./network/routes.js";
 import type { JoinedNetwork, SessionNetworks } from "./network/session-networks.js";
 import { getInputDirectory, getInputWait } from "./proc/input-wait.js";
 import type { FirstProcess, PidSequence } from "./proc/pid-sequence.js";
@@ -65,11 +66,11 @@ export interface LocalContext {
 /** Starts a process in a session of its own. @throws StartError */
 export async function startLocalProcess(spec: ProcessSpec, file: string, context: LocalContext): Promise<LocalProcess> {
   const joined = spec.network === undefined ? undefined : await joinNetwork(spec, spec.network, context);
-  const env = joined === undefined ? spec.env : { ...spec.env, ...joined.variables };
   let wrapped: WrappedCommand | undefined;
   try {
-    wrapped = guardPlaceholders(await wrapSpec({ ...spec, env }, file, joined, context.sandbox), context.guard);
-    return await startWrapped({ ...spec, env }, file, { wrapped, joined }, context);
+    const own = joined === undefined ? spec : withNetwork(spec, joined);
+    wrapped = guardPlaceholders(await wrapSpec(own, file, joined, context.sandbox), context.guard);
+    return await startWrapped(own, file, { wrapped, joined }, context);
   } catch (error) {
     joined?.leave();
     if (wrapped !== undefined) context.onRelease(wrapped.release());
@@ -83,6 +84,13 @@ export async function startLocalProcess(spec: ProcessSpec, file: string, context
 async function joinNetwork(spec: ProcessSpec, network: NetworkSpec, context: LocalContext): Promise<JoinedNetwork> {
   if (spec.sandbox === undefined) throw new StartError("sandbox_invalid", "a managed network needs a sandbox");
   return (await context.openNetworks()).join(network);
+}
+
+/** What finds the network, and nothing of its secrets. @throws StartError where a secret cannot be kept from the process */
+function withNetwork(spec: ProcessSpec, joined: JoinedNetwork): ProcessSpec {
+  const { routes = [] } = spec.network ?? {};
+  const env = withRoutes(routes, { ...spec.env, ...joined.variables });
+  return { ...spec, env, ...(spec.sandbox === undefined ? {} : { sandbox: hideSecrets(routes, spec.sandbox) }) };
 }
 
 /** @throws StartError for a sandbox that cannot be set up */

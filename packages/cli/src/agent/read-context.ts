@@ -93,7 +93,11 @@ function listAllowedHosts({ sandbox, network }: Settings): readonly string[] | u
   const isOpen = sandbox.mode === "workspace-write" && sandbox.networkAccess === true;
   const isSandboxed = sandbox.mode !== "danger-full-access";
   if (network === undefined || !(isOpen || (isSandboxed && network.opensSandbox === true))) return undefined;
-  return (network.rules ?? []).filter(({ decision }) => decision === "allow").map(({ pattern }) => pattern);
+  const allowed = (network.rules ?? []).filter(({ decision }) => decision === "allow").map(({ pattern }) => pattern);
+  const routes = (network.routes ?? []).map(
+    ({ name, url }) => `http://${name}.route/ (credentials for ${url} are added)`,
+  );
+  return [...routes, ...allowed];
 }
 
 /** Files for which every call rejects with `reason`. @param isEmpty as if there were no files */

@@ -53,6 +53,7 @@ export class RemoteNetwork implements NetworkListener {
   /** @throws StartError for a policy that is none */
   constructor(spec: NetworkSpec, allowed: AllowedHosts) {
     this.#spec = spec;
+    if ((spec.routes ?? []).length > 0) throw refuse("has no routes with secrets");
     this.#policy = compile(spec.policy);
     this.#allowed = allowed;
     this.#verdicts = new HostVerdicts(spec.questions);

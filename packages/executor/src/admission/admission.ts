@@ -45,6 +45,8 @@ export function createAdmission({ backend, ceiling, approvals }: AdmissionOption
       if (unapproved !== undefined) return unapproved;
       const refusal = findNoSandbox(request) ?? (await findUnsupported(request, getSupport));
       if (refusal !== undefined) return `${refusal}; the command was not run`;
+      if (ceiling !== undefined && (request.network?.routes ?? []).length > 0)
+        return `this executor does not allow it: ${ROUTES_EXCEED}; the command was not run`;
       const excess = await ceiling?.findExcess(withReach(request));
       if (excess !== undefined) return `this executor does not allow it: ${excess}; the command was not run`;
       const unusable = approvals.bind(request);
@@ -62,6 +64,9 @@ export function createAdmission({ backend, ceiling, approvals }: AdmissionOption
     },
   };
 }
+
+/** Otherwise whoever asks for a route could have any file of this host sent somewhere. */
+const ROUTES_EXCEED = "routes with secrets are not taken where a ceiling is set";
 
 /** Hosts that a managed network reaches are reached by the command. */
 function withReach(request: ExecCommandRequest): ExecCommandRequest {

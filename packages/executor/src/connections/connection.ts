@@ -309,6 +309,7 @@ export class Connection {
         ...(this.#backend.takesGate ? ["exec_gate"] : []),
         ...(this.#backend.takesGate && answersPrograms ? ["program_questions"] : []),
         ...(managesNetwork ? ["managed_network", "host_reports"] : []),
+        ...(managesNetwork && host.sandbox?.ceiling === undefined ? ["network_routes"] : []),
         ...(managesNetwork && answersHosts ? ["host_questions"] : []),
       ],
       host,

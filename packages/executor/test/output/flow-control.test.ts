@@ -13,7 +13,8 @@ describe("flow control where nothing can be resumed", () => {
 
   it("is offered where it was asked for", async () => {
     const asked = await createClient().initialize({ flowControl: true });
-    const network = asked.host.sandbox?.kind === "bubblewrap" ? ["managed_network", "host_reports"] : [];
+    const network =
+      asked.host.sandbox?.kind === "bubblewrap" ? ["managed_network", "host_reports", "network_routes"] : [];
     expect(asked.capabilities).toEqual([...ALWAYS, "flow_control", ...GATE, ...network]);
     expect(asked).toMatchObject({ ackBytes: 131_072 });
     const notAsked = await createClient().initialize({ acknowledges: true });

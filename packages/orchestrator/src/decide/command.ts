@@ -117,10 +117,13 @@ function chooseNetwork(
 ): LimitedNetwork | Record<string, never> {
   if (sandbox === undefined) return {};
   const limited = rules.limitNetwork(sandbox, network);
-  if ("refused" in limited || limited.network === undefined || executor.can("managed_network")) return limited;
-  return {
-    refused: `executor \`${executor.name}\` cannot limit which hosts a command reaches; the network has to be closed to it`,
-  };
+  if ("refused" in limited || limited.network === undefined) return limited;
+  const lack = executor.can("managed_network")
+    ? limited.network.routes === undefined || executor.can("network_routes")
+      ? undefined
+      : "has no routes with secrets"
+    : "cannot limit which hosts a command reaches; the network has to be closed to it";
+  return lack === undefined ? limited : { refused: `executor \`${executor.name}\` ${lack}` };
 }
 
 /**

@@ -3,13 +3,14 @@ import type { HostEnd, NetworkSpec, NetworkState, OnceVerdict } from "@codex/exe
 import { HostVerdicts, isAllowing, MAX_NETWORK_DENIALS, NetworkDenials, StartError } from "@codex/exec-backend";
 import type { HostQuestion, HostVerdict } from "@codex/executor-protocol";
 import { findProxy } from "@codex/http-proxy";
-import { compileNetworkPolicy, PatternError, type Target } from "@codex/network-policy";
+import { compileNetworkPolicy, type NetworkRule, PatternError, type Target } from "@codex/network-policy";
 import { type Answer, type DecisionEvent, type NetworkEvent, NetworkProxy, type Question } from "@codex/network-proxy";
 import type { CommandSandbox, NetworkPlace, SessionNetwork } from "@codex/sandbox";
 import { defined } from "@codex/values";
 import { NETWORK_IDLE_MS } from "../limits.js";
 import { listPlaces } from "./places.js";
 import { renderProxyVariables } from "./proxy-variables.js";
+import { createRoutes } from "./routes.js";
 
 /** The network of one process. */
 export interface JoinedNetwork {
@@ -36,8 +37,8 @@ export class SessionNetworks {
 
   /** @throws StartError where this host has no such network, or the policy is none */
   async join(spec: NetworkSpec): Promise<JoinedNetwork> {
-    const { scope, policy, allowUpstreamProxy = false, questions } = spec;
-    const key = JSON.stringify([scope, policy, allowUpstreamProxy, questions !== undefined]);
+    const { scope, policy, routes = [], allowUpstreamProxy = false, questions } = spec;
+    const key = JSON.stringify([scope, policy, routes, allowUpstreamProxy, questions !== undefined]);
     for (;;) {
       const shared = await (this.#open.get(key) ?? this.#make(key, spec));
       const joined = shared.join(spec);
@@ -62,15 +63,17 @@ export class SessionNetworks {
 }
 
 async function openShared(
-  { policy, allowUpstreamProxy = false, questions }: NetworkSpec,
+  { policy, routes = [], allowUpstreamProxy = false, questions }: NetworkSpec,
   sandbox: Pick<CommandSandbox, "openNetwork">,
   env: Readonly<Record<string, string | undefined>>,
   onClosed: () => void,
 ): Promise<SharedNetwork> {
   const members = new Members();
-  const compiled = compile(policy);
+  const compiled = refuseInvalid(() => compileNetworkPolicy(policy));
+  const createPolicy = (rule: NetworkRule) => compileNetworkPolicy({ ...policy, rules: [...policy.rules, rule] });
   const proxy = new NetworkProxy({
     policy: compiled,
+    routes: refuseInvalid(() => createRoutes(routes, createPolicy, env)),
     onEvent: (event) => members.report(event),
     // Names are resolved before anybody is asked, and only then.
     ...(questions === undefined
@@ -91,9 +94,10 @@ async function openShared(
   }
 }
 
-const compile = (policy: NetworkSpec["policy"]) => {
+/** @throws StartError for a pattern or a route that is none */
+const refuseInvalid = <T>(create: () => T): T => {
   try {
-    return compileNetworkPolicy(policy);
+    return create();
   } catch (error) {
     if (!(error instanceof PatternError)) throw error;
     throw new StartError("sandbox_invalid", `the network policy is none: ${error.message}`, { cause: error });
