@@ -50,7 +50,9 @@ export function createHttpSide(port: HttpPort): Server {
     heads.noteRequest(socket);
     void handleUpgrade(port, request, socket, head);
   });
-  server.on("clientError", (_, socket) => {
+  server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
+    // A client that only ends its connection has asked for nothing.
+    if (error.code?.startsWith("HPE_") !== true || error.code === "HPE_INVALID_EOF_STATE") return void socket.destroy();
     port.reportMalformed(socket, "http", "", "malformed");
     if (socket.writable) socket.end(renderFailure("malformed"));
     else socket.destroy();

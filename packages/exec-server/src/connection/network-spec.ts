@@ -36,8 +36,7 @@ export function toNetworkSpec(
     allowUpstreamProxy,
     ...(timeoutMs === undefined ? {} : { questions: { timeoutMs, ask } }),
     onDecision(decision) {
-      // That an allowed host was not reached is no decision.
-      if (decision.source !== "network") session.tellNetworkDecision(describe(processId, decision));
+      for (const told of toWireDecisions(decision)) session.tellNetworkDecision(describe(processId, told));
     },
   };
 }
@@ -56,20 +55,37 @@ const toWireProtocol = (protocol: HostQuestion["protocol"], port: number): WireN
   return protocol === "connect" || (protocol === "direct" && port === 443) ? "https_connect" : "socks5_tcp";
 };
 
+/** What Codex 0.169.0 tells of a decision. */
+function toWireDecisions(decision: HostDecision): HostDecision[] {
+  const { source, reason, protocol } = decision;
+  const { reason: _, ...rest } = decision;
+  const allowed: HostDecision = { ...rest, decision: "allow", source: "policy" };
+  // What is no host is not decided about; that an allowed one was not reached is no decision.
+  if (reason === "malformed") return [];
+  if (source === "network") return [allowed];
+  // Of what its mode forbids, first that its host is allowed, except of a tunnel and of one over SOCKS whose port is not 443.
+  const isAllowedFirst =
+    protocol === "http" ? isForbiddenByMode(reason) : protocol !== "connect" && reason === "mitm_required";
+  return isAllowedFirst ? [allowed, decision] : [decision];
+}
+
+const isForbiddenByMode = (reason: string | undefined): boolean =>
+  reason === "method_not_allowed" || reason === "mitm_required";
+
 function describe(
   processId: string,
   { host, port, protocol, decision, source, reason }: HostDecision,
 ): NetworkPolicyDecision {
-  const isMode = reason === "method_not_allowed" || reason === "mitm_required";
+  const isMode = isForbiddenByMode(reason);
   const isAsked = source === "asked" || source === "remembered";
-  const isPolicy = source === "policy" && !isMode;
+  const isPolicy = source === "policy" && !isMode && reason !== "unix_socket_unsupported";
   return {
     processId,
     timestamp: new Date().toISOString(),
     scope: isAsked || isPolicy ? "domain" : "non_domain",
     decision,
     source: isAsked ? "decider" : isPolicy ? "baseline_policy" : isMode ? "mode_guard" : "proxy_state",
-    reason: reason ?? "allowed",
+    reason: reason ?? "allow",
     protocol: toWireProtocol(protocol, port),
     host,
     port,

@@ -89,6 +89,29 @@ describe.runIf(support.kind === "bubblewrap" && ["nsenter", "curl"].every(has))(
     ]);
   });
 
+  it("tells of decisions what Codex tells: none about what is no host, and both where the mode forbids", async () => {
+    const client = await server.ready();
+    const gone = "host.internal:1";
+    const script = [
+      get(host),
+      get(host).replace("curl", "curl -d x"),
+      get(gone),
+      get("a%b.example"),
+      get("x.example").replace("curl", "curl -H 'x-unix-socket: /s'"),
+    ].join("; ");
+    const output = await run(client, "p", script, { mode: "limited", domains: { [host]: "allow", [gone]: "allow" } });
+    expect(output).toMatch(/^200 403 502 (000|400) 501 $/);
+    const told = decisions(client, "p").map((event) => {
+      const { scope, decision, source, reason } = paramsOf(event) as Record<string, string>;
+      return [scope, decision, source, reason].join("/");
+    });
+    const allowed = "domain/allow/baseline_policy/allow";
+    const [forbidden, unsupported] = ["mode_guard/method_not_allowed", "proxy_state/unix_socket_unsupported"].map(
+      (each) => `non_domain/deny/${each}`,
+    );
+    expect(told).toEqual([allowed, allowed, forbidden, allowed, unsupported]);
+  });
+
   it("asks the client about what no rule decides, once for each connection, where that has a time limit", async () => {
     const client = await server.ready();
     const allow = { result: { decision: { type: "allow" } } };

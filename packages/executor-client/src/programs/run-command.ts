@@ -20,6 +20,9 @@ export function runCommand(executor: ExecutorConnection, request: RunCommandRequ
   if (request.network !== undefined && !executor.can("managed_network")) {
     throw refuse("it cannot limit which hosts a program reaches");
   }
+  if (request.network?.routes !== undefined && !executor.can("network_routes")) {
+    throw refuse("it has no routes with secrets");
+  }
   return new CommandFollower(executor, tools, hooks).start(toWire(request, executor.host.cwd));
 }
 
