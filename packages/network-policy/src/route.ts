@@ -59,13 +59,12 @@ export function compileRoute(
 }
 
 /** Whether a path, with its query, is one of the route. One that another program may read in another way is none where paths are limited. */
-export function isPathOfRoute({ paths }: Pick<CompiledRoute, "paths">, path: string): boolean {
-  if (paths === undefined) return true;
+export function isPathOfRoute({ paths, prefix }: Pick<CompiledRoute, "paths" | "prefix">, path: string): boolean {
+  if (paths === undefined && prefix === "") return true;
   const plain = path.replace(/\?.*/s, "");
-  return (
-    findTrick(plain) === undefined &&
-    paths.some((each) => plain === each || plain.startsWith(each.endsWith("/") ? each : `${each}/`))
-  );
+  if (findTrick(plain) !== undefined) return false;
+  const isBelow = (each: string) => plain === each || plain.startsWith(each.endsWith("/") ? each : `${each}/`);
+  return paths === undefined || paths.some(isBelow);
 }
 
 /** Trims in linear time, which a pattern does not. */

@@ -43,7 +43,7 @@ describe("a route", () => {
   });
 
   it("with paths leads to those and what is below them, and to none that can be read in another way", () => {
-    const route = { paths: ["/org/", "/api/v3/user"] };
+    const route = { paths: ["/org/", "/api/v3/user"], prefix: "" };
     for (const path of [
       "/org/",
       "/org/repo.git/info/refs?service=git-upload-pack",
@@ -67,6 +67,10 @@ describe("a route", () => {
     ]) {
       expect(isPathOfRoute(route, path), path).toBe(false);
     }
-    expect(isPathOfRoute({ paths: undefined }, "/anything/../x")).toBe(true);
+    const all = { paths: undefined, prefix: "" };
+    expect(isPathOfRoute(all, "/anything/../x")).toBe(true);
+    // The path of its URL is not left either.
+    expect(isPathOfRoute({ ...all, prefix: "/v1" }, "/../v2/x")).toBe(false);
+    expect(isPathOfRoute({ ...all, prefix: "/v1" }, "/x?a=/../")).toBe(true);
   });
 });

@@ -89,7 +89,7 @@ async function joinNetwork(spec: ProcessSpec, network: NetworkSpec, context: Loc
 /** What finds the network, and nothing of its secrets. @throws StartError where a secret cannot be kept from the process */
 function withNetwork(spec: ProcessSpec, joined: JoinedNetwork): ProcessSpec {
   const { routes = [] } = spec.network ?? {};
-  const env = withRoutes(routes, { ...spec.env, ...joined.variables });
+  const env = withRoutes(routes, { ...spec.env, ...joined.variables }, process.env);
   return { ...spec, env, ...(spec.sandbox === undefined ? {} : { sandbox: hideSecrets(routes, spec.sandbox) }) };
 }
 

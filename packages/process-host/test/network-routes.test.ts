@@ -1,7 +1,16 @@
 // Routes with secrets: a command reaches a host that wants a token, and the token is nowhere where the command is.
 
 import { execFileSync, spawn } from "node:child_process";
-import { chmodSync, existsSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { createServer, type Server } from "node:https";
 import type { AddressInfo } from "node:net";
@@ -209,10 +218,19 @@ curl -sS -H 'Authorization: Bearer mine' http://forge.route/c; curl -sS -d x htt
       name: "made",
       secret: { kind: "command", argv: ["/bin/sh", "-c", `cat ${join(directory, "token")}`] },
     });
-    const env = { PATH: "/usr/bin:/bin", CODEX_TEST_SECRET: TOKEN };
+    const env = { PATH: "/usr/bin:/bin", CODEX_TEST_SECRET: TOKEN, OTHER_SECRET: `--token=${TOKEN}` };
     const script = "curl -sS http://forge.route/v; curl -sS http://made.route/c; env | grep -c SECRET";
     const output = await outputOf(await start(script, [variable, command], { env }));
     expect(output).toBe(`GET /v at host.internal:${port}\nGET /c at host.internal:${port}\n0\n`);
+  });
+
+  it("has its secret from a link, and neither that nor the file that it leads to can be read", async () => {
+    const link = join(directory, "link");
+    symlinkSync(join(directory, "token"), link);
+    onTestFinished(() => rmSync(link));
+    const script = `curl -sS http://forge.route/l; cat ${link} "$TOKEN_FILE" 2>&1 | grep -c denied; cat ${link} "$TOKEN_FILE" 2>/dev/null | wc -c`;
+    const output = await outputOf(await start(script, [route({ secret: { kind: "file", path: link } })]));
+    expect(output).toBe(`GET /l at host.internal:${port}\n2\n0\n`);
   });
 
   it.each<[string, Partial<NetworkRoute>, Partial<NetworkSpec["policy"]>, string, string]>([

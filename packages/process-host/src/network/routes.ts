@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { readFileSync, realpathSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { join } from "node:path";
@@ -107,13 +107,20 @@ function readCertificates(path: string, name: string): string {
   }
 }
 
-/** The environment of a command without the secrets of its routes, and with what leads programs to them. */
+/**
+ * The environment of a command without the secrets of its routes, by whatever name, and with what leads programs to them.
+ * @param own the environment that has the secrets
+ */
 export function withRoutes(
   routes: readonly NetworkRoute[],
   env: Readonly<Record<string, string>>,
+  own: Env,
 ): Record<string, string> {
-  const secrets = new Set(routes.flatMap(({ secret }) => (secret.kind === "variable" ? [secret.name] : [])));
-  const kept = Object.fromEntries(Object.entries(env).filter(([name]) => !secrets.has(name)));
+  const names = routes.flatMap(({ secret }) => (secret.kind === "variable" ? [secret.name] : []));
+  const values = names.map((name) => own[name] ?? "").filter((value) => value.length >= MIN_HIDDEN_LENGTH);
+  const isSecret = ([name, value]: [string, string]) =>
+    names.includes(name) || values.some((secret) => value.includes(secret));
+  const kept = Object.fromEntries(Object.entries(env).filter((entry) => !isSecret(entry)));
   for (const { name, url, tools = [] } of routes) {
     const base = `http://${nameOfRoute(name)}`;
     if (tools.includes("git")) addGitSettings(kept, base, url);
@@ -123,6 +130,9 @@ export function withRoutes(
   }
   return kept;
 }
+
+/** A shorter secret may be part of anything. */
+const MIN_HIDDEN_LENGTH = 8;
 
 /** URLs of the host, over https and ssh, are those of the route to git. */
 function addGitSettings(env: Record<string, string>, base: string, url: string): void {
@@ -154,10 +164,20 @@ export function hideSecrets(routes: readonly NetworkRoute[], sandbox: Sandbox): 
     const problem = `network route "${files[0]!.name}": the command could read its secret, as its sandbox limits no files`;
     throw new StartError("sandbox_invalid", problem);
   }
-  const denied = files.map(({ path }) => ({ path: { type: "path" as const, path }, access: "deny" as const }));
+  const denied = files.flatMap(({ path }) => [...new Set([path, realPath(path)])].map(toDenied));
   const { file_system } = permissions;
   return {
     ...sandbox,
     permissions: { ...permissions, file_system: { ...file_system, entries: [...file_system.entries, ...denied] } },
   };
+}
+
+const toDenied = (path: string) => ({ path: { type: "path" as const, path }, access: "deny" as const });
+
+function realPath(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return path; // there is none: the route tells it when it is used
+  }
 }
