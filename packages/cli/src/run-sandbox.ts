@@ -15,12 +15,12 @@ export interface RunPlace {
 }
 
 /**
- * The sandbox of a mode for such a program, with the other settings as configured; empty for none. Without a mode there is
+ * The sandbox of a mode or a permission profile for such a program, with the other settings as configured; empty for none. Without a mode there is
  * none; if the executor requires one, this fails before anything is started.
  * @throws CommandError, ConfigError
  */
 export async function chooseRunSandbox(
-  mode: SandboxMode | undefined,
+  mode: SandboxMode | { permissionProfile: string } | undefined,
   { host, cwd, isOwn }: RunPlace,
 ): Promise<Pick<RunCommandRequest, "sandbox" | "network">> {
   if (mode === undefined || mode === "danger-full-access") {
@@ -43,7 +43,7 @@ export async function chooseRunSandbox(
     import("./open-config.js"),
     import("./sandbox-selector.js"),
   ]);
-  const config = await openConfig({ sandbox: mode }, isOwn ? directory : undefined);
+  const config = await openConfig(typeof mode === "string" ? { sandbox: mode } : mode, isOwn ? directory : undefined);
   const chosen = openSandbox(config.settings.sandbox, isOwn).select({
     environment: "run",
     host,

@@ -43,6 +43,8 @@ export interface ConfigFlags {
   /** The name in Codex for `approvalPolicy`. */
   askForApproval?: string;
   sandbox?: string;
+  /** A profile of `[permissions]`, or one that is built in. */
+  permissionProfile?: string;
   /** The user's `config.toml` is not read. */
   ignoreUserConfig?: boolean;
 }
@@ -51,7 +53,13 @@ export interface ConfigFlags {
 const namesPermissions = ({ setting }: FlagSetting): boolean => /^\s*"?default_permissions\b/.test(setting);
 
 /** Flags with their own name override `-c`, as in Codex. */
-export function listFlags({ config = [], approvalPolicy, askForApproval, sandbox }: ConfigFlags): FlagSetting[] {
+export function listFlags({
+  config = [],
+  approvalPolicy,
+  askForApproval,
+  sandbox,
+  permissionProfile,
+}: ConfigFlags): FlagSetting[] {
   const own = (flag: string, key: string, value: string | undefined): FlagSetting[] =>
     value === undefined ? [] : [{ flag: `${flag} ${value}`, setting: `${key}=${JSON.stringify(value)}` }];
   return [
@@ -62,5 +70,6 @@ export function listFlags({ config = [], approvalPolicy, askForApproval, sandbox
     ...own("--ask-for-approval", "approval_policy", askForApproval),
     ...own("--approval-policy", "approval_policy", approvalPolicy),
     ...own("--sandbox", "sandbox_mode", sandbox),
+    ...own("--permission-profile", "default_permissions", permissionProfile),
   ];
 }

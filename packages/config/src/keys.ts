@@ -2,6 +2,7 @@ import { DEFAULT_DENY_READ } from "@codex/policy";
 import { defined } from "@codex/values";
 import * as z from "zod/mini";
 import { type ConfiguredRoutes, configuredRouteSchema } from "./network-routes.js";
+import { type ConfiguredProfiles, configuredProfileSchema } from "./permission-profiles.js";
 import {
   type ConfiguredApproval,
   denyHosts,
@@ -150,6 +151,21 @@ const networkMode: Key<"full" | "limited"> = {
   fallback: "full",
   tighten: (base, requested) => (requested === "limited" ? requested : base),
 };
+const permissions: Key<ConfiguredProfiles> = {
+  name: "permissions",
+  schema: z.record(z.string().check(z.regex(/^[^:]/)), configuredProfileSchema),
+  expected:
+    'a table of profiles whose names do not begin with ":", each with extends, description, filesystem (paths, each "read", "write" or "deny") and network (enabled, mode, domains, …)',
+  fallback: {},
+  merges: true,
+};
+/** The name of a profile of `permissions`; those that are built in are sandbox modes. */
+const defaultPermissions: Key<string> = {
+  name: "default_permissions",
+  schema: z.string(),
+  expected: "the name of a permission profile",
+  fallback: "",
+};
 const networkRoutes: Key<ConfiguredRoutes> = {
   name: "network_routes",
   schema: z.record(z.string(), configuredRouteSchema),
@@ -200,6 +216,8 @@ export const KEYS = {
   networkLocalBinding: flag(`${NETWORK}.allow_local_binding`, false, onlyFalse),
   networkUpstreamProxy: flag(`${NETWORK}.allow_upstream_proxy`, true, onlyFalse),
   networkRoutes,
+  permissions,
+  defaultPermissions,
   auditEnabled: flag("audit.enabled", false),
   auditPath,
   auditRequired: flag("audit.required", false),

@@ -75,13 +75,17 @@ const BUILT_IN_PERMISSIONS: ReadonlyMap<unknown, string> = new Map([
   [":danger-full-access", "danger-full-access"],
 ]);
 
-/** `default_permissions` also names a sandbox mode in Codex, and wins over `sandbox_mode` beside it. Custom profiles are an error, because ignoring one could permit more. */
+/** `default_permissions` also names a sandbox mode in Codex, and wins over `sandbox_mode` beside it. */
 function usePermissions(table: TomlTable, origin: Origin): TomlTable {
   const { default_permissions: name, ...rest } = table;
   if (name === undefined) return table;
   const mode = BUILT_IN_PERMISSIONS.get(name);
   if (mode !== undefined) return { ...rest, sandbox_mode: mode };
-  const expected = `one of ${[...BUILT_IN_PERMISSIONS.keys()].join(", ")}; permission profiles of your own are not supported`;
+  if (typeof name === "string" && name !== "" && !name.startsWith(":")) {
+    const { sandbox_mode: _, ...others } = table;
+    return others;
+  }
+  const expected = `one of ${[...BUILT_IN_PERMISSIONS.keys()].join(", ")}, or the name of a profile of [permissions]`;
   throw createValueError(origin, "default_permissions", renderValue(name), expected);
 }
 

@@ -10,7 +10,7 @@ import { areHooksOff, arePluginsOff } from "./restrictions/hooks.js";
 import { refuseHooksFiles, refusePluginHooks } from "./restrictions/hooks-file.js";
 import { refuseManagedPreferences } from "./restrictions/managed-preferences.js";
 import { refuseHooks, refuseRestrictions } from "./restrictions/refuse-restrictions.js";
-import { createSettings, readSetting, type Settings, type Values } from "./settings.js";
+import { createSettings, findProfile, readSetting, type Settings, type Values } from "./settings.js";
 import { mergeSources, readSource, type Source } from "./source.js";
 import { isTable } from "./tables.js";
 import { findProject, type Project } from "./trust.js";
@@ -128,6 +128,18 @@ class LayerStack {
   }
 
   set({ key, value, origin, origins }: Entry): void {
+    // The later of the two decides.
+    if (key.name === KEYS.sandboxMode.name) {
+      const profile = this.values.get(KEYS.defaultPermissions.name);
+      this.values.delete(KEYS.defaultPermissions.name);
+      if (profile !== undefined) {
+        const replaced = `permission profile ${renderValue(profile.value)} (${describePlace(profile.origin)})`;
+        this.notices.push(
+          `${describePlace(origin)}: \`sandbox_mode\` = ${renderValue(value)} is in place of ${replaced}`,
+        );
+      }
+    }
+    if (key.name === KEYS.defaultPermissions.name) this.values.delete(KEYS.sandboxMode.name);
     const before = this.values.get(key.name);
     const merged =
       key.merges === true && before !== undefined ? { ...(before.value as object), ...(value as object) } : value;
@@ -147,6 +159,12 @@ class LayerStack {
     const offer = <T>(key: Key<T>, value: T, why: string) => {
       if (!this.values.has(key.name)) this.values.set(key.name, { value, origin: { kind: "default", why } });
     };
+    const profile = findProfile(this.values);
+    // What a project may restrict.
+    const named = this.values.get(KEYS.defaultPermissions.name);
+    if (profile !== undefined && named !== undefined) {
+      this.values.set(KEYS.sandboxMode.name, { value: profile.mode, origin: named.origin });
+    }
     offer(KEYS.auditPath, join(home, KEYS.auditPath.fallback), "in $CODEX_HOME");
     if (trust === "trusted") offer(KEYS.sandboxMode, "workspace-write", "the project is marked trusted");
     if (trust === "untrusted") offer(KEYS.approvalPolicy, "untrusted", "the project is marked untrusted");

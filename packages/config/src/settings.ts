@@ -1,13 +1,20 @@
 import type { NetworkRoute, SandboxMode } from "@codex/executor-protocol";
 import { compileNetworkPolicy, compileRoute, evaluateTarget } from "@codex/network-policy";
 import type { OrchestratorDefaults } from "@codex/orchestrator";
-import type { ApprovalPolicy, NetworkOptions, SandboxSettings, WhenUnavailable } from "@codex/policy";
+import {
+  type ApprovalPolicy,
+  type NetworkOptions,
+  type SandboxSettings,
+  type WhenUnavailable,
+  withoutWrites,
+} from "@codex/policy";
 import { ConfigError } from "./config-error.js";
 import { KEYS, type Key } from "./keys.js";
 import type { Entry } from "./layer.js";
 import { createNetworkRules } from "./network-domains.js";
 import { createNetworkRoutes } from "./network-routes.js";
 import { describePlace, type Origin } from "./origin.js";
+import { type ResolvedProfile, resolveProfile } from "./permission-profiles.js";
 import type { NetworkRequirement, Requirements } from "./requirements.js";
 import type { ConfiguredApproval } from "./tighten.js";
 
@@ -44,19 +51,28 @@ export function createSettings(
   requirements?: Pick<Requirements, "sandboxModes" | "network">,
 ): Settings {
   const get = <T>(key: Key<T>): T => readSetting(values, key);
+  const profile = findProfile(values);
+  if (
+    profile?.writesEverything === true &&
+    requirements?.sandboxModes?.allowed?.includes("danger-full-access") === false
+  ) {
+    throw new ConfigError(`permissions.${profile.name}: requirements.toml does not allow what writes everything`);
+  }
+  // `[sandbox_workspace_write]` is about that mode, and what extends it.
+  const isOfMode = profile === undefined || profile.base === "workspace";
   return {
     approvalPolicy: toApprovalPolicy(get(KEYS.approvalPolicy)),
     sandbox: {
-      mode: get(KEYS.sandboxMode),
-      writableRoots: get(KEYS.writableRoots),
-      networkAccess: get(KEYS.networkAccess),
+      ...chooseMode(values, profile),
+      writableRoots: isOfMode ? get(KEYS.writableRoots) : [],
+      networkAccess: findNetworkSetting(profile, "enabled") ?? (isOfMode && get(KEYS.networkAccess)),
       excludeTmpdirEnvVar: get(KEYS.excludeTmpdir),
       excludeSlashTmp: get(KEYS.excludeSlashTmp),
       allowGitCommit: get(KEYS.allowGitCommit),
       denyRead: get(KEYS.denyRead),
       whenUnavailable: chooseWhenUnavailable(values, requirements?.sandboxModes?.allowed),
     },
-    network: createNetwork(values, requirements?.network),
+    network: createNetwork(values, requirements?.network, profile),
     defaults: createDefaults(get),
     audit: {
       enabled: get(KEYS.auditEnabled),
@@ -83,11 +99,44 @@ function chooseWhenUnavailable(values: Values, allowedModes: readonly SandboxMod
 
 const DEFAULT: Origin = { kind: "default" };
 
-function createNetwork(values: Values, required: NetworkRequirement | undefined): NetworkOptions | undefined {
+/** The profile that commands have; undefined for a sandbox mode. @throws ConfigError for one that is none */
+export function findProfile(values: Values): ResolvedProfile | undefined {
+  const named = values.get(KEYS.defaultPermissions.name);
+  if (named === undefined) return undefined;
+  const origins = values.get(KEYS.permissions.name)?.origins;
+  const locate = (name: string) => origins?.[name] ?? DEFAULT;
+  return resolveProfile(named.value as string, readSetting(values, KEYS.permissions), { origin: named.origin, locate });
+}
+
+/** A project may have restricted the mode that a profile amounts to. */
+function chooseMode(values: Values, profile: ResolvedProfile | undefined): Pick<SandboxSettings, "mode" | "profile"> {
+  const mode = values.get(KEYS.sandboxMode.name)?.value as SandboxMode | undefined;
+  if (profile === undefined) return { mode: mode ?? KEYS.sandboxMode.fallback };
+  const { name, base, entries, globScanMaxDepth } = profile;
+  const own = { name, base, entries, ...(globScanMaxDepth === undefined ? {} : { globScanMaxDepth }) };
+  if (mode === "read-only" && profile.mode !== "read-only") return { mode, profile: withoutWrites(own) };
+  return { mode: profile.mode, profile: own };
+}
+
+/** What a profile, or the nearest that it extends, says about its network. */
+const findNetworkSetting = <Name extends keyof ResolvedProfile["networks"][number]["network"]>(
+  profile: ResolvedProfile | undefined,
+  name: Name,
+): ResolvedProfile["networks"][number]["network"][Name] | undefined =>
+  profile?.networks.map(({ network }) => network[name]).find((value) => value !== undefined);
+
+function createNetwork(
+  values: Values,
+  required: NetworkRequirement | undefined,
+  profile: ResolvedProfile | undefined,
+): NetworkOptions | undefined {
   const get = <T>(key: Key<T>): T => readSetting(values, key);
   const isRequired = required?.enabled === true;
   const routes = createRoutes(values);
-  if (!get(KEYS.networkProxy) && !isRequired) {
+  // In Codex, domains of a profile do nothing without the feature; here they are held.
+  const isOfProfile =
+    findNetworkSetting(profile, "domains") !== undefined || findNetworkSetting(profile, "mode") === "limited";
+  if (!get(KEYS.networkProxy) && !isRequired && !isOfProfile) {
     const [route] = routes;
     if (route === undefined) return undefined;
     const place = describePlace(values.get(KEYS.networkRoutes.name)?.origins?.[route.name] ?? DEFAULT);
@@ -95,13 +144,26 @@ function createNetwork(values: Values, required: NetworkRequirement | undefined)
   }
   const { origins = {}, origin = DEFAULT } = values.get(KEYS.networkDomains.name) ?? {};
   if (required?.isOnly === true) checkRoutesAllowed(routes, required.rules);
-  const own = createNetworkRules(get(KEYS.networkDomains), (pattern) => origins[pattern] ?? origin);
+  const placeOf = (name: string) => values.get(KEYS.permissions.name)?.origins?.[name] ?? DEFAULT;
+  // The nearest profile decides about a pattern.
+  const ofProfile = (profile?.networks ?? []).flatMap(({ name, network }, index, all) => {
+    const nearer = new Set(all.slice(0, index).flatMap((each) => Object.keys(each.network.domains ?? {})));
+    const domains = Object.entries(network.domains ?? {}).filter(([pattern]) => !nearer.has(pattern));
+    return createNetworkRules(Object.fromEntries(domains), () => placeOf(name));
+  });
+  const own = [...createNetworkRules(get(KEYS.networkDomains), (pattern) => origins[pattern] ?? origin), ...ofProfile];
   const counted = required?.isOnly === true ? own.filter(({ decision }) => decision !== "allow") : own;
   return {
     rules: [...counted, ...(required?.rules ?? [])],
-    mode: get(KEYS.networkMode),
-    allowLocalBinding: required?.allowLocalBinding ?? get(KEYS.networkLocalBinding),
-    allowUpstreamProxy: required?.allowUpstreamProxy ?? get(KEYS.networkUpstreamProxy),
+    mode: findNetworkSetting(profile, "mode") === "limited" ? "limited" : get(KEYS.networkMode),
+    allowLocalBinding:
+      required?.allowLocalBinding ??
+      findNetworkSetting(profile, "allow_local_binding") ??
+      get(KEYS.networkLocalBinding),
+    allowUpstreamProxy:
+      required?.allowUpstreamProxy ??
+      findNetworkSetting(profile, "allow_upstream_proxy") ??
+      get(KEYS.networkUpstreamProxy),
     ...(routes.length === 0 ? {} : { routes }),
     ...(required?.isOnly === true ? { isComplete: true } : {}),
     ...(isRequired ? { opensSandbox: true } : {}),

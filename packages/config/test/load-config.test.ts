@@ -130,7 +130,7 @@ describe("an invalid setting", () => {
     ],
     ['[projects."/x"]\ntrust_level = "yes"', ':2:1: `projects."/x".trust_level` is "yes"; expected'],
     ["a = [1 2]", ":1:"],
-    ['default_permissions = "mine"', ':1:1: `default_permissions` is "mine"; expected one of'],
+    ['default_permissions = "mine"', ':1: permission profile "mine" is none of ":read-only", ":workspace"'],
     ['profile = "x"', ":1: `profile` is no longer supported"],
     [
       '[shell_environment_policy]\nexclude = ["A"]\nfilters = { B = "exclude" }',

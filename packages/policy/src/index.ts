@@ -29,6 +29,7 @@ export type { RuleMatch, RulesPort } from "./rules-port.js";
 export { createSandboxSelector } from "./sandbox/create-sandbox-selector.js";
 export { DEFAULT_DENY_READ, type DeniedRead } from "./sandbox/deny-read.js";
 export { findMissingSandbox, findNoSandbox, type MissingSandbox } from "./sandbox/missing-sandbox.js";
+export { withoutWrites } from "./sandbox/profile-entries.js";
 export type { SandboxedCommand, SandboxRefusal, SandboxSelector, WhenUnavailable } from "./sandbox/sandbox-selector.js";
-export type { GitDirectories, SandboxSettings } from "./sandbox/sandbox-settings.js";
+export type { GitDirectories, PermissionProfile, ProfileEntry, SandboxSettings } from "./sandbox/sandbox-settings.js";
 export { analyzeTypedLines, changesKeys, TypedLines } from "./typed-lines.js";

@@ -12,6 +12,7 @@ export interface AgentCommandOptions
   oss?: boolean;
   localProvider?: string;
   sandbox?: SandboxMode;
+  permissionProfile?: string;
   cd?: string;
   addDir?: string[];
   image?: string[];

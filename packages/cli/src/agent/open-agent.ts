@@ -81,8 +81,14 @@ async function openAgentAt(
   const placed =
     options.cd === undefined && choices.threadCwd !== undefined ? { ...options, cd: choices.threadCwd } : options;
   const workspace = await openWorkspace(placed, isOwn);
-  if (options.approveForMe === true && (isBypassed(options) || choices.approver !== undefined || options.sandbox)) {
-    throw new CommandError("--approve-for-me excludes --approvals ask, --sandbox and --yolo", EXIT.usage);
+  if (
+    options.approveForMe === true &&
+    (isBypassed(options) || choices.approver !== undefined || options.sandbox || options.permissionProfile)
+  ) {
+    throw new CommandError(
+      "--approve-for-me excludes --approvals ask, --sandbox, --permission-profile and --yolo",
+      EXIT.usage,
+    );
   }
   // Its trial run takes longer than reading everything below.
   const isTried = modeOf(options) !== "danger-full-access";
@@ -249,7 +255,7 @@ async function openAgentConfig(
   isSomebodyAsked: boolean,
   isOwn: boolean,
 ): Promise<LoadedConfig> {
-  const { config = [], enable = [], disable = [], profile, approveForMe = false } = options;
+  const { config = [], enable = [], disable = [], profile, permissionProfile, approveForMe = false } = options;
   const askForApproval = approveForMe ? "on-request" : options.askForApproval;
   const mode = modeOf(options);
   const features = [
@@ -261,7 +267,7 @@ async function openAgentConfig(
       {
         config: [...features, ...config],
         ...(options.ignoreUserConfig === true ? { ignoreUserConfig: true } : {}),
-        ...defined({ profile, sandbox: mode, askForApproval }),
+        ...defined({ profile, sandbox: mode, permissionProfile, askForApproval }),
         ...(isBypassed(options) || !(isSomebodyAsked || approveForMe) ? { approvalPolicy: "never" } : {}),
       },
       workspace.cwd,

@@ -23,8 +23,19 @@ export interface RunOptions {
   env: string[];
   timeout?: number;
   sandbox?: SandboxMode;
+  permissionProfile?: string;
   record?: string;
   recordInput: boolean;
+}
+
+/** A profile that is built in is a mode. */
+function chooseMode({
+  sandbox,
+  permissionProfile,
+}: RunOptions): SandboxMode | { permissionProfile: string } | undefined {
+  if (permissionProfile === undefined) return sandbox;
+  if (permissionProfile === ":danger-full-access") return "danger-full-access";
+  return { permissionProfile };
 }
 
 const STDIN = 0;
@@ -54,11 +65,11 @@ export async function runRun(argv: string[], options: RunOptions): Promise<void>
       exitCode: EXIT.lost,
       onInterrupted: () => outages.lose("the exec-server cannot be reached"),
       onResumed: outages.restore,
-      withoutSandbox: options.sandbox === undefined,
+      withoutSandbox: options.sandbox === undefined && options.permissionProfile === undefined,
       lendsOutput: true,
     };
     const { host } = await attachExecutor(orchestrator, "run", options, hooks, chosen);
-    const sandboxed = await chooseRunSandbox(options.sandbox, { host, cwd, isOwn: own });
+    const sandboxed = await chooseRunSandbox(chooseMode(options), { host, cwd, isOwn: own });
     const followed = await followProgram(
       orchestrator,
       {

@@ -47,10 +47,10 @@ async function runElsewhere(argv: readonly string[], options: SandboxCommandOpti
   if (argv.length === 0) throw new CommandError("no program was given: codex sandbox -- PROGRAM [ARGS…]", EXIT.usage);
   const { runRun } = await import("./run.js");
   const { settings } = await openConfig(options);
-  const mode = settings.sandbox.mode ?? "read-only";
+  const { mode = "read-only", profile } = settings.sandbox;
   if (mode === "danger-full-access") say("there is no sandbox in mode danger-full-access");
   await runRun([...argv], {
-    sandbox: mode,
+    ...(profile === undefined ? { sandbox: mode } : { permissionProfile: profile.name }),
     env: [],
     recordInput: false,
     ...defined({ environment, cwd: cd, tty }),

@@ -117,12 +117,19 @@ export const addConfigOptions = (command: Command) =>
       new Option("-a, --approval-policy <policy>", "When to ask before a command runs").choices(APPROVAL_POLICIES),
     )
     .addOption(new Option("--ask-for-approval <policy>").choices(APPROVAL_POLICIES).hideHelp())
-    .addOption(sandboxOption("What a command may do"));
+    .addOption(sandboxOption("What a command may do"))
+    .addOption(permissionProfileOption());
 
 export const addTerminalOptions = (command: Command) =>
   command
     .option("-t, --tty", "Use a terminal (default when stdin and stdout are one)")
     .option("-T, --no-tty", "Use pipes");
+
+export const permissionProfileOption = () =>
+  new Option(
+    "-P, --permission-profile <name>",
+    "A profile of [permissions] in config.toml, or :read-only, :workspace, :danger-full-access",
+  ).conflicts("sandbox");
 
 export const sandboxOption = (description: string, flags = "-s, --sandbox <mode>") =>
   new Option(flags, description).choices(SANDBOX_MODES);
@@ -191,6 +198,7 @@ export const addAgentOptions = (command: Command) =>
     .addOption(new Option("-c, --config <key=value>", "Override a setting, repeatable").argParser(append))
     .option("-p, --profile <name>", "Settings of $CODEX_HOME/<name>.config.toml over those of config.toml")
     .addOption(sandboxOption("What commands may do (default: as configured)"))
+    .addOption(permissionProfileOption())
     .option("-C, --cd <dir>", "Directory to work in, on the executor's host")
     .option("--add-dir <dir>", "Another directory that may be written; repeatable", append)
     .option("-i, --image <file>", "Image to send with the prompt; repeatable", append)

@@ -7,6 +7,7 @@ import {
   addTerminalOptions,
   append,
   parseSeconds,
+  permissionProfileOption,
   sandboxOption,
 } from "./options.js";
 
@@ -26,6 +27,7 @@ export function addRunning(program: Command): void {
         "none",
       ),
     )
+    .addOption(permissionProfileOption())
     .option("--timeout <seconds>", "End the program after this time", parseSeconds)
     .option("--record <file>", "Record its output as an asciicast, the format of asciinema; the file must not exist")
     .option("--record-input", "Also record what is typed, including passwords", false)

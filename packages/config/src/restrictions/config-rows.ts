@@ -100,6 +100,7 @@ const CONFIG_ROWS: readonly KeyRow[] = [
     "approval_policy.granular.sandbox_approval",
     "background_terminal_max_timeout",
     "default_permissions",
+    "permissions",
     "model_provider",
     "model_providers",
     "openai_base_url",
@@ -195,11 +196,6 @@ const CONFIG_ROWS: readonly KeyRow[] = [
 
   ...ignored("loosens", "a person is asked here, unless `--approve-for-me` is given", "approvals_reviewer"),
   ...ignored("loosens", "a link is followed here", "allow_symlinked_codex_home"),
-  ...ignored(
-    "neutral",
-    "a profile does nothing unless `default_permissions` names it, which is an error",
-    "permissions",
-  ),
   ...ignored("neutral", "as in Codex, only files NAME.config.toml are profiles", "profiles"),
   ...ignored("neutral", "what would be asked does not exist here", ...GRANULAR_ABSENT),
   ...ignored("neutral", "it is the policy of a reviewing model; with `--approve-for-me` it is an error", "auto_review"),

@@ -3,6 +3,7 @@ import { isWithin, PROTECTED_NAMES, type SandboxEntry } from "@codex/permissions
 import { defined } from "@codex/values";
 import { type DeniedRead, isDeniedRead, listReadable, resolveDenyRead } from "./deny-read.js";
 import { getGitEntries, toEntry } from "./git-entries.js";
+import { isBelowHome, listWritten, withProfile } from "./profile-entries.js";
 import type { SandboxedCommand, SandboxRefusal, SandboxSelector } from "./sandbox-selector.js";
 import { type CheckedSettings, checkSettings, type SandboxSettings } from "./sandbox-settings.js";
 
@@ -27,7 +28,15 @@ function selectSandbox(settings: CheckedSettings, command: SandboxedCommand): Sa
   const workspace = findWorkspace(settings, command);
   if ("refused" in workspace) return workspace;
   const isHome = (root: string) => settings.mode === "workspace-write" && root === settings.codexHome;
-  const home = [...workspace.roots, ...settings.writableRoots].find(isHome);
+  const places = { roots: workspace.roots, home: command.host?.home };
+  const unplaced = places.home === undefined ? settings.profile?.entries.find(isBelowHome) : undefined;
+  if (unplaced !== undefined) {
+    return {
+      refused: `permission profile \`${settings.profile?.name}\` names paths below ~/, and the home directory there is not known`,
+    };
+  }
+  const written = settings.profile === undefined ? [] : listWritten(settings.profile, places);
+  const home = [...workspace.roots, ...settings.writableRoots, ...written].find(isHome);
   if (home !== undefined) {
     return {
       refused: `\`${home}\` would be writable, and it is CODEX_HOME, where rules and settings are; work in another directory`,
@@ -38,16 +47,25 @@ function selectSandbox(settings: CheckedSettings, command: SandboxedCommand): Sa
   const closed = findClosedRead(extra, denied);
   if (closed !== undefined) return closed;
   const { roots } = workspace;
-  const entries = [
+  const isWorkspace =
+    settings.profile === undefined ? settings.mode === "workspace-write" : settings.profile.base === "workspace";
+  const ofMode = [
     special("root", "read"),
-    ...(settings.mode === "workspace-write" ? getWorkspaceEntries(settings, roots, command.environment) : []),
+    ...(isWorkspace ? getWorkspaceEntries(settings, roots, command.environment) : []),
+  ];
+  const entries = [
+    ...(settings.profile === undefined ? ofMode : withProfile(ofMode, settings.profile, places)),
+    ...(settings.codexHome !== undefined && written.some((path) => isWithin(settings.codexHome!, path))
+      ? [toEntry(settings.codexHome, "read")]
+      : []),
     // Everything is readable except what is denied: a read entry could only make a writable path read-only.
     ...extra.write.map((path) => toEntry(path, "write")),
     ...denied.filter((one) => !isGranted(one, extra)).map(denyEntry),
     ...listReadable(denied).map((path) => toEntry(path, "read")),
   ];
-  const { globScanMaxDepth } = settings;
-  const network = extra.network || (settings.mode === "workspace-write" && settings.networkAccess === true);
+  const globScanMaxDepth = settings.profile?.globScanMaxDepth ?? settings.globScanMaxDepth;
+  const mayOpen = settings.profile !== undefined || settings.mode === "workspace-write";
+  const network = extra.network || (mayOpen && settings.networkAccess === true);
   return {
     permissions: {
       type: "managed",

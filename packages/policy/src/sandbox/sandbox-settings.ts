@@ -35,6 +35,27 @@ export interface SandboxSettings {
   whenUnavailable?: WhenUnavailable;
   /** How many levels of directories below the fixed part of a pattern are searched. */
   globScanMaxDepth?: number;
+  /** Adds to the mode, or takes its place. */
+  profile?: PermissionProfile;
+}
+
+/** What commands may read and write, as `[permissions.NAME.filesystem]` says it. */
+export interface PermissionProfile {
+  name: string;
+  /** What its entries add to: the mode `read-only`, `workspace-write`, or nothing. */
+  base: "read-only" | "workspace" | "none";
+  /** Each place once. */
+  entries: readonly ProfileEntry[];
+  globScanMaxDepth?: number;
+}
+
+/** One place of a profile. */
+export interface ProfileEntry {
+  /** Everything, what programs need to start, the directories of the turn, the executor's own directory for temporary files, `/tmp`, or an absolute path or one below `~/`. */
+  place: "root" | "minimal" | "workspace_roots" | "tmpdir" | "slash_tmp" | { path: string };
+  /** Below the place. It, and the path, may be a pattern where access is denied. */
+  subpath?: string;
+  access: "read" | "write" | "deny";
 }
 
 /** Both are the same in a main checkout; a worktree shares the common one with others. Absolute, symlinks resolved. */

@@ -1,0 +1,97 @@
+// What a command reads and writes under permission profiles: as recorded from `codex sandbox -P` of Codex 0.169.0, and beside it where
+// `CODEX_BINARY` names it.
+import { execFile } from "node:child_process";
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { createCommandSandbox } from "@codex/sandbox";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { finish, useCommand } from "./support.js";
+
+const CODEX_BINARY = process.env.CODEX_BINARY ?? "";
+const support = await createCommandSandbox().getSupport();
+
+let base = "";
+beforeAll(() => {
+  // Codex has no helper below the directory for temporary files.
+  base = realpathSync(mkdtempSync("/var/tmp/codex-profiles-"));
+  for (const directory of ["home", "work/docs", "other"]) mkdirSync(join(base, directory), { recursive: true });
+  for (const file of ["work/docs/d", "work/.env", "other/s"]) writeFileSync(join(base, file), "x");
+});
+afterAll(() => rmSync(base, { recursive: true, force: true }));
+
+const READ = { o: "other/s", d: "work/docs/d", e: "work/.env" };
+const WRITTEN = { W: "work/x", D: "work/docs/x", O: "other/x", T: "/tmp/x", G: "work/.git/x" };
+
+/** Prints a letter for each file that it could read, and for each that it could write. */
+const script = () => {
+  const at = (path: string) => (path.startsWith("/") ? `${path}-$$` : join(base, path));
+  const reads = Object.entries(READ).map(
+    ([letter, path]) => `head -c1 ${at(path)} >/dev/null 2>&1 && printf ${letter}`,
+  );
+  const writes = Object.entries(WRITTEN).map(
+    ([letter, path]) => `(: >${at(path)}) 2>/dev/null && printf ${letter} && rm ${at(path)}`,
+  );
+  return [...reads, ...writes].join("\n");
+};
+
+/** What follows `[permissions.dev]`, and what can be done. `error`: nothing runs. */
+const PROFILES: readonly [profile: string, can: string, real?: string][] = [
+  ['extends = ":read-only"', "ode"],
+  ['extends = ":workspace"', "odeWDT"],
+  ['[permissions.dev.filesystem]\n":root" = "read"\n$"other" = "write"', "odeO"],
+  ['[permissions.dev.filesystem]\n":root" = "read"\n":workspace_roots" = "write"', "odeWD"],
+  ['[permissions.dev.filesystem]\n":root" = "read"\n":workspace_roots" = { "docs" = "write" }', "odeD"],
+  ['[permissions.dev.filesystem]\n":root" = "read"\n":slash_tmp" = "write"\n$"other/s" = "deny"', "deT"],
+  ['[permissions.dev.filesystem]\n":root" = "write"', "odeWDOT"],
+  ['extends = ":workspace"\n[permissions.dev.filesystem]\n$"other" = "deny"', "deWDT"],
+  ['extends = ":workspace"\n[permissions.dev.filesystem]\n$"**/s" = "deny"', "deWDT"],
+  ['extends = ":workspace"\n[permissions.dev.filesystem]\n$"other" = "write"', "odeWDOT"],
+  ['extends = ":workspace"\n[permissions.dev.filesystem]\n$"work/../other" = "write"', "odeWDOT"],
+  ['extends = ":workspace"\n[permissions.dev.filesystem]\n$"work" = { "docs" = "read" }', "odeWT"],
+  ['extends = ":workspace"\n[permissions.dev.filesystem]\n$"work/docs" = "none"', "oeWT"],
+  ['extends = ":workspace"\n[permissions.dev.filesystem]\n":workspace_roots" = "read"', "odeT"],
+  [
+    'extends = ":workspace"\n[permissions.dev.filesystem]\n":workspace_roots" = { "docs" = "deny", "**/.env" = "deny" }',
+    "oWT",
+  ],
+  ['extends = ":workspace"\n[permissions.dev.filesystem]\n":slash_tmp" = "read"', "odeWD"],
+  [
+    'extends = "mid"\n[permissions.dev.filesystem]\n$"other" = "deny"\n[permissions.mid]\nextends = ":workspace"\n[permissions.mid.filesystem]\n$"other" = "write"\n":slash_tmp" = "read"',
+    "deWD",
+  ],
+  ['extends = "dev"', "error"],
+  ['extends = "missing"', "error"],
+  ['[permissions.dev.filesystem]\n"relative" = "read"', "error"],
+  ['[permissions.dev.filesystem]\n$"*" = "write"', "error"],
+  ['[permissions.dev.filesystem]\n":workspace_roots" = { "../other" = "write" }', "error"],
+  ['[permissions.dev.filesystem]\n":tmpdir" = { "sub" = "write" }', "error"],
+  ['extends = ":workspace"\n[permissions.dev.filesystem]\nglob_scan_max_depth = 0', "error"],
+  // Codex leaves out what it does not know.
+  ['extends = ":workspace"\n[permissions.dev.filesystem]\n":cwd" = "deny"', "error", "odeWDT"],
+  ['extends = ":workspace"\n[permissions.dev.filesystem]\n":minimal" = "write"', "error", "odeWDT"],
+];
+
+describe.runIf(support.kind === "bubblewrap")("a permission profile", () => {
+  const command = useCommand();
+  const configure = (profile: string) =>
+    writeFileSync(join(base, "home/config.toml"), `[permissions.dev]\n${profile.replaceAll('$"', `"${base}/`)}\n`);
+  const args = () => ["sandbox", "-P", "dev", "--", "/bin/bash", "-c", script()];
+
+  it.each(PROFILES)("%s: %s", async (profile, can) => {
+    configure(profile);
+    const child = command.startIn(join(base, "work"), args(), { CODEX_HOME: join(base, "home") });
+    child.stdin.end();
+    const { stdout, stderr } = await finish(child);
+    expect(stdout.length === 0 && stderr.includes("config.toml") ? "error" : stdout.toString(), stderr).toBe(can);
+  });
+
+  it.runIf(CODEX_BINARY !== "").each(PROFILES)("Codex, %s: %s", async (profile, can, real = can) => {
+    configure(profile);
+    const options = { cwd: join(base, "work"), env: { ...process.env, CODEX_HOME: join(base, "home") } };
+    const { stdout } = await promisify(execFile)(CODEX_BINARY, args(), options).catch((error: { stdout: string }) => ({
+      stdout: error.stdout,
+    }));
+    expect(stdout === "" ? "error" : stdout).toBe(real);
+  });
+});
