@@ -8,6 +8,7 @@ import { checkBubblewrap, isProbablyUsable, type Preflight } from "./bubblewrap/
 import { wrapWithBubblewrap } from "./bubblewrap/wrap-command.js";
 import { findSystemProgram } from "./find-system-program.js";
 import { MAX_RESOLVE_TRIES } from "./limits.js";
+import { openPortNetwork } from "./network/port-network.js";
 import type { NetworkPlace, SessionNetwork } from "./network/session-network.js";
 import { createHostFiles, type HostFiles } from "./profile/host-files.js";
 import { createPatternSearch } from "./profile/pattern-search.js";
@@ -38,7 +39,7 @@ export interface CommandSandbox {
    */
   wrap(command: SandboxableCommand, sandbox: Sandbox, network?: SessionNetwork): Promise<WrappedCommand | undefined>;
   /**
-   * Makes a network for commands; at `places` they reach hosts by their names, without a proxy.
+   * Makes a network for commands, on macOS for one of them, which then reaches its proxy alone; at `places` they reach hosts by their names, without a proxy.
    * @throws StartError `sandbox_unavailable` where this host cannot
    */
   openNetwork(places: readonly NetworkPlace[]): Promise<SessionNetwork>;
@@ -91,10 +92,13 @@ export function createCommandSandbox({
       return isTransient ? { kind: "none", problem, expected: "bubblewrap" } : { kind: "none", problem };
     },
     isLikely: () => platform === "darwin" || (platform === "linux" && isProbablyUsable()),
-    mayOpenNetworks: () => platform === "linux" && isProbablyUsable() && findSystemProgram("nsenter") !== undefined,
+    mayOpenNetworks: () =>
+      platform === "darwin" ||
+      (platform === "linux" && isProbablyUsable() && findSystemProgram("nsenter") !== undefined),
     search,
     resolve: (sandbox, found) => resolveProfile(sandbox, files, found),
     async openNetwork(places) {
+      if (platform === "darwin") return openPortNetwork();
       if (platform !== "linux") throw noNetwork(`it cannot on \`${platform}\``);
       const found = await check();
       if (found.kind === "missing") throw noNetwork(found.problem);
@@ -108,15 +112,19 @@ export function createCommandSandbox({
       const resolve = async () => withNetwork(resolveProfile(sandbox, files, await search(sandbox)), network);
       const profile = await resolve();
       if (network === undefined && isUnlimited(profile)) return undefined;
-      if (platform === "darwin") return wrapWithSeatbelt(command, profile, files);
+      if (platform === "darwin") {
+        return wrapWithSeatbelt(command, profile, files, network?.kind === "port" ? network.port : undefined);
+      }
       if (platform !== "linux") throw unavailable(`there is no sandbox for \`${platform}\``);
       const found = await check();
       if (found.kind === "missing") throw unavailable(found.problem);
+      const namespace = network?.kind === "namespace" ? network : undefined;
+      if (network !== undefined && namespace === undefined) throw unavailable("its network is one of another platform");
       for (let tries = 1; ; tries += 1) {
         try {
           const current = tries === 1 ? profile : await resolve();
           const held = command.rechecked ? current : await withoutHanging(mirrorClosed(current, files), mounts);
-          const host = { native, files, mounts, placeholders, takeTurn, network, ...found };
+          const host = { native, files, mounts, placeholders, takeTurn, network: namespace, ...found };
           return await wrapWithBubblewrap(command, held, host);
         } catch (error) {
           if (!(error instanceof PathsChangedError) || tries >= MAX_RESOLVE_TRIES) throw error;
@@ -126,9 +134,9 @@ export function createCommandSandbox({
   };
 }
 
-/** In a network of its own a command may use all of it. */
+/** In a namespace of its own a command may use all of it; elsewhere only its port. */
 const withNetwork = (profile: SandboxProfile, network: SessionNetwork | undefined): SandboxProfile =>
-  network === undefined ? profile : { ...profile, network: "enabled" };
+  network === undefined ? profile : { ...profile, network: network.kind === "namespace" ? "enabled" : "restricted" };
 
 /** One holder at a time, in the order of the calls; each resolves with an idempotent function that ends its turn. */
 function createTurns(): () => Promise<() => void> {

@@ -99,7 +99,6 @@ async function findUnsupported({ sandbox, network }: ExecCommandRequest, getSupp
     return network === undefined ? undefined : "the request has a managed network, which only a sandbox can hold";
   }
   const { kind, problem } = await getSupport();
-  if (kind === "seatbelt" && network !== undefined) return "a managed network cannot be held on macOS yet";
   if (kind !== "none") return undefined;
   return `the request names a sandbox, which this executor cannot apply${problem === undefined ? "" : `: ${problem}`}`;
 }

@@ -289,7 +289,8 @@ export class Connection {
   ): Promise<void> {
     const { graceMs, limits } = this.#options;
     const ackBytes = getAckBytes(limits.log);
-    const managesNetwork = this.#backend.takesNetwork === true && host.sandbox?.kind === "bubblewrap";
+    const managesNetwork =
+      this.#backend.takesNetwork === true && host.sandbox !== undefined && host.sandbox.kind !== "none";
     const resume = { graceMs, ackBytes, ...resumed };
     await this.outbox.send({
       type: "initialize_response",
@@ -309,7 +310,9 @@ export class Connection {
         ...(this.#backend.takesGate ? ["exec_gate"] : []),
         ...(this.#backend.takesGate && answersPrograms ? ["program_questions"] : []),
         ...(managesNetwork ? ["managed_network", "host_reports"] : []),
-        ...(managesNetwork && host.sandbox?.ceiling === undefined ? ["network_routes"] : []),
+        ...(host.sandbox?.kind === "bubblewrap" && managesNetwork && host.sandbox.ceiling === undefined
+          ? ["network_routes"]
+          : []),
         ...(managesNetwork && answersHosts ? ["host_questions"] : []),
       ],
       host,

@@ -1,12 +1,12 @@
 import { PROXY_PORT } from "@codex/sandbox";
 
 /** The variables by which programs find a proxy, as Codex sets them; the loopback is the session's own. */
-export function renderProxyVariables(address: string): Readonly<Record<string, string>> {
-  const http = `http://${address}:${PROXY_PORT}`;
+export function renderProxyVariables(address: string, port = PROXY_PORT): Readonly<Record<string, string>> {
+  const http = `http://${address}:${port}`;
   const all = (names: readonly string[], value: string) => names.map((name) => [name, value] as const);
   return Object.fromEntries([
     ...all(HTTP_VARIABLES, http),
-    ...all(SOCKS_VARIABLES, `socks5h://${address}:${PROXY_PORT}`),
+    ...all(SOCKS_VARIABLES, `socks5h://${address}:${port}`),
     ...all(EXCEPTION_VARIABLES, "localhost,127.0.0.1,::1"),
     ["CODEX_NETWORK_PROXY_ACTIVE", "1"],
     ["ELECTRON_GET_USE_PROXY", "true"],

@@ -42,7 +42,10 @@ export class SessionNetworks {
     for (;;) {
       const shared = await (this.#open.get(key) ?? this.#make(key, spec));
       const joined = shared.join(spec);
-      if (joined !== undefined) return joined;
+      if (joined === undefined) continue;
+      // The next process has one of its own.
+      if (joined.network.kind === "port") this.#open.delete(key);
+      return joined;
     }
   }
 
@@ -87,6 +90,13 @@ async function openShared(
   const places = listPlaces(compiled, (name) => proxy.findAddress(name));
   try {
     const network = await sandbox.openNetwork(places);
+    if (network.kind === "port" && routes.length > 0) {
+      network.close();
+      throw new StartError(
+        "sandbox_unavailable",
+        "routes with secrets need a namespace: here every program of this host could use them",
+      );
+    }
     return new SharedNetwork(network, proxy, places, members, onClosed);
   } catch (error) {
     proxy.close();
@@ -128,6 +138,11 @@ class SharedNetwork {
     this.#proxy = proxy;
     this.#members = members;
     this.#onClosed = onClosed;
+    if (network.kind === "port") {
+      // It is the network of one process.
+      proxy.serveProxy(network.proxy, () => members.first);
+      return;
+    }
     proxy.serveProxy(network.proxy, addressOf);
     for (const [at, server] of network.direct.entries()) proxy.serveDirect(server, places[at]!.port, () => UNKNOWN);
     proxy.serveDns(network.dns);
@@ -135,7 +150,7 @@ class SharedNetwork {
 
   /** Undefined once it is closed. */
   join(spec: Listening): JoinedNetwork | undefined {
-    if (this.#isClosed) return undefined;
+    if (this.#isClosed || (this.#network.kind === "port" && this.#members.size > 0)) return undefined;
     clearTimeout(this.#idle);
     const member = this.#members.add(spec);
     const proxy = this.#proxy;
@@ -143,11 +158,15 @@ class SharedNetwork {
       proxy.flushEvents();
       if (!this.#members.remove(member)) return;
       proxy.closeClient(member.address);
-      if (this.#members.size === 0) this.#idle = setTimeout(() => this.close(), NETWORK_IDLE_MS).unref();
+      if (this.#network.kind === "port") this.close();
+      else if (this.#members.size === 0) this.#idle = setTimeout(() => this.close(), NETWORK_IDLE_MS).unref();
     };
     return {
       network: this.#network,
-      variables: renderProxyVariables(member.address),
+      variables:
+        this.#network.kind === "port"
+          ? renderProxyVariables("127.0.0.1", this.#network.port)
+          : renderProxyVariables(member.address),
       getState(isOver) {
         proxy.flushEvents();
         return member.getState(isOver);
@@ -178,6 +197,11 @@ class Members {
 
   get size(): number {
     return this.#all.size;
+  }
+
+  /** The address of the only process; empty for none. */
+  get first(): string {
+    return [...this.#all.keys()][0] ?? UNKNOWN;
   }
 
   add(spec: Listening): Member {

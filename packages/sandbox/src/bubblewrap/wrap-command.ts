@@ -8,7 +8,7 @@ import { isWithin } from "@codex/permissions";
 import { type EndedCommand, findDenial } from "../find-denial.js";
 import { findSystemProgram } from "../find-system-program.js";
 import { MAX_FREE_NAMES, MAX_RELEASE_MS } from "../limits.js";
-import type { SessionNetwork } from "../network/session-network.js";
+import type { NamespaceNetwork } from "../network/session-network.js";
 import { isGitDirectory, removeGitLinks } from "../profile/git-directory.js";
 import { type HostFiles, isAllowed } from "../profile/host-files.js";
 import { isGitCommonFile, OWN_COMMON_DIRECTORY } from "../profile/placeholder-mark.js";
@@ -34,7 +34,7 @@ export interface BubblewrapHost {
   takeTurn(): Promise<() => void>;
   bubblewrap: string;
   /** Where the command runs; absent: as its profile says. */
-  network: SessionNetwork | undefined;
+  network: NamespaceNetwork | undefined;
   /** It can give a program another argv[0]. */
   argv0: boolean;
   /** It can mount what a descriptor refers to. */

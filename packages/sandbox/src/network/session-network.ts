@@ -6,13 +6,15 @@ import type { Server } from "node:net";
 import { StartError } from "@codex/exec-backend";
 import { MAX_HOLDER_ERROR_BYTES, NETWORK_DEADLINE_MS } from "../limits.js";
 import { HOLDER } from "./holder.js";
+import type { PortNetwork } from "./port-network.js";
 import { PROXY_PORT } from "./proxy-port.js";
 
 /**
  * A network for the commands of one session: a loopback that they share, and nothing else. No process holds it, so it ends with this one, and what listens
  * there belongs to this process. Linux.
  */
-export interface SessionNetwork {
+export interface NamespaceNetwork {
+  readonly kind: "namespace";
   /** Listens at `PROXY_PORT`. */
   readonly proxy: Server;
   /** For connections to the addresses that the DNS gives, in the order of `places`. */
@@ -31,6 +33,9 @@ export interface SessionNetwork {
   /** Nothing of it is reached any more. Idempotent. */
   close(): void;
 }
+
+/** What commands have in place of the network of their host. */
+export type SessionNetwork = NamespaceNetwork | PortNetwork;
 
 /** How `openSessionNetwork` makes a network, and what listens there. */
 export interface SessionNetworkOptions {
@@ -54,7 +59,7 @@ export async function openSessionNetwork({
   nsenter,
   shell,
   places,
-}: SessionNetworkOptions): Promise<SessionNetwork> {
+}: SessionNetworkOptions): Promise<NamespaceNetwork> {
   const isRoot = process.getuid?.() === 0;
   const holder = startHolder(bubblewrap, isRoot, [{ port: PROXY_PORT }, ...places]);
   const opened: Server[] = [];
@@ -89,6 +94,7 @@ export async function openSessionNetwork({
     await holder.end();
   }
   return {
+    kind: "namespace",
     proxy: opened[0]!,
     direct: opened.slice(1),
     dns: dns!,

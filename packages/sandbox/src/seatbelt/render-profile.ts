@@ -4,8 +4,12 @@ import type { ProfileEntry, RestrictedFiles, SandboxProfile } from "../profile/p
 /**
  * The same profile for macOS `sandbox-exec`, in which the last matching rule wins. Paths are passed as parameters, so that
  * nothing in a name is interpreted as part of the profile.
+ * @param proxyPort the only port that is reached where the network is closed
  */
-export function renderSeatbelt({ fileSystem, network }: SandboxProfile): { profile: string; parameters: string[] } {
+export function renderSeatbelt(
+  { fileSystem, network }: SandboxProfile,
+  proxyPort?: number,
+): { profile: string; parameters: string[] } {
   const parameters: string[] = [];
   const name = (path: string): string => {
     parameters.push(`P${parameters.length}=${path}`);
@@ -15,6 +19,7 @@ export function renderSeatbelt({ fileSystem, network }: SandboxProfile): { profi
     ...BASE,
     ...(fileSystem === "unrestricted" ? ["(allow file*)"] : renderFiles(fileSystem, name)),
     ...(network === "enabled" ? NETWORK : []),
+    ...(proxyPort === undefined ? [] : renderProxy(proxyPort)),
   ];
   return { profile: `${lines.join("\n")}\n`, parameters };
 }
@@ -35,6 +40,16 @@ const BASE = [
     '(global-name "com.apple.system.logger") (global-name "com.apple.PowerManagement.control"))',
   "(allow user-preference-read)",
   '(allow iokit-open (iokit-registry-entry-class "RootDomainUserClient"))',
+];
+
+/** Services that check certificates, without which no TLS client works. */
+const CERTIFICATES =
+  '(allow mach-lookup (global-name "com.apple.SecurityServer") (global-name "com.apple.trustd.agent") (global-name "com.apple.ocspd"))';
+
+const renderProxy = (port: number): string[] => [
+  `(allow network-outbound (remote ip "localhost:${port}"))`,
+  "(allow system-socket)",
+  CERTIFICATES,
 ];
 
 const NETWORK = [

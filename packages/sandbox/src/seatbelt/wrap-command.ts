@@ -13,8 +13,9 @@ export function wrapWithSeatbelt(
   command: SandboxableCommand,
   profile: SandboxProfile,
   files: HostFiles,
+  proxyPort?: number,
 ): WrappedCommand {
-  const { profile: text, parameters } = renderSeatbelt(profile);
+  const { profile: text, parameters } = renderSeatbelt(profile, proxyPort);
   const { argv, file, arg0, cwd, env } = command;
   const inner =
     arg0 === undefined ? [file, ...argv.slice(1)] : ["/bin/bash", "-c", EXEC_AS, arg0, file, ...argv.slice(1)];

@@ -9,7 +9,7 @@ import { NetworkProxy } from "@codex/network-proxy";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createCommandSandbox } from "../../src/command-sandbox.js";
 import { PROXY_PORT } from "../../src/network/proxy-port.js";
-import { openSessionNetwork, type SessionNetwork } from "../../src/network/session-network.js";
+import { type NamespaceNetwork, openSessionNetwork } from "../../src/network/session-network.js";
 
 const find = (name: string) => ["/usr/bin", "/bin"].map((directory) => join(directory, name)).find(existsSync);
 const [bubblewrap, nsenter, curl] = [find("bwrap"), find("nsenter"), find("curl")];
@@ -22,7 +22,7 @@ describe.runIf(isPossible)("a network of a session", () => {
   const directory = mkdtempSync(join(tmpdir(), "codex-network-"));
   const conf = join(directory, "resolv.conf");
   const web = createHttpServer((request, response) => response.end(`${request.method} ${request.headers.host}\n`));
-  let network: SessionNetwork;
+  let network: NamespaceNetwork;
   let proxy: NetworkProxy;
   let webPort = 0;
 
