@@ -69,7 +69,8 @@ function checkDomains(entries: readonly Entry[], locate: Source["locate"]): void
   createNetworkRules((found?.value ?? {}) as Domains, (pattern) => locate([...path, pattern]));
 }
 
-const BUILT_IN_PERMISSIONS: ReadonlyMap<unknown, string> = new Map([
+/** The names in `default_permissions` that are sandbox modes. */
+export const BUILT_IN_PERMISSIONS: ReadonlyMap<string, string> = new Map([
   [":read-only", "read-only"],
   [":workspace", "workspace-write"],
   [":danger-full-access", "danger-full-access"],
@@ -79,7 +80,7 @@ const BUILT_IN_PERMISSIONS: ReadonlyMap<unknown, string> = new Map([
 function usePermissions(table: TomlTable, origin: Origin): TomlTable {
   const { default_permissions: name, ...rest } = table;
   if (name === undefined) return table;
-  const mode = BUILT_IN_PERMISSIONS.get(name);
+  const mode = BUILT_IN_PERMISSIONS.get(String(name));
   if (mode !== undefined) return { ...rest, sandbox_mode: mode };
   if (typeof name === "string" && name !== "" && !name.startsWith(":")) {
     const { sandbox_mode: _, ...others } = table;

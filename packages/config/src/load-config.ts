@@ -2,10 +2,10 @@ import { join } from "node:path";
 import { ConfigError, createValueError, renderValue } from "./config-error.js";
 import { parseFlags } from "./flags.js";
 import { KEYS, type Key } from "./keys.js";
-import { type Entry, type Layer, readLayer } from "./layer.js";
+import { BUILT_IN_PERMISSIONS, type Entry, type Layer, readLayer } from "./layer.js";
 import { MAX_PROJECT_LAYERS } from "./limits.js";
 import { describeOrigin, describePlace, type FileLayer, type Origin } from "./origin.js";
-import { type Requirements, readRequirements } from "./requirements.js";
+import { type ProfileRequirement, type Requirements, readRequirements } from "./requirements.js";
 import { areHooksOff, arePluginsOff } from "./restrictions/hooks.js";
 import { refuseHooksFiles, refusePluginHooks } from "./restrictions/hooks-file.js";
 import { refuseManagedPreferences } from "./restrictions/managed-preferences.js";
@@ -78,6 +78,7 @@ export async function loadConfig(sources: ConfigSources): Promise<LoadedConfig> 
   stack.setDefaults(project, sources.home);
   await addProject(stack, project, sources);
   stack.add(flags);
+  stack.setModeOfProfile();
   await refuseManagedPreferences(sources.managedPreferences ?? []);
   const requirements = await readRequirements(sources.system);
   if (requirements !== undefined) applyRequirements(stack, requirements);
@@ -159,15 +160,38 @@ class LayerStack {
     const offer = <T>(key: Key<T>, value: T, why: string) => {
       if (!this.values.has(key.name)) this.values.set(key.name, { value, origin: { kind: "default", why } });
     };
-    const profile = findProfile(this.values);
-    // What a project may restrict.
-    const named = this.values.get(KEYS.defaultPermissions.name);
-    if (profile !== undefined && named !== undefined) {
-      this.values.set(KEYS.sandboxMode.name, { value: profile.mode, origin: named.origin });
-    }
+    this.setModeOfProfile();
     offer(KEYS.auditPath, join(home, KEYS.auditPath.fallback), "in $CODEX_HOME");
     if (trust === "trusted") offer(KEYS.sandboxMode, "workspace-write", "the project is marked trusted");
     if (trust === "untrusted") offer(KEYS.approvalPolicy, "untrusted", "the project is marked untrusted");
+  }
+
+  /** The mode that a profile amounts to is what projects and administrators may restrict. */
+  setModeOfProfile(): void {
+    const named = this.values.get(KEYS.defaultPermissions.name);
+    if (named === undefined || this.values.has(KEYS.sandboxMode.name)) return;
+    const mode = findProfile(this.values)?.mode;
+    if (mode !== undefined) this.values.set(KEYS.sandboxMode.name, { value: mode, origin: named.origin });
+  }
+
+  /** The name of the profile, or of the mode as one. */
+  get permissions(): { name: string; origin: Origin } {
+    const named = this.values.get(KEYS.defaultPermissions.name);
+    if (named !== undefined) return { name: named.value as string, origin: named.origin };
+    const mode = this.values.get(KEYS.sandboxMode.name);
+    const value = mode?.value ?? KEYS.sandboxMode.fallback;
+    const [name] = [...BUILT_IN_PERMISSIONS].find(([, each]) => each === value)!; // each mode has one
+    return { name, origin: mode?.origin ?? { kind: "default" } };
+  }
+
+  /** Chooses a profile or a mode in place of what was chosen. */
+  setPermissions(name: string, origin: Origin): void {
+    this.values.delete(KEYS.sandboxMode.name);
+    this.values.delete(KEYS.defaultPermissions.name);
+    const mode = BUILT_IN_PERMISSIONS.get(name);
+    if (mode !== undefined) this.values.set(KEYS.sandboxMode.name, { value: mode, origin });
+    else this.values.set(KEYS.defaultPermissions.name, { value: name, origin });
+    this.setModeOfProfile();
   }
 
   /** Applies a setting of a project to the extent that it restricts. */
@@ -255,15 +279,39 @@ async function refuseAllRestrictions(
 
 function applyRequirements(
   stack: LayerStack,
-  { approvalPolicies, sandboxModes, denyRead, pinned, unused }: Requirements,
+  { approvalPolicies, sandboxModes, profiles, denyRead, pinned, unused }: Requirements,
 ): void {
   restrict(stack, KEYS.approvalPolicy, approvalPolicies);
+  if (profiles !== undefined) restrictPermissions(stack, profiles);
   restrict(stack, KEYS.sandboxMode, sandboxModes);
   const before = readSetting(stack.values, KEYS.denyRead);
   const origin = stack.values.get(KEYS.denyRead.name)?.origin ?? { kind: "default" };
   if (denyRead.length > 0) stack.set({ key: KEYS.denyRead, value: [...before, ...denyRead], origin });
   for (const layer of pinned) stack.add(layer);
   stack.unused.push(...unused);
+}
+
+/** A profile, or mode, that is not allowed becomes the required one, else the first that is allowed; that of a flag is an error. */
+function restrictPermissions(stack: LayerStack, { allowed, fallback, origin }: ProfileRequirement): void {
+  const { name, origin: requested } = stack.permissions;
+  const isDefault = requested.kind === "default";
+  if (isDefault && fallback !== undefined) return stack.setPermissions(fallback, origin);
+  if (allowed === undefined || allowed.includes(name)) return;
+  const list = allowed.map((each) => renderValue(each)).join(", ");
+  if (requested.kind === "flag") {
+    throw createValueError(
+      requested,
+      KEYS.defaultPermissions.name,
+      renderValue(name),
+      `${list} (${describePlace(origin)})`,
+    );
+  }
+  const chosen = fallback ?? allowed[0]!; // one at least is allowed
+  stack.setPermissions(chosen, origin);
+  if (isDefault) return;
+  stack.notices.push(
+    `${describeOrigin(requested)}: permission profile ${renderValue(name)} is not allowed by ${describePlace(origin)}; it is ${renderValue(chosen)}`,
+  );
 }
 
 /** A value of a file that is not allowed becomes the first allowed one, as in Codex; that of a flag is an error. */

@@ -21,6 +21,8 @@ export interface Requirements {
   /** Undefined: any. */
   approvalPolicies?: { allowed: readonly ConfiguredApproval[]; origin: Origin };
   sandboxModes?: { allowed: readonly SandboxMode[]; origin: Origin };
+  /** Permission profiles and modes, by the names of `default_permissions`. */
+  profiles?: ProfileRequirement;
   denyRead: readonly string[];
   /** Restricting rules, in the syntax of rule files. */
   rules?: { file: string; text: string };
@@ -51,6 +53,9 @@ export async function readRequirements(directory: string): Promise<Requirements 
   return {
     ...(table.allowed_approval_policies === undefined ? {} : { approvalPolicies: readPolicies(source) }),
     ...(table.allowed_sandbox_modes === undefined ? {} : { sandboxModes: readModes(source) }),
+    ...(table.allowed_permission_profiles === undefined && table.default_permissions === undefined
+      ? {}
+      : { profiles: readProfiles(source) }),
     ...(table.rules === undefined ? {} : { rules: { file, text: readRules(table.rules, at("rules")) } }),
     ...(table.experimental_network === undefined ? {} : { network: readNetwork(source) }),
     denyRead: readDenyRead(source, directory),
@@ -185,6 +190,41 @@ function readList<T>(name: string, schema: z.ZodMiniType<T>, value: unknown, ori
   if (parsed.success) return parsed.data;
   const expected = name === "allowed_sandbox_modes" ? KEYS.sandboxMode.expected : KEYS.approvalPolicy.expected;
   throw createValueError(origin, name, renderValue(value), `a list, not empty, of ${expected}`);
+}
+
+/** Which permission profiles may be chosen. */
+export interface ProfileRequirement {
+  /** Undefined: any. */
+  readonly allowed: readonly string[] | undefined;
+  /** In place of one that is not allowed, and of none. */
+  readonly fallback: string | undefined;
+  readonly origin: Origin;
+}
+
+function readProfiles({ table, locate }: Source): ProfileRequirement {
+  const [names, name] = ["allowed_permission_profiles", "default_permissions"];
+  const origin = locate([table[names] === undefined ? name : names]);
+  const parsed = safeParse(z.optional(z.record(z.string(), z.boolean())), table[names]);
+  if (!parsed.success) {
+    throw createValueError(
+      origin,
+      names,
+      renderValue(table[names]),
+      "a table of names of permission profiles, each true or false",
+    );
+  }
+  const fallback = table[name];
+  if (fallback !== undefined && typeof fallback !== "string") {
+    throw createValueError(locate([name]), name, renderValue(fallback), "the name of a permission profile");
+  }
+  const allowed = parsed.data && Object.entries(parsed.data).flatMap(([each, may]) => (may ? [each] : []));
+  if (allowed?.length === 0) {
+    throw createValueError(origin, names, renderValue(table[names]), "a table in which one at least is true");
+  }
+  if (fallback !== undefined && allowed?.includes(fallback) === false) {
+    throw createValueError(locate([name]), name, renderValue(fallback), `one that ${names} allows`);
+  }
+  return { allowed, fallback, origin };
 }
 
 /** `external-sandbox` is a mode of Codex that this project does not have. */

@@ -136,6 +136,47 @@ writable_roots = ["/srv"]
     await expect(load({ ...all, ...workspace })).rejects.toThrow(/permissions\.x: requirements\.toml does not allow/);
   });
 
+  const REQUIRED = `default_permissions = ":read-only"\n[allowed_permission_profiles]\n":read-only" = true\n":workspace" = false\n`;
+
+  it("is one of those that the administrator allows, else the required one", async () => {
+    const required = { "system/requirements.toml": REQUIRED };
+    for (const chosen of [
+      profileOf("dev"),
+      user('default_permissions = ":workspace"\n'),
+      user('sandbox_mode = "danger-full-access"\n'),
+    ]) {
+      const { sandbox, notices } = await load({ ...chosen, ...required });
+      expect(sandbox).toMatchObject({ mode: "read-only" });
+      expect(sandbox.profile).toBeUndefined();
+      expect(notices.join("\n")).toMatch(
+        /permission profile ".*" is not allowed by .*requirements\.toml:2; it is ":read-only"/,
+      );
+    }
+    const none = user("");
+    const other = REQUIRED.replace('":read-only"\n', '"dev"\n').concat('"dev" = true\n');
+    expect((await load({ ...profileOf("base"), "system/requirements.toml": other })).sandbox.profile?.name).toBe("dev");
+    await expect(load({ ...none, "system/requirements.toml": other })).rejects.toThrow(/profile "dev" is none of/);
+    await expect(
+      load({ ...profileOf("base"), "system/requirements.toml": REQUIRED }, ['default_permissions="dev"']),
+    ).rejects.toThrow(/-c default_permissions.*"dev".*":read-only"/);
+    const modes = { "system/requirements.toml": 'allowed_sandbox_modes = ["read-only"]\n' };
+    await expect(load({ ...user(PROFILES), ...modes }, ['default_permissions="dev"'])).rejects.toThrow(
+      /"workspace-write"/,
+    );
+  });
+
+  it.each([
+    [
+      'default_permissions = ":workspace"\n[allowed_permission_profiles]\n":read-only" = true\n',
+      "`default_permissions`",
+    ],
+    ['[allowed_permission_profiles]\n":read-only" = false\n', "`allowed_permission_profiles`"],
+    ['allowed_permission_profiles = [":read-only"]\n', "`allowed_permission_profiles`"],
+    ["default_permissions = 1\n", "`default_permissions`"],
+  ])("cannot be required so: %s", async (text, key) => {
+    await expect(load({ "system/requirements.toml": text })).rejects.toThrow(key);
+  });
+
   const files = (text: string) => `default_permissions = "x"\n[permissions.x.filesystem]\n${text}\n`;
   it.each([
     [

@@ -173,8 +173,7 @@ describe("what a configuration restricts, and is not supported, is an error with
 
 describe("what requirements.toml restricts, and is not supported or not known, is an error with its place", () => {
   it.each([
-    ['allowed_approval_policies = ["never"]\ndefault_permissions = ":read-only"', "2: `default_permissions`"],
-    ['[allowed_permission_profiles]\n":read-only" = true', "1: `allowed_permission_profiles`"],
+    ['allowed_approval_policies = ["never"]\nremote_sandbox_config = []', "2: `remote_sandbox_config`"],
     ['[mcp_servers.docs.identity]\ncommand = "docs"', "1: `mcp_servers`"],
     ["mcp_servers = {}", "1: `mcp_servers`"],
     [
