@@ -225,10 +225,13 @@ async function forwardToRoute(
   socket.once("close", opened.release);
   const tls = connectTls({
     socket,
+    // What its certificate is checked for.
+    host: host.text,
     ALPNProtocols: ["http/1.1"],
     ...(host.address === undefined ? { servername: host.text } : {}),
     ...(route.ca === undefined ? {} : { ca: route.ca }),
   });
+  tls.on("error", () => undefined); // the request has it as well
   const [header, value] = secret!; // there is no refusal
   const kept = pairs(forwarded(request, { ...found, authority }, false).headers).filter(
     ([name]) => name.toLowerCase() !== header.toLowerCase(),

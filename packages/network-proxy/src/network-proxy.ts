@@ -267,6 +267,8 @@ export class NetworkProxy {
 
   #reportEnd(socket: Socket, client: string, { host, port, via }: Target): void {
     const began = this.#clock.now();
+    // Whoever reads it handles its errors; one that comes when nobody does must not end this process.
+    socket.on("error", () => undefined);
     socket.once("close", () => {
       const durationMs = this.#clock.now() - began;
       const bytes = { sent: socket.bytesWritten, received: socket.bytesRead };

@@ -172,6 +172,7 @@ describe.runIf(isPossible)("a program reaches the allowed host, and no other", (
   beforeAll(async () => {
     world = await startWorld(HOST);
     writeFileSync(join(world.directory, "Get.java"), JAVA);
+    writeFileSync(join(world.directory, "apt.conf"), 'Dir::Etc::parts "/dev/null";\nDir::Etc::main "/dev/null";\n');
     chmodSync(world.directory, 0o755);
     if (NO_SSHD === "") sshd = await openSshd();
     backend = createLocalBackend();
@@ -196,6 +197,9 @@ describe.runIf(isPossible)("a program reaches the allowed host, and no other", (
       argv: ["/bin/bash", "-c", script],
       cwd,
       env: {
+        // What is configured for programs of this host does not count.
+        ...{ APT_CONFIG: join(world.directory, "apt.conf"), PIP_CONFIG_FILE: "/dev/null", GIT_CONFIG_NOSYSTEM: "1" },
+        npm_config_globalconfig: "/dev/null",
         ...{
           PATH,
           HOME: cwd,
