@@ -4,8 +4,11 @@ import { execFile } from "node:child_process";
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { loadConfig } from "@codex/config";
+import { createSandboxSelector } from "@codex/policy";
 import { createCommandSandbox } from "@codex/sandbox";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { outputOf, useBackend } from "../../process-host/test/support.js";
 import { finish, useCommand } from "./support.js";
 
 const CODEX_BINARY = process.env.CODEX_BINARY ?? "";
@@ -74,16 +77,42 @@ const PROFILES: readonly [profile: string, can: string, real?: string][] = [
 
 describe.runIf(support.kind === "bubblewrap")("a permission profile", () => {
   const command = useCommand();
+  const host = useBackend();
   const configure = (profile: string) =>
     writeFileSync(join(base, "home/config.toml"), `[permissions.dev]\n${profile.replaceAll('$"', `"${base}/`)}\n`);
-  const args = () => ["sandbox", "-P", "dev", "--", "/bin/bash", "-c", script()];
+  const args = (profile = "dev") => ["sandbox", "-P", profile, "--", "/bin/bash", "-c", script()];
 
   it.each(PROFILES)("%s: %s", async (profile, can) => {
     configure(profile);
-    const child = command.startIn(join(base, "work"), args(), { CODEX_HOME: join(base, "home") });
-    child.stdin.end();
-    const { stdout, stderr } = await finish(child);
-    expect(stdout.length === 0 && stderr.includes("config.toml") ? "error" : stdout.toString(), stderr).toBe(can);
+    const cwd = join(base, "work");
+    const config = loadConfig({
+      home: join(base, "home"),
+      homeOrigin: { kind: "default" },
+      system: join(base, "system"),
+      directory: cwd,
+      flags: [{ flag: "-P dev", setting: 'default_permissions="dev"' }],
+    });
+    if (can === "error") return expect(config).rejects.toThrow(/config\.toml/);
+    const { sandbox } = (await config).settings;
+    const selected = createSandboxSelector({ ...sandbox, codexHome: join(base, "home") }).select({
+      ...{ environment: "local", host: undefined, cwd, workspaceRoots: [cwd], bypassSandbox: false },
+      ...{ sandboxPermissions: "use_default", additionalPermissions: null },
+    });
+    if (selected === null || "refused" in selected) throw new Error(JSON.stringify(selected));
+    const process = await host.run(["/bin/bash", "-c", script()], { cwd, sandbox: selected });
+    expect(await outputOf(process)).toBe(can);
+  });
+
+  it("is chosen with `-P`, as a mode is", async () => {
+    configure('extends = ":workspace"\n[permissions.dev.filesystem]\n$"other" = "deny"');
+    const run = async (profile: string) => {
+      const child = command.startIn(join(base, "work"), args(profile), { CODEX_HOME: join(base, "home") });
+      child.stdin.end();
+      return finish(child);
+    };
+    const [own, built, none] = await Promise.all(["dev", ":read-only", "other"].map(run));
+    expect([own!.stdout.toString(), built!.stdout.toString(), none!.stdout.toString()]).toEqual(["deWDT", "ode", ""]);
+    expect(none!.stderr).toContain('permission profile "other" is none of');
   });
 
   it.runIf(CODEX_BINARY !== "").each(PROFILES)("Codex, %s: %s", async (profile, can, real = can) => {
