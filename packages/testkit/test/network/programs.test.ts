@@ -73,7 +73,7 @@ const PROGRAMS: readonly Program[] = [
   {
     name: "pip",
     needs: ["pip"],
-    script: `PIP_CERT=$CA pip install -q --break-system-packages --disable-pip-version-check --no-input --retries 0 --no-cache-dir \\
+    script: `PIP_CERT=$CA pip install -q --disable-pip-version-check --no-input --retries 0 --no-cache-dir \\
   --target out --index-url https://$HOST:$HTTPS/simple tiny && ls out`,
     output: "tiny.py",
   },
@@ -151,7 +151,7 @@ socket.on('open', () => socket.send('hello')).on('message', (text) => { console.
     script: `psql "host=$HOST port=$POSTGRES user=u dbname=d sslmode=disable gssencmode=disable" -Atc 'select 1'`,
     output: "from postgres",
   },
-  { name: "redis-cli", needs: ["redis-cli"], script: `redis-cli -e -h $HOST -p $REDIS ping`, output: "from redis" },
+  { name: "redis-cli", needs: ["redis-cli"], script: `redis-cli -h $HOST -p $REDIS ping`, output: "from redis" },
 ];
 
 const JAVA = `import java.net.URI;
