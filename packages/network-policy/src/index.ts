@@ -2,6 +2,7 @@ export { type Address, type AddressBlock, parseAddress, renderAddress } from "./
 export { HOST_LOOPBACK_NAME, type Host, isLocalhostName, parseHost } from "./host.js";
 export { type Pattern, PatternError } from "./pattern.js";
 export {
+  allowsMethod,
   type CompiledNetworkPolicy,
   compileNetworkPolicy,
   type DenyReason,

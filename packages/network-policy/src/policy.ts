@@ -167,8 +167,12 @@ function isLoopbackName(text: string): boolean {
 
 const LIMITED_METHODS: readonly string[] = ["GET", "HEAD", "OPTIONS"];
 
+/** Whether a mode lets a request of this method through, where the method can be seen. */
+export const allowsMethod = (mode: NetworkPolicy["mode"], method: string): boolean =>
+  mode === "full" || LIMITED_METHODS.includes(method);
+
 function findForbiddenUse({ via, port }: Target): DenyReason | undefined {
-  if (via.protocol === "http") return LIMITED_METHODS.includes(via.method) ? undefined : "method_not_allowed";
+  if (via.protocol === "http") return allowsMethod("limited", via.method) ? undefined : "method_not_allowed";
   return via.protocol === "connect" || port === 443 ? "mitm_required" : "method_not_allowed";
 }
 

@@ -7,6 +7,7 @@ import { type Clock, systemClock } from "@codex/clock";
 import type { HttpProxy } from "@codex/http-proxy";
 import {
   type Address,
+  allowsMethod,
   type CompiledNetworkPolicy,
   nameOfRoute,
   parseAddress,
@@ -57,13 +58,13 @@ export class NetworkProxy {
   readonly #clock: Clock;
   readonly #connections = new Map<Duplex, string>();
   readonly #routes: ReadonlyMap<string, Route>;
-  readonly #limited: boolean;
+  readonly #mode: CompiledNetworkPolicy["mode"];
   readonly #giveUp = new AbortController();
 
   constructor(options: NetworkProxyOptions) {
     const { policy, ask, onEvent = () => undefined, lookup = lookupOnHost, clock = systemClock } = options;
     this.#clock = clock;
-    this.#limited = policy.mode === "limited";
+    this.#mode = policy.mode;
     this.#routes = new Map((options.routes ?? []).map((route) => [nameOfRoute(route.target.name), route]));
     this.#events = new EventCounter(onEvent, clock);
     this.#pipeline = new Pipeline({
@@ -216,7 +217,7 @@ export class NetworkProxy {
     { method, refusal }: { method: string; refusal?: Failure },
   ): Promise<HostConnection> {
     // TRACE has its request sent back, with what the sandbox must not know.
-    const isForbidden = method === "TRACE" || (this.#limited && !["GET", "HEAD", "OPTIONS"].includes(method));
+    const isForbidden = method === "TRACE" || !allowsMethod(this.#mode, method);
     const reason = isForbidden ? "method_not_allowed" : refusal;
     // To the proxy of this host it is a tunnel.
     const target: Target = { host, port, via: { protocol: "connect" } };

@@ -68,9 +68,9 @@ export async function startLocalProcess(spec: ProcessSpec, file: string, context
   const joined = spec.network === undefined ? undefined : await joinNetwork(spec, spec.network, context);
   let wrapped: WrappedCommand | undefined;
   try {
-    const own = joined === undefined ? spec : withNetwork(spec, joined);
-    wrapped = guardPlaceholders(await wrapSpec(own, file, joined, context.sandbox), context.guard);
-    return await startWrapped(own, file, { wrapped, joined }, context);
+    const own = joined === undefined ? { spec, joined } : withNetwork(spec, joined);
+    wrapped = guardPlaceholders(await wrapSpec(own.spec, file, joined, context.sandbox), context.guard);
+    return await startWrapped(own.spec, file, { wrapped, joined: own.joined }, context);
   } catch (error) {
     joined?.leave();
     if (wrapped !== undefined) context.onRelease(wrapped.release());
@@ -86,11 +86,16 @@ async function joinNetwork(spec: ProcessSpec, network: NetworkSpec, context: Loc
   return (await context.openNetworks()).join(network);
 }
 
-/** What finds the network, and nothing of its secrets. @throws StartError where a secret cannot be kept from the process */
-function withNetwork(spec: ProcessSpec, joined: JoinedNetwork): ProcessSpec {
+/**
+ * What finds the network and its routes, and nothing of their secrets; all that it adds are variables of the network, which those that leave it do not
+ * get. @throws StartError where a secret cannot be kept from the process
+ */
+function withNetwork(spec: ProcessSpec, joined: JoinedNetwork): { spec: ProcessSpec; joined: JoinedNetwork } {
   const { routes = [] } = spec.network ?? {};
   const env = withRoutes(routes, { ...spec.env, ...joined.variables }, process.env);
-  return { ...spec, env, ...(spec.sandbox === undefined ? {} : { sandbox: hideSecrets(routes, spec.sandbox) }) };
+  const sandbox = spec.sandbox === undefined ? {} : { sandbox: hideSecrets(routes, spec.sandbox) };
+  const added = Object.entries(env).filter(([name, value]) => spec.env[name] !== value);
+  return { spec: { ...spec, env, ...sandbox }, joined: { ...joined, variables: Object.fromEntries(added) } };
 }
 
 /** @throws StartError for a sandbox that cannot be set up */

@@ -269,6 +269,16 @@ import re, sys; text = sys.stdin.read(); print(re.search(" (\\d+) $", text)[1], 
     expect(asked).toEqual([]);
   });
 
+  it("is not named to a program that leaves for the host's network, where it does not exist", async () => {
+    const place = { kind: "outside", profile: "network" } as const;
+    const rules = [{ id: "printenv", pattern: [["printenv"]], decision: "allow", place }] as const;
+    const gate = { rules, hostExecutables: [], approved: [] };
+    const script = "env | grep -c forge.route; printenv | grep -c forge.route";
+    const process = await start(script, [route({ tools: ["git", "npm", "pip"] })], { gate });
+    expect(process.gate?.kind).toBe("held");
+    expect(await outputOf(process)).toBe("6\n0\n");
+  });
+
   it("is refused where its secret could not be kept from the command, and where it is none", async () => {
     const unlimited: Sandbox = {
       permissions: { type: "managed", network: "restricted", file_system: { type: "unrestricted" } },

@@ -15,7 +15,7 @@ import { createRoutes } from "./routes.js";
 /** The network of one process. */
 export interface JoinedNetwork {
   readonly network: SessionNetwork;
-  /** Names its proxy. */
+  /** Those by which it is found. */
   readonly variables: Readonly<Record<string, string>>;
   /** @param isOver whether the process has ended: hosts that it looked up and did not connect to are then told as well */
   getState(isOver: boolean): NetworkState;

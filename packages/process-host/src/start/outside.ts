@@ -33,7 +33,7 @@ export function createLeaving({ sandbox, env }: ProcessSpec, host: OutsideHost):
     async prepare(called) {
       const widened = widenSandbox(sandbox, called.profile);
       const joined = called.profile === "unrestricted" || called.profile === "network" ? undefined : host.joined;
-      const program = joined === host.joined ? called : withoutProxy(called, host.joined);
+      const program = joined === host.joined ? called : withoutNetwork(called, host.joined);
       if (widened === null) return startUnrestricted(program, host.nextMark());
       const wrapped = await host.sandbox.wrap(toCommand(program), widened, joined?.network);
       if (wrapped === undefined) throw new StartError("sandbox_invalid", "nothing would restrict it there");
@@ -42,10 +42,10 @@ export function createLeaving({ sandbox, env }: ProcessSpec, host: OutsideHost):
   };
 }
 
-/** What has the network of the host does not reach the proxy of its command's. */
-function withoutProxy(program: OutsideProgram, joined: JoinedNetwork | undefined): OutsideProgram {
-  const isOfProxy = ([name, value]: [string, string]) => joined?.variables[name] === value;
-  return { ...program, env: Object.fromEntries(Object.entries(program.env).filter((entry) => !isOfProxy(entry))) };
+/** What has the network of the host reaches neither the proxy nor the routes of its command's. */
+function withoutNetwork(program: OutsideProgram, joined: JoinedNetwork | undefined): OutsideProgram {
+  const isOfNetwork = ([name, value]: [string, string]) => joined?.variables[name] === value;
+  return { ...program, env: Object.fromEntries(Object.entries(program.env).filter((entry) => !isOfNetwork(entry))) };
 }
 
 function toCommand({ file, argv, cwd, env, descriptors }: OutsideProgram) {
