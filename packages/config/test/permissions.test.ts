@@ -1,30 +1,12 @@
 // Permission profiles: what they amount to, and which layer decides.
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { loadConfig } from "../src/load-config.js";
+import { describe, expect, it } from "vitest";
+import { useConfig } from "./support.js";
 
-let base: string;
-beforeEach(async () => {
-  base = await mkdtemp(join(tmpdir(), "codex-permissions-"));
-});
-afterEach(() => rm(base, { recursive: true }));
-
-async function load(files: Record<string, string>, flags: string[] = []) {
-  for (const [file, text] of Object.entries(files)) {
-    await mkdir(dirname(join(base, file)), { recursive: true });
-    await writeFile(join(base, file), text.replaceAll("$BASE", base));
-  }
-  const { settings, notices } = await loadConfig({
-    home: join(base, "home"),
-    homeOrigin: { kind: "default" },
-    system: join(base, "system"),
-    directory: join(base, "project"),
-    flags: flags.map((setting) => ({ flag: `-c ${setting}`, setting })),
-  });
+const config = useConfig();
+const load = async (files: Record<string, string>, flags?: readonly string[]) => {
+  const { settings, notices } = await config.load(files, flags);
   return { ...settings, notices };
-}
+};
 
 const PROFILES = `[permissions.base]
 extends = ":workspace"
