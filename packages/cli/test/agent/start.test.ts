@@ -73,7 +73,9 @@ describe.skipIf(NO_BUBBLEWRAP !== undefined)(
       expect(code).toBe(0);
       expect(readFileSync(join(repository, "a.txt"), "utf8")).toBe("one\n");
       const isPrelude = (step: string) => step === "configuration" || step === "options of bwrap";
-      expect(steps.filter((step) => !isPrelude(step) && !step.startsWith("parse "))).toEqual([
+      const after = steps.filter((step) => !isPrelude(step) && !step.startsWith("parse "));
+      // On a busy machine the sandbox of a patch, which reserves names and so ends soon, is started again for its next step.
+      expect(after.filter((step, at) => at < 2 || step !== after[at - 1])).toEqual([
         "bwrap", // the trial run
         "request",
         "parser", // of commands
