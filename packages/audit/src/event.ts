@@ -88,10 +88,11 @@ interface OmittedEvent {
   count: number;
 }
 
-/** `client`: a program decided on behalf of a person. `model`: a model decided. `session`: remembered from an earlier decision. `nobody`: there was no approver. `failure`: asking for approval failed. */
+/** `hook`: a program of the user that is asked first. `client`: a program decided on behalf of a person. `model`: a model decided. `session`: remembered from an earlier decision. `nobody`: there was no approver. `failure`: asking for approval failed. */
 export type DecidedBy =
   | "policy"
   | "rule"
+  | "hook"
   | "user"
   | "client"
   | "model"

@@ -1,5 +1,6 @@
 import type { LiveOutput } from "@codex/executor-client";
 import type { RunCommandRequest, RunningCommand } from "@codex/executor-client/programs";
+import type { ToolHooks } from "@codex/hooks";
 import type { GetShellParser, PolicyOptions } from "@codex/policy";
 import type { Telemetry } from "@codex/telemetry";
 import type { Approver } from "./approvals/approver.js";
@@ -43,6 +44,8 @@ export interface OrchestratorOptions extends ExecutorEvents {
   audit?: AuditOptions;
   /** Receives logs, metrics and spans; default none. */
   telemetry?: Telemetry;
+  /** Asked before each call and in place of approvers, and told after it; for example from `createHooks` of `@codex/hooks`. Not closed. Default none. */
+  hooks?: ToolHooks;
 }
 
 /** Resolves, permits and forwards the tool calls of a model. */

@@ -14,6 +14,7 @@ import { createDeciders } from "./decide/deciders.js";
 import type { Ruling } from "./decide/ports.js";
 import { OrchestratorError } from "./errors.js";
 import { createFiles } from "./files/judged-files.js";
+import { createOrchestratorHooks } from "./hooks/hook-caller.js";
 import { type CallHandler, type Collaborators, OrchestratorCore, type Shared } from "./orchestrator.js";
 
 /**
@@ -69,7 +70,12 @@ function createHandler(
     panel: approvers,
   });
   const decidePorts = { clock, shellParser: shellParser ?? createLazyShellParser(), newId, closing: shared.closing };
-  const deciders = createDeciders(decidePorts, approvals, rulingOf);
+  const hooks = createOrchestratorHooks(
+    options.hooks,
+    (environment) => rulingOf(environment).policy.approvalPolicy,
+    newId,
+  );
+  const deciders = createDeciders(decidePorts, approvals, rulingOf, hooks);
   const { auditor } = shared;
   const askingCommands = new AskingCommands({ deciders, auditor, limit: limits.rememberedSessions });
   const telemetry = createCallTelemetry(options.telemetry ?? {});
@@ -83,6 +89,8 @@ function createHandler(
     sandboxed: new WeakMap(),
     typedShells: new WeakMap(),
     telemetry,
+    hooks,
+    hookedSessions: new WeakMap(),
   };
   return {
     handle: (name, args, callOptions) => handleToolCall(name, args, callOptions, context),

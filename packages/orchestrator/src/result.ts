@@ -1,3 +1,4 @@
+import type { DecidedBy } from "@codex/audit";
 import {
   type ProcessOutcome,
   STANDARD_TOOLS,
@@ -84,6 +85,8 @@ export interface Refusal {
   command?: readonly string[];
   cwd?: string;
   reason: string;
+  /** Set if it was asked about: who denied it. */
+  by?: DecidedBy;
 }
 
 /** Why a call was not carried out; `RefusedCall.status` is the coarser view. */

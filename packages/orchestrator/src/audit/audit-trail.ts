@@ -29,6 +29,8 @@ export interface Trail {
   tool(environment: string, args: unknown, session: number | undefined): void;
   judged(requirement: Requirement, matches: () => readonly RuleMatch[]): void;
   decided(approvalId: string, decision: ApprovalResult): void;
+  /** A hook refused the call, before anything else was decided. */
+  blocked(): void;
   /** Called before each send. If records are required: resolves when it is recorded, or with the refusal if it cannot be. */
   sending(sandbox: Sandbox | null | undefined): Promise<RefusedCall | undefined> | undefined;
   /** What the command did about hosts since the last time; also after the call has ended. `omitted`: decisions that are not told apart. */
@@ -64,6 +66,7 @@ export const NO_TRAIL: Trail = {
   tool() {},
   judged() {},
   decided() {},
+  blocked() {},
   sending: () => undefined,
   hosts() {},
   answered() {},
@@ -118,6 +121,10 @@ class CallTrail implements Trail {
       ...via,
       ...saves,
     });
+  }
+
+  blocked(): void {
+    Object.assign(this.#call, { requirement: "forbidden", decidedBy: "hook", cause: "hook" });
   }
 
   sending(sandbox: Sandbox | null | undefined): Promise<RefusedCall | undefined> | undefined {

@@ -25,6 +25,10 @@ export function noteDecisions(trail: Trail, maxRules: number, onDecision: (decis
       trail.decided(approvalId, answer);
       onDecision({ by: decidedBy(answer), rules });
     },
+    blocked() {
+      trail.blocked();
+      onDecision({ by: "hook", rules: [] });
+    },
     sending: (sandbox) => trail.sending(sandbox),
     hosts: (hosts, omitted) => trail.hosts(hosts, omitted),
     answered: (result) => trail.answered(result),

@@ -6,6 +6,7 @@ import type { Auditor } from "../audit/audit-trail.js";
 import type { Decider } from "../decide/decider.js";
 import type { Deciders } from "../decide/deciders.js";
 import type { Decision, Refused } from "../decide/decision.js";
+import type { HookCaller } from "../hooks/hook-caller.js";
 import type { RefusedCall } from "../result.js";
 import { fail } from "../result.js";
 
@@ -19,6 +20,8 @@ export interface AskingCommand {
   readonly client: string | undefined;
   /** Instead of that of the environment. */
   readonly approver: Approver | undefined;
+  /** For hooks. */
+  readonly caller: HookCaller | undefined;
 }
 
 interface Ports {
@@ -82,12 +85,13 @@ export class AskingCommands {
   ): Promise<Answer | RefusedAnswer> {
     const asking = this.#commands.get(key);
     if (asking === undefined) return "unasked";
-    const { environment, client, approver } = asking;
+    const { environment, client, approver, caller } = asking;
     const command = { ...asking, cwd: cwd ?? asking.cwd };
     const trail = this.#ports.auditor.begin("exec_command");
     const recorded = { command: argv ?? asking.command, cwd: command.cwd, tty: false };
     trail.command(environment, { ...recorded, sandboxPermissions: "use_default" });
-    const decision = await decide(this.#ports.deciders.asking(environment, { client, approver, trail }), command);
+    const decider = this.#ports.deciders.asking(environment, { client, approver, trail, caller });
+    const decision = await decide(decider, command);
     if (decision.kind === "ask") return "unasked";
     const refused = decision.kind === "refused" ? toResult(decision) : await trail.sending(undefined);
     if (refused === undefined) return toAnswer();

@@ -8,6 +8,8 @@ import type { Deciders } from "../decide/deciders.js";
 import type { TypedShells } from "../decide/typed-line.js";
 import type { EnvironmentTable } from "../environments/environment-table.js";
 import type { Session, SessionTable } from "../executors/sessions.js";
+import type { CallHooks, HookedUse } from "../hooks/call-hooks.js";
+import type { OrchestratorHooks } from "../hooks/hook-caller.js";
 import type { Observers } from "../observe/observers.js";
 import type { AskingCommands } from "./asking-commands.js";
 import type { CallTelemetry } from "./call-telemetry.js";
@@ -31,6 +33,9 @@ export interface CallPorts {
   /** Commands whose programs and hosts may be asked about. */
   readonly askingCommands: AskingCommands;
   readonly hostReports: HostReports;
+  readonly hooks: OrchestratorHooks | undefined;
+  /** What hooks are told about when these sessions have ended. */
+  readonly hookedSessions: WeakMap<Session, HookedUse>;
   /** Creates an idempotency key; keys count up. */
   readonly newKey: () => string;
   /** Aborts when the orchestrator is closed. */
@@ -44,4 +49,5 @@ export interface CallContext extends CallPorts {
   /** Parent of the spans of the call. */
   readonly trace: TraceContext | undefined;
   readonly progress: { isSent: boolean };
+  readonly callHooks: CallHooks;
 }

@@ -2,6 +2,7 @@ import type { LiveOutput } from "@codex/executor-client";
 import type { Approver, Grant } from "../approvals/approver.js";
 import type { CallDecision } from "../audit/noted-decision.js";
 import type { EnvironmentSelection } from "../catalog/selection.js";
+import type { HookCaller } from "../hooks/hook-caller.js";
 
 /** Options of one tool call. */
 export interface CallToolOptions {
@@ -59,4 +60,8 @@ export interface CallToolOptions {
    * next is unaffected. Refused if the executor does not support it.
    */
   concurrent?: boolean;
+  /** Who makes the call, for hooks. */
+  hookCaller?: HookCaller;
+  /** Called with each text of a hook for the model; by default they are added to the text of the result. Must not throw. */
+  onHookContext?: (text: string) => void;
 }

@@ -3,6 +3,7 @@ import { messageOf, toWellFormed } from "@codex/values";
 import { NO_TRAIL } from "../audit/audit-trail.js";
 import { noteDecisions } from "../audit/noted-decision.js";
 import type { Decider } from "../decide/decider.js";
+import { CallHooks } from "../hooks/call-hooks.js";
 import { parseArguments } from "../resolve/arguments.js";
 import { selectEnvironment } from "../resolve/select-environment.js";
 import { getTurn } from "../resolve/turn.js";
@@ -27,12 +28,15 @@ export async function handleToolCall(
   const { trail, onOutput } = beginTrail(toolName, options, ports);
   const watch = ports.telemetry.begin(toolName);
   const progress = { isSent: false };
-  const { client, approver, grant } = options;
-  const own = { ...ports, trail, progress, trace: watch.trace };
+  const { client, approver, grant, hookCaller: caller } = options;
+  const callHooks = new CallHooks(ports.hooks, options);
+  const own = { ...ports, trail, progress, trace: watch.trace, callHooks };
   const call = onOutput === undefined ? options : { ...options, onOutput };
-  const createDecider = (environment: string) => ports.deciders.asking(environment, { client, approver, grant, trail });
+  const createDecider = (environment: string) =>
+    ports.deciders.asking(environment, { client, approver, grant, trail, caller });
   const result = await prepareCall(toolName, args, call, own, createDecider)
     .then(carryOut)
+    .then((answered) => callHooks.finish(answered, options.onHookContext))
     .then(toWellFormed, (error: unknown) => failed(error, progress.isSent));
   watch.end(result);
   trail.ended(result);

@@ -4,6 +4,7 @@ import { type CommandTerms, questionKeyOf } from "../decide/command.js";
 import type { Allowed } from "../decide/decision.js";
 import { TypedShell } from "../decide/typed-line.js";
 import type { Session } from "../executors/sessions.js";
+import { commandIn } from "../hooks/call-hooks.js";
 import { type ResolvedExec, resolveExecCommand } from "../resolve/exec-command.js";
 import type { Selected } from "../resolve/select-executor.js";
 import { fail, type ToolCallResult } from "../result.js";
@@ -11,7 +12,7 @@ import type { CallContext } from "./call-context.js";
 import type { CallToolOptions } from "./call-options.js";
 import { findChange } from "./find-change.js";
 import { invalid, type PrepareCall, stopped } from "./prepared.js";
-import { refuseCommand } from "./refusal.js";
+import { refuseBlockedCommand, refuseCommand } from "./refusal.js";
 import { decideRerun, joinRuns, type SandboxedRun, withNotice } from "./rerun.js";
 import { send } from "./send.js";
 
@@ -20,7 +21,19 @@ export const prepareExecCommand: PrepareCall = async (selected, args, options, c
   const { executor, tool } = selected;
   const { config } = context;
   const { cwd: turnCwd, workspaceRoots, variables } = options;
-  const resolved = resolveExecCommand(args, { config, host: executor.host, turnCwd, workspaceRoots, variables });
+  const resolve = (given: Record<string, unknown>) =>
+    resolveExecCommand(given, { config, host: executor.host, turnCwd, workspaceRoots, variables });
+  const asGiven = resolve(args);
+  if (asGiven.kind === "rejected") return stopped(invalid(tool.name, asGiven));
+  const place = { environment: context.catalog.environmentOf(executor.name), cwd: asGiven.value.request.cwd };
+  const hooked = await context.callHooks.before({ tool: "Bash", input: { command: args.cmd } }, place);
+  if (hooked?.answer.kind === "block") {
+    context.trail.command(executor.name, asGiven.value.request);
+    context.trail.blocked();
+    return stopped(refuseBlockedCommand(hooked.answer.reason, String(args.cmd), asGiven.value.request));
+  }
+  const changed = hooked?.answer.input;
+  const resolved = changed === undefined ? asGiven : resolve({ ...args, cmd: commandIn(changed) ?? null });
   if (resolved.kind === "rejected") return stopped(invalid(tool.name, resolved));
   context.trail.command(executor.name, resolved.value.request);
   const excess = context.sessions.findExcess();
@@ -28,7 +41,16 @@ export const prepareExecCommand: PrepareCall = async (selected, args, options, c
   const decision = await context.decider.command({ selected, resolved: resolved.value }, options.signal);
   if (decision.kind === "refused") return stopped(refuseCommand(decision, resolved.value.request));
   if (decision.kind === "ask") return decision;
-  return { kind: "ready", run: () => run(selected, resolved.value, decision, options, context) };
+  return {
+    kind: "ready",
+    async run() {
+      const result = await run(selected, resolved.value, decision, options, context);
+      const session = findRunning(result, context);
+      if (session === undefined) return context.callHooks.after(hooked?.use, result);
+      if (hooked !== undefined) context.hookedSessions.set(session, hooked.use);
+      return result;
+    },
+  };
 };
 
 async function run(
@@ -71,10 +93,11 @@ async function sendDecided(
   if (refused !== undefined) return refused;
   const key = questionKeyOf(terms);
   if (key !== undefined) {
-    const { client, approver } = options;
+    const { client, approver, hookCaller: caller } = options;
     const environment = context.catalog.environmentOf(executor.name);
     const { command, cwd } = request;
-    context.askingCommands.add(key, { environment, command, cwd, sandbox: terms.sandbox ?? null, client, approver });
+    const sandbox = terms.sandbox ?? null;
+    context.askingCommands.add(key, { environment, command, cwd, sandbox, client, approver, caller });
   }
   context.hostReports.follow(terms.network?.reports, (hosts, omitted) => context.trail.hosts(hosts, omitted));
   const call = { wireArguments, windowMs: request.yieldTimeMs, notices: [...notices, ...more], isInstanceBound };

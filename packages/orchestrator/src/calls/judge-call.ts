@@ -1,5 +1,6 @@
 import type { ApprovalRequest } from "../approvals/approver.js";
 import { NO_TRAIL } from "../audit/audit-trail.js";
+import { NO_CALL_HOOKS } from "../hooks/call-hooks.js";
 import type { RefusedCall } from "../result.js";
 import type { CallPorts } from "./call-context.js";
 import type { CallToolOptions } from "./call-options.js";
@@ -24,7 +25,7 @@ export async function judgeToolCall(
   options: CallToolOptions,
   ports: CallPorts,
 ): Promise<Judgement> {
-  const own = { ...ports, trail: NO_TRAIL, progress: { isSent: false }, trace: undefined };
+  const own = { ...ports, trail: NO_TRAIL, progress: { isSent: false }, trace: undefined, callHooks: NO_CALL_HOOKS };
   const createDecider = (environment: string) => ports.deciders.judging(environment, options.client);
   const prepared = await prepareCall(toolName, args, options, own, createDecider).catch(
     (error: unknown): Prepared => stopped(failed(error, false)),

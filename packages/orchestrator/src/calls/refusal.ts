@@ -1,3 +1,4 @@
+import { defined } from "@codex/values";
 import type { Refused } from "../decide/decision.js";
 import type { TypedShell } from "../decide/typed-line.js";
 import { closedBeforeSending, interrupted, type Refusal, type RefusedCall, refuse } from "../result.js";
@@ -14,11 +15,11 @@ export interface RefusedDeed {
 }
 
 /** The result of a call whose deed was refused. */
-export function refuseDeed({ code, reason }: Refused, { subject, effect, ...details }: RefusedDeed): RefusedCall {
+export function refuseDeed({ code, reason, by }: Refused, { subject, effect, ...details }: RefusedDeed): RefusedCall {
   if (code === "interrupted") return interrupted();
   if (code === "closed") return closedBeforeSending();
   const { status, words } = REFUSALS[code];
-  const structured: Refusal = { code, reason, ...details };
+  const structured: Refusal = { code, reason, ...details, ...defined({ by }) };
   return refuse(status, `${subject} ${words}: ${reason}. ${effect}`, structured);
 }
 
@@ -35,6 +36,28 @@ export const refuseCommand = (
   refused: Refused,
   { command, cwd }: { command: readonly string[]; cwd: string },
 ): RefusedCall => refuseDeed(refused, { subject: "The command", effect: "Nothing was run.", command, cwd });
+
+/** A command that a hook blocks, in the words of Codex. */
+export const refuseBlockedCommand = (
+  reason: string,
+  script: string,
+  { command, cwd }: { command: readonly string[]; cwd: string },
+): RefusedCall =>
+  refuse("denied", `Command blocked by PreToolUse hook: ${reason}. Command: ${script}`, {
+    code: "denied",
+    reason,
+    command,
+    cwd,
+    by: "hook",
+  });
+
+/** Another call that a hook blocks. */
+export const refuseBlockedTool = (reason: string, tool: string): RefusedCall =>
+  refuse("denied", `Tool call blocked by PreToolUse hook: ${reason}. Tool: ${tool}`, {
+    code: "denied",
+    reason,
+    by: "hook",
+  });
 
 /** Input for a shell that is not written. */
 export const refuseTyped = (refused: Refused, shell: TypedShell, command: readonly string[]): RefusedCall =>

@@ -13,6 +13,8 @@ import { type CommandTerms, questionKeyOf } from "../decide/command.js";
 import type { Allowed } from "../decide/decision.js";
 import { TypedShell } from "../decide/typed-line.js";
 import { toOrchestratorError } from "../errors.js";
+import { CallHooks } from "../hooks/call-hooks.js";
+import { scriptOf } from "../hooks/request-use.js";
 import type { Started } from "../programs/judged-command.js";
 import type { CommandStart, StartCommandRequest } from "../programs/started-command.js";
 import { selectEnvironment } from "../resolve/select-environment.js";
@@ -25,7 +27,7 @@ import type { CallToolOptions } from "./call-options.js";
 import { beginTrail, failed } from "./call-tool.js";
 import { findChange } from "./find-change.js";
 import { invalid } from "./prepared.js";
-import { refuseCommand, refuseTyped } from "./refusal.js";
+import { refuseBlockedCommand, refuseCommand, refuseTyped } from "./refusal.js";
 
 /**
  * Options of starting a program: those of a call that do not concern results and repeats. `grant` is for what `judge` returned for `exec_command` with the
@@ -33,7 +35,16 @@ import { refuseCommand, refuseTyped } from "./refusal.js";
  */
 export type StartCommandOptions = Pick<
   CallToolOptions,
-  "signal" | "onOutput" | "cwd" | "workspaceRoots" | "environments" | "onDecision" | "approver" | "client" | "grant"
+  | "signal"
+  | "onOutput"
+  | "cwd"
+  | "workspaceRoots"
+  | "environments"
+  | "onDecision"
+  | "approver"
+  | "client"
+  | "grant"
+  | "hookCaller"
 >;
 
 /** Judges a program as a call of `exec_command`, and starts it. Never rejects. */
@@ -47,7 +58,8 @@ export async function startCommand(
   const { trail, onOutput = push } = beginTrail(TOOL, { ...options, onOutput: push }, ports);
   const watch = ports.telemetry.begin(TOOL);
   const progress = { isSent: false };
-  const own = { ...ports, trail, progress, trace: watch.trace };
+  const callHooks = new CallHooks(ports.hooks, options);
+  const own = { ...ports, trail, progress, trace: watch.trace, callHooks };
   const prepared = await prepare(request, options, own).catch((error: unknown) => failed(error, false));
   if ("isError" in prepared) {
     watch.end(prepared);
@@ -84,9 +96,9 @@ async function prepare(
   const { selected, notice } = placed;
   const { executor } = selected;
   const environment = context.catalog.environmentOf(executor.name);
-  const { approver, grant } = options;
+  const { approver, grant, hookCaller: caller } = options;
   const { trail } = context;
-  const own = { ...context, decider: context.deciders.asking(environment, { client, approver, grant, trail }) };
+  const own = { ...context, decider: context.deciders.asking(environment, { client, approver, grant, trail, caller }) };
   const at = (refused: RefusedCall): RefusedCall => ({ ...refused, environment });
   const { cwd: turnCwd, workspaceRoots } = getTurn(options, environment);
   const resolved = resolveStartCommand(request, {
@@ -111,6 +123,8 @@ async function prepare(
   }
   const excess = context.sessions.findExcess();
   if (excess !== undefined) return at(fail("too_many_calls", `${excess} ${NOT_RUN}`));
+  const blocked = await askHooks(judged.request, environment, context);
+  if (blocked !== undefined) return at(blocked);
   const decision = await own.decider.command({ selected, resolved: judged }, signal);
   if (decision.kind !== "allowed") {
     return at(decision.kind === "refused" ? refuseCommand(decision, judged.request) : interrupted());
@@ -123,6 +137,25 @@ async function prepare(
   if (signal?.aborted) return at(interrupted());
   const notices = [...(notice === undefined ? [] : [notice]), ...decision.notices];
   return { selected, program: resolved.value, terms, wire, tools, environment, notices, context: own };
+}
+
+/** Why hooks do not let a program start. */
+async function askHooks(
+  request: { command: readonly string[]; cwd: string },
+  environment: string,
+  { callHooks, trail }: Pick<CallContext, "callHooks" | "trail">,
+): Promise<RefusedCall | undefined> {
+  const script = scriptOf(request.command);
+  const hooked = await callHooks.before(
+    { tool: "Bash", input: { command: script } },
+    { environment, cwd: request.cwd },
+  );
+  if (hooked === undefined || (hooked.answer.kind === "continue" && hooked.answer.input === undefined))
+    return undefined;
+  trail.blocked();
+  const reason =
+    hooked.answer.kind === "block" ? hooked.answer.reason : "the hook changed it, which a program cannot be";
+  return refuseBlockedCommand(reason, script, request);
 }
 
 const toWire = ({ judged, argv }: ResolvedProgram, { terms, approval }: Allowed<CommandTerms>): ExecCommandRequest =>
@@ -154,8 +187,9 @@ async function follow(prepared: PreparedProgram, options: StartCommandOptions, o
   const key = questionKeyOf(terms);
   if (key !== undefined) {
     const { command, cwd } = program.judged.request;
-    const { approver } = options;
-    context.askingCommands.add(key, { environment, command, cwd, sandbox: terms.sandbox ?? null, client, approver });
+    const { approver, hookCaller: caller } = options;
+    const sandbox = terms.sandbox ?? null;
+    context.askingCommands.add(key, { environment, command, cwd, sandbox, client, approver, caller });
   }
   context.hostReports.follow(terms.network?.reports, (hosts, omitted) => context.trail.hosts(hosts, omitted));
   let last: UnifiedExecResult | undefined;
@@ -205,8 +239,14 @@ async function follow(prepared: PreparedProgram, options: StartCommandOptions, o
     async refuseInput(text, isEnd) {
       const { trail } = beginTrail(INPUT_TOOL, {}, context);
       trail.tool(executor.name, { session_id: session.id, chars: text }, session.id);
-      const { approver, grant } = options;
-      const decider = context.deciders.asking(environment, { client, approver, grant, trail });
+      const { approver, grant, hookCaller: caller } = options;
+      const decider = context.deciders.asking(environment, { client, approver, grant, trail, caller });
+      const typed = { command: [text], cwd: shell.resolved.request.cwd };
+      const blocked = await askHooks(typed, environment, { callHooks: new CallHooks(context.hooks, options), trail });
+      if (blocked !== undefined) {
+        trail.ended(blocked);
+        return blocked;
+      }
       const { decision, command } = await decider.typedLine({ shell, text, isEnd, session: session.id }, signal);
       const refused =
         decision.kind === "allowed"

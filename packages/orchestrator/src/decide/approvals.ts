@@ -1,4 +1,5 @@
 import type { Clock } from "@codex/clock";
+import type { PermissionVerdict } from "@codex/hooks";
 import { cutToBytes } from "@codex/telemetry";
 import { evictOldest, messageOf } from "@codex/values";
 import type { Answerer, ApprovalResult } from "../approvals/approval-result.js";
@@ -18,7 +19,11 @@ export interface AskOptions {
   readonly grant: Grant | undefined;
   /** Without one only those of the panel are asked. */
   readonly approver: Approver | undefined;
+  readonly askHooks?: AskHooks | undefined;
 }
+
+/** Asks hooks before anybody else. Never rejects. */
+export type AskHooks = (request: ApprovalRequest, signal: AbortSignal) => Promise<PermissionVerdict>;
 
 export interface ApprovalsOptions {
   clock: Clock;
@@ -39,17 +44,21 @@ export class Approvals {
     this.#options = options;
   }
 
-  /** Uses a remembered decision, else the grant, else the approver. Never rejects. */
+  /** Uses a remembered decision, else asks the hooks, and then uses the grant, or asks the approver. Never rejects. */
   async decide(
     question: Question,
-    { signal, client, grant, approver: configured }: AskOptions,
+    { signal, client, grant, approver: configured, askHooks }: AskOptions,
   ): Promise<ApprovalResult> {
     const { request, digest } = question;
     if (this.remembers(question, client)) return { kind: "approved", by: "session" };
+    const verdict = await askHooks?.(request, signal);
+    if (signal.aborted && verdict !== undefined) return { kind: "interrupted" };
+    if (verdict?.kind === "deny") return { kind: "denied", by: "hook", reason: verdict.reason };
     // Nobody knew of the denial when it was granted.
     if (grant !== undefined && request.afterDenial === null) {
       return grant.digest === digest ? this.#accept(question, client, toAnswer(grant)) : { kind: "changed" };
     }
+    if (verdict?.kind === "allow") return { kind: "approved", by: "hook" };
     const { panel } = this.#options;
     const approver = panel === undefined ? configured : panel.join(configured);
     if (approver === undefined)

@@ -3,7 +3,7 @@ import type { ApprovalRequest, Grant } from "../approvals/approver.js";
 import { findRuleProblem } from "../approvals/rule-edit.js";
 import { ruleToSave } from "../approvals/rule-to-save.js";
 import { NO_TRAIL, type Trail } from "../audit/audit-trail.js";
-import type { Approvals } from "./approvals.js";
+import type { Approvals, AskHooks } from "./approvals.js";
 import { type CommandDeed, type CommandTerms, evaluateCommand } from "./command.js";
 import type { Decision, Evaluation, Question } from "./decision.js";
 import { evaluateFileAccess, type FileAccessDeed, type FileTerms } from "./file-access.js";
@@ -20,6 +20,7 @@ export interface Party {
   /** Decided before the call. */
   readonly grant?: Grant | undefined;
   readonly trail: Trail;
+  readonly askHooks?: AskHooks | undefined;
 }
 
 /** How a decision is made. */
@@ -46,10 +47,11 @@ export class Decider {
   }
 
   /** Asks where the policy requires it, remembers and records. */
-  static asking(ports: DecidePorts, approvals: Approvals, { ruling, client, grant, trail }: Party): Decider {
+  static asking(ports: DecidePorts, approvals: Approvals, { ruling, client, grant, trail, askHooks }: Party): Decider {
     return new Decider(ports, ruling, {
       trail,
-      ask: (question, signal) => approvals.decide(question, { signal, client, grant, approver: ruling.approver }),
+      ask: (question, signal) =>
+        approvals.decide(question, { signal, client, grant, approver: ruling.approver, askHooks }),
       keep: (effect) => effect(),
     });
   }

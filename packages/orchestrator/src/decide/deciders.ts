@@ -1,6 +1,8 @@
 import type { Approver, Grant } from "../approvals/approver.js";
 import type { Trail } from "../audit/audit-trail.js";
-import type { Approvals } from "./approvals.js";
+import type { HookCaller, OrchestratorHooks } from "../hooks/hook-caller.js";
+import { describeRequest } from "../hooks/request-use.js";
+import type { Approvals, AskHooks } from "./approvals.js";
 import { Decider } from "./decider.js";
 import type { DecidePorts, Ruling } from "./ports.js";
 
@@ -20,6 +22,8 @@ interface AskingParty {
   /** A decision that was made before the call. */
   readonly grant?: Grant | undefined;
   readonly trail: Trail;
+  /** For hooks. */
+  readonly caller?: HookCaller | undefined;
 }
 
 /** @param rulingOf policy and approver of an environment */
@@ -27,11 +31,18 @@ export const createDeciders = (
   ports: DecidePorts,
   approvals: Approvals,
   rulingOf: (environment: string) => Ruling,
+  hooks: OrchestratorHooks | undefined,
 ): Deciders => ({
-  asking(environment, { approver, ...party }) {
+  asking(environment, { approver, caller, ...party }) {
     const ruling = rulingOf(environment);
     const own = { ...ruling, approver: approver ?? ruling.approver };
-    return Decider.asking(ports, approvals, { ...party, ruling: own });
+    const askHooks: AskHooks | undefined =
+      hooks &&
+      ((request, signal) => {
+        const subject = hooks.describe({ environment, caller, cwd: request.cwd });
+        return hooks.tools.permissionRequest({ ...subject, ...describeRequest(request) }, signal);
+      });
+    return Decider.asking(ports, approvals, { ...party, ruling: own, askHooks });
   },
   judging: (environment, client) => Decider.judging(ports, approvals, { ruling: rulingOf(environment), client }),
 });

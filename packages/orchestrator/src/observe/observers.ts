@@ -82,6 +82,10 @@ export class Observers {
           const verdict = answer.kind === "approved" ? "allowed" : "refused";
           this.emit({ type: "call_decided", call, verdict, decision: { by: decidedBy(answer), rules } });
         },
+        blocked: () => {
+          trail.blocked();
+          this.emit({ type: "call_decided", call, verdict: "refused", decision: { by: "hook", rules: [] } });
+        },
         sending: (sandbox) => trail.sending(sandbox),
         hosts: (hosts, omitted) => {
           trail.hosts(hosts, omitted);
