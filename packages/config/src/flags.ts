@@ -47,6 +47,8 @@ export interface ConfigFlags {
   permissionProfile?: string;
   /** The user's `config.toml` is not read. */
   ignoreUserConfig?: boolean;
+  /** Hooks run that nobody has trusted. */
+  dangerouslyBypassHookTrust?: boolean;
 }
 
 /** All `-c` are one layer, in which `default_permissions` wins over `sandbox_mode`. */

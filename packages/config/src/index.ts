@@ -1,6 +1,7 @@
 export { codexHome } from "./codex-home.js";
 export { ConfigError, renderValue } from "./config-error.js";
 export type { ConfigFlags } from "./flags.js";
+export type { ConfiguredHook } from "./hooks/load-hooks.js";
 export { KEY_BY_NAME, type Key } from "./keys.js";
 export { type ConfigSources, type LoadedConfig, loadConfig } from "./load-config.js";
 export { loadUserConfig, ruleDirectories } from "./load-user-config.js";

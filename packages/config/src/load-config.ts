@@ -1,15 +1,16 @@
 import { join } from "node:path";
 import { ConfigError, createValueError, renderValue } from "./config-error.js";
 import { parseFlags } from "./flags.js";
+import { refusePluginHooks } from "./hooks/hooks-file.js";
+import { type ConfiguredHook, FLAGS_FILE, type HookLayer, loadHooks } from "./hooks/load-hooks.js";
+import { areHooksOff, arePluginsOff } from "./hooks/switches.js";
 import { KEYS, type Key } from "./keys.js";
 import { BUILT_IN_PERMISSIONS, type Entry, type Layer, readLayer } from "./layer.js";
 import { MAX_PROJECT_LAYERS } from "./limits.js";
 import { describeOrigin, describePlace, type FileLayer, type Origin } from "./origin.js";
 import { type ProfileRequirement, type Requirements, readRequirements } from "./requirements.js";
-import { areHooksOff, arePluginsOff } from "./restrictions/hooks.js";
-import { refuseHooksFiles, refusePluginHooks } from "./restrictions/hooks-file.js";
 import { refuseManagedPreferences } from "./restrictions/managed-preferences.js";
-import { refuseHooks, refuseRestrictions } from "./restrictions/refuse-restrictions.js";
+import { refuseRestrictions } from "./restrictions/refuse-restrictions.js";
 import { createSettings, findProfile, readSetting, type Settings, type Values } from "./settings.js";
 import { mergeSources, readSource, type Source } from "./source.js";
 import { isTable } from "./tables.js";
@@ -33,6 +34,8 @@ export interface ConfigSources {
   profile?: string | undefined;
   /** The user's `config.toml` is not read. */
   ignoreUser?: boolean | undefined;
+  /** Hooks run that nobody has trusted. */
+  bypassHookTrust?: boolean | undefined;
   /** Settings given as flags, `key=value` each; the last one wins. */
   flags?: readonly { flag: string; setting: string }[];
 }
@@ -50,6 +53,8 @@ export interface LoadedConfig {
   /** Messages for the user about ignored settings. */
   notices: readonly string[];
   requirements: Requirements | undefined;
+  /** Those of all layers; none where they are turned off. */
+  hooks: readonly ConfiguredHook[];
   /**
    * The merged tables of system, user, profile and flags, including keys that are not settings here. Without the tables of a
    * project, which must not choose the endpoint of a model.
@@ -78,14 +83,21 @@ export async function loadConfig(sources: ConfigSources): Promise<LoadedConfig> 
   stack.setDefaults(project, sources.home);
   await addProject(stack, project, sources);
   stack.add(flags);
+  stack.hookLayers.push({
+    file: FLAGS_FILE,
+    directory: undefined,
+    source: flags.source,
+    isManaged: false,
+    isUsers: true,
+  });
   stack.setModeOfProfile();
   await refuseManagedPreferences(sources.managedPreferences ?? []);
   const requirements = await readRequirements(sources.system);
   if (requirements !== undefined) applyRequirements(stack, requirements);
-  await refuseAllRestrictions(stack, requirements, sources.home);
+  const hooks = await refuseAllRestrictions(stack, requirements, sources);
   const { values, layers, unused } = stack;
   const unknownKeys = describeUnknownKeys(unused);
-  const notices = [...unknownKeys, ...stack.notices];
+  const notices = [...unknownKeys, ...stack.notices, ...hooks.notices];
   const settings = createSettings(values, requirements);
   return {
     settings,
@@ -96,6 +108,7 @@ export async function loadConfig(sources: ConfigSources): Promise<LoadedConfig> 
     unknownKeys,
     notices,
     requirements,
+    hooks: hooks.hooks,
     table: mergeSources(stack.own).table,
     sources,
   };
@@ -109,14 +122,14 @@ class LayerStack {
   /** Without those of a project. */
   readonly own: Source[] = [];
   readonly all: Source[] = [];
-  /** Where configuration is read from, and hooks with it. */
-  readonly directories = new Set<string>();
+  readonly hookLayers: HookLayer[] = [];
 
   /** Returns false when there is no such file. */
   async addFile(layer: FileLayer, file: string, directory: string): Promise<boolean> {
     const source = await readSource(file, layer);
     this.layers.push({ layer, file, state: source === undefined ? "missing" : "used" });
-    this.directories.add(directory);
+    const isManaged = layer === "system";
+    this.hookLayers.push({ file, directory, source, isManaged, isUsers: !isManaged });
     if (source !== undefined) this.add(readLayer(source, directory));
     return source !== undefined;
   }
@@ -249,7 +262,7 @@ async function addProject(stack: LayerStack, project: Project, { home }: ConfigS
     }
     const source = await readSource(file, "project");
     stack.layers.push({ layer: "project", file, state: source === undefined ? "missing" : "used" });
-    stack.directories.add(directory);
+    stack.hookLayers.push({ file, directory, source, isManaged: false, isUsers: false });
     if (source === undefined) continue;
     stack.all.push(source);
     const { entries, unused } = readLayer(source, directory);
@@ -260,21 +273,25 @@ async function addProject(stack: LayerStack, project: Project, { home }: ConfigS
 
 /**
  * What a file or flag restricts and is not enforced here is an error. A project cannot take back what a file of the user restricts.
+ * @returns the hooks, which are enforced
  * @throws ConfigError
  */
 async function refuseAllRestrictions(
   stack: LayerStack,
   requirements: Requirements | undefined,
-  home: string,
-): Promise<void> {
+  { home, bypassHookTrust = false }: ConfigSources,
+): ReturnType<typeof loadHooks> {
   const required = requirements === undefined ? [] : [requirements.features];
   const merged = [stack.own, stack.all].map((sources) => mergeSources([...sources, ...required]));
   for (const source of merged) refuseRestrictions(source);
-  if (merged.every(({ table }) => areHooksOff(table))) return;
+  if (merged.every(({ table }) => areHooksOff(table))) return { hooks: [], notices: [] };
+  const managedOnly = requirements?.managedHooksOnly === true;
+  for (const { table } of merged) {
+    if (!managedOnly && !arePluginsOff(table)) await refusePluginHooks(home, table.plugins);
+  }
   // A layer adds hooks and takes none of another away.
-  for (const source of stack.all) refuseHooks(source);
-  await refuseHooksFiles(stack.directories);
-  for (const { table } of merged) if (!arePluginsOff(table)) await refusePluginHooks(home, table.plugins);
+  const layers = [...(requirements?.hooks === undefined ? [] : [requirements.hooks]), ...stack.hookLayers];
+  return loadHooks(layers, { managedOnly, trustAll: bypassHookTrust });
 }
 
 function applyRequirements(

@@ -22,6 +22,7 @@ export const loadUserConfig = (flags: ConfigFlags, projectDirectory?: string): P
     projectDirectory,
     profile: flags.profile,
     ignoreUser: flags.ignoreUserConfig,
+    bypassHookTrust: flags.dangerouslyBypassHookTrust,
     flags: listFlags(flags),
   });
 

@@ -3,6 +3,7 @@ import { renderKeyPath, type TomlTable } from "@codex/toml";
 import * as z from "zod/mini";
 import { safeParse } from "zod/mini";
 import { ConfigError, createValueError, renderValue } from "./config-error.js";
+import type { HookLayer } from "./hooks/load-hooks.js";
 import { approvalPolicySchema, KEYS, sandboxModeSchema } from "./keys.js";
 import { type Layer, readLayer } from "./layer.js";
 import { createNetworkRules, type NetworkRule } from "./network-domains.js";
@@ -30,6 +31,10 @@ export interface Requirements {
   network?: NetworkRequirement;
   /** `[audit]` and `allow_login_shell`, which override every other layer. */
   pinned: readonly Layer[];
+  /** Its `[hooks]`. */
+  hooks?: HookLayer;
+  /** Only hooks of the administrator run. */
+  managedHooksOnly: boolean;
   /** Whether a model may decide about requests for approval. */
   allowsModelReview: boolean;
   /** `[features]`, which override those of every other layer. */
@@ -64,6 +69,8 @@ export async function readRequirements(directory: string): Promise<Requirements 
       .filter((name) => table[name] !== undefined && !(name === "allow_login_shell" && table[name] === true))
       .map((name) => readPinned(name, source, directory))
       .concat(readPinnedProxy(source, directory)),
+    ...(table.hooks === undefined ? {} : { hooks: readHookLayer(source, file) }),
+    managedHooksOnly: readBoolean(table.allow_managed_hooks_only ?? false, "allow_managed_hooks_only", at),
     allowsModelReview: reviewers === undefined || readReviewers(reviewers, at("allowed_approvals_reviewers")),
     features: { table: { features: readFeatures(table) }, locate },
     unused: Object.keys(table)
@@ -121,6 +128,19 @@ const readFeatures = ({ features, feature_requirements: older }: TomlTable): Tom
   ...(isTable(older) ? older : {}),
   ...(isTable(features) ? features : {}),
 });
+
+/** `managed_dir` is where the programs of the hooks are, and what their keys begin with. */
+function readHookLayer(source: Source, file: string): HookLayer {
+  const { hooks } = source.table;
+  const directory = isTable(hooks) ? hooks.managed_dir : undefined;
+  const keySource = typeof directory === "string" && directory.startsWith("/") ? directory : file;
+  return { file: keySource, directory: undefined, source, isManaged: true, isUsers: false };
+}
+
+function readBoolean(value: unknown, name: string, at: (name: string) => Origin): boolean {
+  if (typeof value === "boolean") return value;
+  throw createValueError(at(name), name, renderValue(value), "true or false");
+}
 
 /** @returns whether the list allows a model; a person must be allowed */
 function readReviewers(value: unknown, origin: Origin): boolean {

@@ -77,6 +77,7 @@ const schemas = {
     hookSpecificOutput: withContext,
   }),
   Stop: z.strictObject({ ...universal, decision: z.nullish(z.enum(["block"])), reason: text }),
+  Compact: z.strictObject(universal),
   Told: z.strictObject({ systemMessage: text }),
 };
 
@@ -84,7 +85,7 @@ const schemas = {
 export function readAnswer(event: HookEvent, run: HookRun): Answer {
   if (run.kind === "failed") return { failure: run.reason };
   const { code, stderr } = run;
-  if (code === 2 && isAsked(event)) {
+  if (code === 2 && ASKED.includes(event)) {
     const block = stderr.trim();
     return block === "" ? { failure: "it exited with code 2 and wrote no reason to stderr" } : { block };
   }
@@ -94,8 +95,7 @@ export function readAnswer(event: HookEvent, run: HookRun): Answer {
 }
 
 /** At other events there is nothing to refuse. */
-const isAsked = (event: HookEvent): boolean =>
-  event !== "SessionStart" && event !== "Interrupt" && event !== "SessionEnd";
+const ASKED: readonly HookEvent[] = ["PreToolUse", "PermissionRequest", "PostToolUse", "UserPromptSubmit", "Stop"];
 
 function readOutput(event: HookEvent, stdout: string): Answer {
   switch (event) {
@@ -111,6 +111,11 @@ function readOutput(event: HookEvent, stdout: string): Answer {
       return readJson(schemas.UserPromptSubmit, stdout, readPrompt, asContext);
     case "Stop":
       return readJson(schemas.Stop, stdout, readStop, notJson);
+    case "PreCompact":
+    case "PostCompact":
+      return readJson(schemas.Compact, stdout, stopOf);
+    case "SubagentStart":
+    case "SubagentStop":
     case "Interrupt":
     case "SessionEnd":
       return readJson(schemas.Told, stdout, () => ({}), notJson);

@@ -49,12 +49,17 @@ export interface Hooks extends ToolHooks {
     },
     signal?: AbortSignal,
   ): Promise<StopAnswer>;
+  /** Before the history is compacted. */
+  preCompact(subject: CompactionSubject, signal?: AbortSignal): Promise<Pick<StartAnswer, "stop">>;
+  postCompact(subject: CompactionSubject, signal?: AbortSignal): Promise<Pick<StartAnswer, "stop">>;
   /** After the user has ended a turn. */
   interrupt(subject: HookSubject): Promise<void>;
   sessionEnd(subject: Omit<HookSubject, "turnId"> & { readonly reason: string }): Promise<void>;
   /** Ends hooks that run in the background. */
   close(): void;
 }
+
+type CompactionSubject = HookSubject & { readonly trigger: "manual" | "auto" };
 
 /** What one hook said, and when. */
 interface Said {
@@ -117,6 +122,16 @@ export function createHooks({
     );
   };
 
+  const compact = async (
+    event: "PreCompact" | "PostCompact",
+    { trigger, ...subject }: CompactionSubject,
+    signal: AbortSignal | undefined,
+  ) => {
+    const { permission_mode: _, ...about } = describe(event, subject);
+    const { stop } = toStart(await runAll(event, [trigger], { ...about, trigger }, signal));
+    return stop === undefined ? {} : { stop };
+  };
+
   return {
     async preToolUse(use, signal): Promise<PreToolUseAnswer> {
       const said = await runAll("PreToolUse", namesOf(use), describeUse("PreToolUse", use), signal);
@@ -159,6 +174,8 @@ export function createHooks({
       );
       return prompts.length === 0 ? { kind: "end" } : { kind: "continue", prompts };
     },
+    preCompact: (subject, signal) => compact("PreCompact", subject, signal),
+    postCompact: (subject, signal) => compact("PostCompact", subject, signal),
     async interrupt(subject): Promise<void> {
       await runAll("Interrupt", [], describe("Interrupt", subject));
     },
@@ -177,7 +194,7 @@ const namesOf = ({ tool }: Pick<ToolUse, "tool">): string[] =>
 function describe(
   event: HookEvent,
   { sessionId, turnId, transcriptPath, cwd, model, permissionMode }: Omit<HookSubject, "turnId"> & { turnId?: string },
-): object {
+) {
   return {
     session_id: sessionId,
     ...(turnId === undefined ? {} : { turn_id: turnId }),

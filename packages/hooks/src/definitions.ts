@@ -20,6 +20,10 @@ const EVENTS: Readonly<Record<HookEvent, EventTraits>> = {
   SessionStart: { label: "session_start", matches: true, timeoutS: 600 },
   UserPromptSubmit: { label: "user_prompt_submit", matches: false, timeoutS: 600 },
   Stop: { label: "stop", matches: false, timeoutS: 600 },
+  PreCompact: { label: "pre_compact", matches: true, timeoutS: 600 },
+  PostCompact: { label: "post_compact", matches: true, timeoutS: 600 },
+  SubagentStart: { label: "subagent_start", matches: true, timeoutS: 600 },
+  SubagentStop: { label: "subagent_stop", matches: true, timeoutS: 600 },
   Interrupt: { label: "interrupt", matches: false, timeoutS: 1 },
   SessionEnd: { label: "session_end", matches: true, timeoutS: 1 },
 };
@@ -28,9 +32,15 @@ const EVENTS: Readonly<Record<HookEvent, EventTraits>> = {
 export const labelOf = (event: HookEvent): string => EVENTS[event].label;
 
 /** Events that emit text for the model, whose limit is part of a hook's hash. */
-const WITH_CONTEXT: readonly HookEvent[] = ["PreToolUse", "PostToolUse", "SessionStart", "UserPromptSubmit"];
+const WITH_CONTEXT: readonly HookEvent[] = [
+  "PreToolUse",
+  "PostToolUse",
+  "SessionStart",
+  "UserPromptSubmit",
+  "SubagentStart",
+];
 
-/** The events at which hooks run here. */
+/** The names of all events. */
 export const hookEvents = Object.keys(EVENTS) as readonly HookEvent[]; // the keys of a record of them
 
 const handlerSchema = z.looseObject({ type: z.string() });
@@ -54,7 +64,7 @@ export interface ReadHooks {
 }
 
 /**
- * The hooks of a table by their events, as in `hooks.json` and `[hooks]`. Events that are not known here are left out.
+ * The hooks of a table by their events, as in `hooks.json` and `[hooks]`. Other names are left out.
  * @throws HookError for what is wrong in one that is
  */
 export function readHooks(events: Readonly<Record<string, unknown>>, place: HookPlace): ReadHooks {

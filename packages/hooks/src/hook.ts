@@ -1,4 +1,4 @@
-/** The events of Codex at which hooks run here. */
+/** The events of Codex at which hooks run. Those of subagents do not happen here. */
 export type HookEvent =
   | "PreToolUse"
   | "PermissionRequest"
@@ -7,6 +7,10 @@ export type HookEvent =
   | "UserPromptSubmit"
   | "Stop"
   | "Interrupt"
+  | "PreCompact"
+  | "PostCompact"
+  | "SubagentStart"
+  | "SubagentStop"
   | "SessionEnd";
 
 /** One program that is run at an event. */

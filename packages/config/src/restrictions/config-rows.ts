@@ -1,6 +1,5 @@
 import { FEATURE_ROWS } from "./feature-rows.js";
 import { createKeyTable } from "./find-restrictions.js";
-import { HOOKS_OFF, hasHandlers, NO_HOOKS } from "./hooks.js";
 import { ignored, isOff, type KeyRow, refused, supported } from "./key-row.js";
 
 const GRANULAR_ABSENT = ["approval_policy.granular.request_permissions", "approval_policy.granular.skill_approval"];
@@ -175,7 +174,7 @@ const CONFIG_ROWS: readonly KeyRow[] = [
     restricts: (value) => value !== "api",
     instead: '`"api"` allows keys',
   }),
-  refused("hooks", NO_HOOKS, { restricts: hasHandlers, instead: HOOKS_OFF }),
+  ...supported("restricts", "hooks"),
   refused("mcp_servers.*.omit_tools_from", "the model would be offered the tools directly", {
     restricts: (value) => !Array.isArray(value) || value.includes("direct"),
     instead: "`disabled_tools` withholds tools",

@@ -101,12 +101,7 @@ export const FEATURE_ROWS: readonly KeyRow[] = [
   refused("shell_tool", "the model would run commands", { restricts: isOff, instead: on("shell_tool") }),
   refused("unified_exec_tty", "commands would get terminals", { restricts: isOff, instead: on("unified_exec_tty") }),
   refused("view_image", "the model would see images", { restricts: isOff, instead: on("view_image") }),
-  ...ignored(
-    "neutral",
-    "hooks are not run here: `false` makes configured ones count as turned off",
-    "hooks",
-    "codex_hooks",
-  ),
+  ...supported("loosens", "hooks", "codex_hooks"),
   ...ignored("loosens", "what it would allow without a question is asked about here", ...LOOSENING),
   ...ignored("neutral", "this feature does not exist here", ...ABSENT),
   ...ignored("neutral", "it chooses how something is done, not what is allowed", ...MECHANISMS),

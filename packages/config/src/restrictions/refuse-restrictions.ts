@@ -4,21 +4,15 @@ import { describePlace, type Origin } from "../origin.js";
 import type { Source } from "../source.js";
 import { CONFIG_TABLE } from "./config-rows.js";
 import { findRestrictions, type Restriction } from "./find-restrictions.js";
-import { areHooksOff } from "./hooks.js";
 
 /** @throws ConfigError for the first setting that restricts in Codex and is not enforced here */
 export function refuseRestrictions({ table, locate }: Source): void {
-  const off = areHooksOff(table);
-  const found = findRestrictions(CONFIG_TABLE, table).refused.find(({ path }) => !(off && path[0] === "hooks"));
+  const [found] = findRestrictions(CONFIG_TABLE, table).refused;
   if (found === undefined) return;
   const origin = locate(found.path);
   const goOn = found.row.instead ?? "remove it to go on without what it restricts";
   throw createRestrictionError(origin, found, goOn);
 }
-
-/** @throws ConfigError for hooks of a single source */
-export const refuseHooks = ({ table: { hooks }, locate }: Source): void =>
-  refuseRestrictions({ table: hooks === undefined ? {} : { hooks }, locate });
 
 export function createRestrictionError(
   origin: Origin,

@@ -1,7 +1,6 @@
 import { isTable } from "../tables.js";
 import { FEATURE_ROWS, NETWORK_ROWS } from "./feature-rows.js";
 import { createKeyTable } from "./find-restrictions.js";
-import { hasHandlers, NO_HOOKS } from "./hooks.js";
 import { ignored, isOff, isOn, isPresent, type KeyRow, refused, supported } from "./key-row.js";
 
 const refusedWhenPresent = (why: string, ...keys: string[]): KeyRow[] =>
@@ -12,11 +11,13 @@ const REQUIREMENTS_ROWS: readonly KeyRow[] = [
   ...supported(
     "restricts",
     "allow_login_shell",
+    "allow_managed_hooks_only",
     "allowed_approval_policies",
     "allowed_approvals_reviewers",
     "allowed_permission_profiles",
     "allowed_sandbox_modes",
     "default_permissions",
+    "hooks",
     "permissions.filesystem.deny_read",
     "rules",
   ),
@@ -54,7 +55,6 @@ const REQUIREMENTS_ROWS: readonly KeyRow[] = [
     restricts: (value) => !(Array.isArray(value) && value.includes("api")),
   }),
   refused("allow_remote_control", "hosts may be controlled from elsewhere", { restricts: isOff }),
-  refused("hooks", NO_HOOKS, { restricts: hasHandlers }),
   refused("otel", "nothing is reported to the administrator", {
     restricts: (value) =>
       !isTable(value) ||
@@ -63,7 +63,6 @@ const REQUIREMENTS_ROWS: readonly KeyRow[] = [
       ),
   }),
 
-  ...ignored("neutral", "no hooks are run here", "allow_managed_hooks_only"),
   ...ignored("neutral", "a profile does nothing unless it is selected, which is an error", "permissions.*"),
   ...ignored(
     "neutral",

@@ -36,7 +36,6 @@ enabled = true
 enable_socks5 = false
 `;
 const SOCKS = "features.network_proxy.enable_socks5=false";
-const HOOKS = '[[hooks.PreToolUse]]\n[[hooks.PreToolUse.hooks]]\ntype = "command"\ncommand = "exit 2"\n';
 const HOOKS_JSON = JSON.stringify(
   { hooks: { PreToolUse: [{ hooks: [{ type: "command", command: "exit 2" }] }] } },
   null,
@@ -62,18 +61,6 @@ describe("what a configuration restricts, and is not supported, is an error with
       { "home/config.toml": TRUSTED, "project/.codex/config.toml": NETWORK },
       "project/.codex/config.toml:6:",
     ],
-    ["hooks", { "home/config.toml": HOOKS }, "home/config.toml:1: `hooks`"],
-    ["hooks in hooks.json", { "home/hooks.json": HOOKS_JSON }, "home/hooks.json:3: `hooks.PreToolUse`"],
-    [
-      "hooks in hooks.json with a mark",
-      { "system/hooks.json": `\ufeff${HOOKS_JSON}` },
-      "system/hooks.json:3: `hooks.PreToolUse`",
-    ],
-    [
-      "hooks of a project",
-      { "home/config.toml": TRUSTED, "project/.codex/hooks.json": HOOKS_JSON },
-      "project/.codex/hooks.json:3:",
-    ],
     ["perhaps hooks", { "home/hooks.json": "{" }, "home/hooks.json: cannot be read, and its hooks may restrict"],
     ["tools", { "home/config.toml": "[features]\nshell_tool = false" }, "home/config.toml:2: `features.shell_tool`"],
     [
@@ -95,16 +82,8 @@ describe("what a configuration restricts, and is not supported, is an error with
       },
       "`approval_policy.granular.mcp_elicitations`",
     ],
-    [
-      "hooks of the administrator, emptied by the user",
-      { "system/config.toml": HOOKS, "home/config.toml": "hooks.PreToolUse = []" },
-      "system/config.toml:1: `hooks`",
-    ],
     ...[
       ["features.shell_tool", '"false"'],
-      ["hooks", '"x"'],
-      ["hooks", '{ PreToolUse = { hooks = [{ type = "command", command = "x" }] } }'],
-      ["hooks", '{ PreToolUse = [{ hooks = { type = "command", command = "x" } }] }'],
       ["orchestrator.mcp.enabled", '"false"'],
       ["skills.config", '[{ path = "/x", enabled = "false" }]'],
       ["mcp_servers.x.omit_tools_from", '"direct"'],
@@ -144,16 +123,13 @@ describe("what a configuration restricts, and is not supported, is an error with
   });
 
   it("unless a later layer takes it back, which a project cannot", async () => {
-    const files = { "home/config.toml": `${NETWORK}${TRUSTED}${HOOKS}` };
-    const flags = ["features.network_proxy.enabled=false", "features.hooks=false"];
+    const files = { "home/config.toml": `${NETWORK}${TRUSTED}` };
+    const flags = ["features.network_proxy.enabled=false"];
     await expect(load(files, { flags })).resolves.toBeDefined();
-    const project = { "project/.codex/config.toml": "features.network_proxy = false\nfeatures.hooks = false" };
+    const project = { "project/.codex/config.toml": "features.network_proxy = false" };
     await expect(load({ ...files, ...project })).rejects.toThrow(
       "home/config.toml:6: `features.network_proxy.enable_socks5`",
     );
-    const hooks = { "home/config.toml": `${TRUSTED}${HOOKS}`, "home/hooks.json": HOOKS_JSON, ...project };
-    await expect(load(hooks)).rejects.toThrow("home/config.toml:3: `hooks`");
-    await expect(load(hooks, { flags: ["features.codex_hooks=false"] })).resolves.toBeDefined();
   });
 
   it.each([
@@ -184,7 +160,6 @@ describe("what requirements.toml restricts, and is not supported or not known, i
     ["[experimental_network]\nenabled = 1", "2:1: `experimental_network.enabled`"],
     ["[permissions.network]\nenabled = true", "1: `permissions.network`"],
     ["[permissions.filesystem]\ndeny_read = []\ndeny_write = []", "3: `permissions.filesystem.deny_write`"],
-    [HOOKS, "1: `hooks`"],
     ["[features]\nshell_tool = false", "2: `features.shell_tool`"],
     ["[features]\nzork = true", "2: `features.zork` is not known here"],
     ["features = 3", "1: `features` is not known here"],
@@ -193,7 +168,8 @@ describe("what requirements.toml restricts, and is not supported or not known, i
     ['[[rules.prefix_rules]]\npattern = [{ token = "a" }]\ndecision = "prompt"\nzork = 1', "1: `rules.prefix_rules"],
     ['allowed_approvals_reviewers = ["auto_review"]', "1:1: `allowed_approvals_reviewers`"],
     ['[features]\nnetwork_proxy = "true"', "2:1: `features.network_proxy`"],
-    ['[hooks]\nPreToolUse = "x"', "1: `hooks`"],
+    ['[hooks]\nPreToolUse = "x"', "2: `hooks.PreToolUse`"],
+    ["allow_managed_hooks_only = 1", "1:1: `allow_managed_hooks_only`"],
     ['allow_remote_control = "false"', "1: `allow_remote_control`"],
     ["[audit]\nzork = 1", "2: `audit.zork` is not known here"],
     ['[otel.exporter.otlp-http]\nendpoint = "https://e"', "1: `otel`"],
@@ -202,8 +178,10 @@ describe("what requirements.toml restricts, and is not supported or not known, i
   });
 
   it("features that it pins cannot be taken back", async () => {
-    const files = { "system/requirements.toml": "[features]\nhooks = true\n", "home/config.toml": HOOKS };
-    await expect(load(files, { flags: ["features.hooks=false"] })).rejects.toThrow("home/config.toml:1: `hooks`");
+    const files = { "system/requirements.toml": "[features]\nhooks = true\n", "home/hooks.json": HOOKS_JSON };
+    const flags = ["features.hooks=false"];
+    expect((await load(files, { flags })).hooks).toHaveLength(1);
+    expect((await load({ ...files, "system/requirements.toml": "" }, { flags })).hooks).toEqual([]);
   });
 
   it("so is a link that leads nowhere", async () => {
