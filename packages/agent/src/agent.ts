@@ -1,4 +1,5 @@
 import { type Clock, systemClock } from "@codex/clock";
+import type { HookSubject, Hooks } from "@codex/hooks";
 import {
   type ContentPart,
   chooseReasoning,
@@ -32,6 +33,7 @@ import { prepareCall } from "./turn/call-runner.js";
 import { CommandTracker } from "./turn/command-tracker.js";
 import { EventQueue } from "./turn/event-queue.js";
 import { recoverCalls } from "./turn/recover-calls.js";
+import { ThreadHooks } from "./turn/thread-hooks.js";
 import { ThreadPlace } from "./turn/thread-place.js";
 import { createToolTable } from "./turn/tool-table.js";
 import { type ThreadState, Turn } from "./turn/turn.js";
@@ -87,6 +89,10 @@ export interface AgentOptions {
   readonly random?: () => number;
   /** Creates thread and turn ids; default UUIDv7. */
   readonly newId?: () => string;
+  /** Told about threads and turns, and asked about the agent's own tools; not closed. Those of an orchestrator's tools are its own. Default none. */
+  readonly hooks?: Hooks;
+  /** `bypassPermissions` where nobody is ever asked; for hooks. Default `default`. */
+  readonly permissionMode?: HookSubject["permissionMode"];
 }
 
 /** Context of one turn. */
@@ -120,7 +126,7 @@ export function createAgent(options: AgentOptions): Agent {
   return {
     startThread: ({ id = newId(), recorder = NO_RECORDER } = {}) =>
       new AgentThread(settings, recorder, newState({ id, items: [] }), false),
-    async resumeThread(saved, { recorder = NO_RECORDER } = {}) {
+    async resumeThread(saved, { recorder = NO_RECORDER, begun = false } = {}) {
       const { tools: own = [] } = settings;
       const place = new ThreadPlace(settings);
       const table = createToolTable({ orchestrator: place.listTools(), own, hosted: [], customTools: true });
@@ -128,7 +134,7 @@ export function createAgent(options: AgentOptions): Agent {
       const items = await recoverCalls(saved.items, { table, own, startedCalls, checkpoints, ...place.default });
       const known = new Set(saved.items);
       for (const item of items) if (!known.has(item)) await recorder.append({ type: "item", item });
-      return new AgentThread(settings, recorder, newState({ ...saved, items }), true);
+      return new AgentThread(settings, recorder, newState({ ...saved, items }), true, begun);
     },
   };
 }
@@ -160,17 +166,22 @@ class AgentThread implements Thread {
   readonly #commands: CommandTracker;
   readonly #limits: TurnLimits;
   readonly #resumed: boolean;
+  /** Hooks know that the session has begun. */
+  #hasBegun: boolean;
   readonly #place: ThreadPlace;
   #isNew = true;
+  /** Of hooks, for the next turn. */
+  readonly #context: MessageItem[] = [];
   #itemCount = 0;
   #emit: (event: AgentEvent) => Promise<void> = () => Promise.resolve();
   #isRunning = false;
 
-  constructor(settings: Settings, recorder: ThreadRecorder, state: ThreadState, resumed: boolean) {
+  constructor(settings: Settings, recorder: ThreadRecorder, state: ThreadState, resumed: boolean, begun = false) {
     this.#settings = settings;
     this.#recorder = recorder;
     this.#state = state;
     this.#resumed = resumed;
+    this.#hasBegun = begun;
     this.#place = new ThreadPlace(settings);
     this.#limits = { ...DEFAULT_TURN_LIMITS, ...settings.limits };
     const { shownOutputChars, trackedSessions } = this.#limits;
@@ -247,6 +258,7 @@ class AgentThread implements Thread {
   async #runTurn(message: MessageItem | undefined, options: RunOptions, signal: AbortSignal): Promise<TurnResult> {
     try {
       const turn = await this.#startTurn(message, options, signal);
+      if ("stopped" in turn) return await this.#endStopped(turn.stopped);
       const end = await turn.run();
       await this.#emit(end);
       return { end, finalMessage: turn.finalMessage };
@@ -257,20 +269,77 @@ class AgentThread implements Thread {
     }
   }
 
-  async #startTurn(message: MessageItem | undefined, options: RunOptions, signal: AbortSignal): Promise<Turn> {
+  /** Returns the reason if hooks do not let it start. */
+  async #startTurn(
+    message: MessageItem | undefined,
+    options: RunOptions,
+    signal: AbortSignal,
+  ): Promise<Turn | { stopped: string }> {
     const turnId = this.#settings.newId();
     if (this.#isNew) await this.#emit({ type: "thread_started", threadId: this.id, resumed: this.#resumed });
     this.#isNew = false;
     await this.#emit({ type: "turn_started", turnId });
+    const hooks = this.#hooksOf(turnId);
+    const begins = hooks !== undefined && !this.#hasBegun;
+    this.#hasBegun = true;
+    const session = begins ? await hooks.sessionStart(this.#resumed ? "resume" : "startup", signal) : undefined;
+    this.#addContext(session?.context);
+    if (session?.stop !== undefined) return { stopped: session.stop };
+    const prompt = message && (await hooks?.promptSubmit(textOf(message), signal));
+    if (prompt?.stop !== undefined) {
+      this.#addContext(prompt.context);
+      return { stopped: prompt.stop };
+    }
     const context = await this.#readContext(message === undefined ? "" : textOf(message), signal);
     const first = firstMessages(this.#settings.instructions ?? BASE_INSTRUCTIONS, context.sections);
     await this.#recordStart(turnId, message);
     for (const warning of context.warnings ?? []) await this.#warn(warning);
     const open = (history: readonly Item[]) => {
       const before = history.length === 0 ? first : changedMessages(history, context.sections);
-      return [...before, ...(context.messages ?? []), ...(message === undefined ? [] : [message])];
+      const told = this.#context.splice(0);
+      const own = message === undefined ? [] : [message, ...toMessages(prompt?.context)];
+      return [...before, ...told, ...(context.messages ?? []), ...own];
     };
-    return this.#createTurn({ turnId, first, open: message && open, sections: context.sections, options, signal });
+    return this.#createTurn({
+      turnId,
+      hooks,
+      first,
+      open: message && open,
+      sections: context.sections,
+      options,
+      signal,
+    });
+  }
+
+  /** Ends a turn that hooks did not let start. */
+  async #endStopped(reason: string): Promise<TurnResult> {
+    await this.#warn(`a hook ended the turn before it began${reason === "" ? "" : `: ${reason}`}`);
+    const end: TurnEnd = { type: "turn_completed", usage: this.#state.usage, turnUsage: NO_USAGE };
+    await this.#emit(end);
+    return { end, finalMessage: "" };
+  }
+
+  #hooksOf(turnId: string): ThreadHooks | undefined {
+    const { hooks } = this.#settings;
+    return hooks && new ThreadHooks(hooks, { ...this.#subject, turnId });
+  }
+
+  /** What hooks are told about the thread. */
+  get #subject() {
+    const { modelName: model, permissionMode = "default" } = this.#settings;
+    const { environment, cwd } = this.#place.default;
+    const directory = cwd ?? this.#place.hostOf(environment)?.cwd ?? "/";
+    return { sessionId: this.id, transcriptPath: this.#recorder.path ?? null, cwd: directory, model, permissionMode };
+  }
+
+  /** The model reads it in the next turn that begins. */
+  #addContext(texts: readonly string[] = []): void {
+    this.#context.push(...toMessages(texts));
+  }
+
+  async end(reason = "other"): Promise<void> {
+    if (this.#hasBegun) await this.#settings.hooks?.sessionEnd({ ...this.#subject, reason });
+    this.#hasBegun = false;
   }
 
   /** Describes a failure of an injected collaborator, such as the thread recorder. */
@@ -303,7 +372,7 @@ class AgentThread implements Thread {
     await this.#emit({ type: "item_completed", item });
   }
 
-  #createTurn({ turnId, first, open, sections, options, signal }: OpenedTurn): Turn {
+  #createTurn({ turnId, hooks, first, open, sections, options, signal }: OpenedTurn): Turn {
     const settings = this.#settings;
     const { model, hostedTools: hosted = [] } = settings;
     const place = this.#place;
@@ -322,10 +391,12 @@ class AgentThread implements Thread {
       request: createRequest(settings, options.outputSchema),
       tools: (customTools) => createToolTable({ orchestrator: place.listTools(), own, hosted, customTools }),
       customTools: settings.customTools ?? traits.customTools,
-      prepare: (call, table, hooks) =>
+      hooks,
+      prepare: (call, table, effects) =>
         prepareCall(call, {
           ...shared,
-          ...hooks,
+          ...effects,
+          hooks,
           table,
           imageDetail,
           login,
@@ -360,12 +431,16 @@ class AgentThread implements Thread {
 /** Inputs of a turn, once its context is read. */
 interface OpenedTurn {
   readonly turnId: string;
+  readonly hooks: ThreadHooks | undefined;
   readonly first: readonly MessageItem[];
   readonly open: ((history: readonly Item[]) => readonly Item[]) | undefined;
   readonly sections: readonly ContextSection[];
   readonly options: RunOptions;
   readonly signal: AbortSignal;
 }
+
+const toMessages = (texts: readonly string[] = []): MessageItem[] =>
+  texts.map((text) => createMessage("developer", text));
 
 const promptOf = (content: readonly ContentPart[]): MessageItem => ({ type: "message", role: "user", content });
 

@@ -9,6 +9,8 @@ export interface ThreadOptions {
   readonly id?: string;
   /** Default: nothing is saved. */
   readonly recorder?: ThreadRecorder;
+  /** Its session has begun before, in this process: hooks are not told again. Default false. */
+  readonly begun?: boolean;
 }
 
 /** A thread read from storage. */
@@ -40,6 +42,8 @@ export interface Thread {
   run(prompt: string | readonly ContentPart[], options?: RunOptions): TurnRun;
   /** Starts a turn that only compacts the history. @throws Error while another turn runs */
   compact(options?: Pick<RunOptions, "signal" | "timeoutMs">): TurnRun;
+  /** Tells hooks that no turn follows. @param reason default `other` */
+  end(reason?: string): Promise<void>;
 }
 
 /** Options of one turn. */

@@ -7,7 +7,7 @@ export { type ConfigSources, type LoadedConfig, loadConfig } from "./load-config
 export { loadUserConfig, ruleDirectories } from "./load-user-config.js";
 export { mentionsKey } from "./mentions.js";
 export { describePlace, type FileLayer, type Origin } from "./origin.js";
-export { saveTrust } from "./save-trust.js";
+export { saveHookTrust, saveTrust } from "./save-trust.js";
 export { HIDDEN } from "./secrets.js";
 export type { Settings } from "./settings.js";
 export type { Project } from "./trust.js";

@@ -125,6 +125,39 @@ export interface ToolHooks {
   preToolUse(use: ToolUse, signal?: AbortSignal): Promise<PreToolUseAnswer>;
   /** Any denial wins; a hook that fails denies. */
   permissionRequest(use: Omit<ToolUse, "id">, signal?: AbortSignal): Promise<PermissionVerdict>;
+  /** Takes what hooks in the background have said for the model since the last time. */
+  takeContext(): readonly string[];
   /** @param response what the tool returned, as JSON */
   postToolUse(use: ToolUse, response: unknown, signal?: AbortSignal): Promise<PostToolUseAnswer>;
 }
+
+/** Runs hooks. None of the methods rejects. */
+export interface Hooks extends ToolHooks {
+  /** Before the first turn of a session. */
+  sessionStart(
+    subject: Omit<HookSubject, "turnId"> & { readonly source: "startup" | "resume" | "clear" | "compact" },
+    signal?: AbortSignal,
+  ): Promise<StartAnswer>;
+  /** Before a turn. A hook that fails changes nothing. */
+  userPromptSubmit(subject: HookSubject & { readonly prompt: string }, signal?: AbortSignal): Promise<StartAnswer>;
+  /** When the model makes no more calls. */
+  stop(
+    subject: HookSubject & {
+      /** The model went on because of a hook. */
+      readonly isActive: boolean;
+      readonly lastMessage: string | null;
+    },
+    signal?: AbortSignal,
+  ): Promise<StopAnswer>;
+  /** Before the history is compacted. */
+  preCompact(subject: CompactionSubject, signal?: AbortSignal): Promise<Pick<StartAnswer, "stop">>;
+  postCompact(subject: CompactionSubject, signal?: AbortSignal): Promise<Pick<StartAnswer, "stop">>;
+  /** After the user has ended a turn. */
+  interrupt(subject: HookSubject): Promise<void>;
+  sessionEnd(subject: Omit<HookSubject, "turnId"> & { readonly reason: string }): Promise<void>;
+  /** Ends hooks that run in the background. */
+  close(): void;
+}
+
+/** What a compaction is about. */
+export type CompactionSubject = HookSubject & { readonly trigger: "manual" | "auto" };

@@ -1,12 +1,13 @@
-export { createHooks, type Hooks, type HooksOptions } from "./create-hooks.js";
-export { hookEvents, type ReadHooks, readHooks } from "./definitions.js";
+export { commandIn, describeBlocked } from "./describe-blocked.js";
 export {
+  type CompactionSubject,
   type Hook,
   HookError,
   type HookEvent,
   type HookPlace,
   type HookReport,
   type HookSubject,
+  type Hooks,
   type PermissionVerdict,
   type PostToolUseAnswer,
   type PreToolUseAnswer,

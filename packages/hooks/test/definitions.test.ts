@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { readHooks } from "../src/definitions.js";
+import { readHooks } from "../src/node/definitions.js";
 
 const place = { file: "/home/me/.codex/hooks.json" };
 const command = (command: string, more: object = {}) => ({ hooks: [{ type: "command", command, ...more }] });

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { findMatcherProblem, matches } from "../src/matcher.js";
+import { findMatcherProblem, matches } from "../src/node/matcher.js";
 
 it.each<[string | undefined, string, boolean]>([
   [undefined, "Bash", true],

@@ -58,6 +58,7 @@ export type {
   OrchestratorFiles,
 } from "./files/orchestrator-files.js";
 export { FORCED_ENVIRONMENT } from "./forced-environment.js";
+export type { HookCaller } from "./hooks/hook-caller.js";
 export {
   DEFAULT_MAX_OUTPUT_TOKENS,
   DEFAULT_MAX_OUTPUT_TOKENS_CAP,

@@ -40,6 +40,7 @@ export async function createSavedSession(options: SavedSessionOptions): Promise<
   const take = async (opened: OpenedThread): Promise<Thread> => {
     try {
       const resumed = await agent.resumeThread(opened.saved, { recorder: opened.file });
+      await thread?.end("resume");
       await file?.close();
       file = opened.file;
       thread = resumed;
@@ -81,6 +82,7 @@ export async function createSavedSession(options: SavedSessionOptions): Promise<
       await options.openView(show);
     },
     async leaveThread() {
+      await thread?.end("clear");
       thread = undefined;
       await file?.close();
       file = undefined;
@@ -98,7 +100,7 @@ export async function createSavedSession(options: SavedSessionOptions): Promise<
       if (thread === undefined) return;
       const { id, items, usage, lastTokens } = thread;
       const saved = { id, items, usage, lastTokens };
-      thread = await agent.resumeThread(saved, file === undefined ? {} : { recorder: file });
+      thread = await agent.resumeThread(saved, { begun: true, ...(file === undefined ? {} : { recorder: file }) });
     },
     describeApprovals: () => options.approvals,
     diff: options.diff,
@@ -112,6 +114,7 @@ export async function createSavedSession(options: SavedSessionOptions): Promise<
       return gone === true ? "was ended" : "was ended, but something that it started is still there";
     },
     async close() {
+      await thread?.end();
       await file?.close();
       await options.close();
     },

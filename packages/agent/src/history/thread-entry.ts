@@ -59,6 +59,8 @@ export class ThreadWriteError extends Error {
 
 /** Persists the entries of a thread. */
 export interface ThreadRecorder {
+  /** The file that it writes, for hooks. */
+  readonly path?: string;
   /**
    * Resolves when the entry survives the end of this process; `call_started`, when it survives the end of the host. Entries keep
    * the order of the calls.

@@ -6,10 +6,11 @@ import type { AgentEvent } from "../events/agent-event.js";
 import type { ItemDetails, ItemStatus, PlanDetails } from "../events/thread-item.js";
 import { abortedOutput } from "../history/texts.js";
 import type { ThreadRecorder } from "../history/thread-entry.js";
-import type { AgentTool, AgentToolResult, ToolContext } from "../tools/agent-tool.js";
+import type { AgentTool, AgentToolResult, InterceptedCall, ToolContext } from "../tools/agent-tool.js";
 import type { CommandTracker } from "./command-tracker.js";
 import { type ResultParts, readParts, withImages } from "./result-parts.js";
 import { joinWords } from "./shell-words.js";
+import { fromHooks, type ThreadHooks, toHooks } from "./thread-hooks.js";
 import type { ThreadPlace } from "./thread-place.js";
 import { inputOf, type ParsedInput, parseInput, type ToolTable } from "./tool-table.js";
 
@@ -21,6 +22,8 @@ export interface TurnHooks {
   readonly onCancelled: () => void;
   /** Shows the plan, which is one item per turn. */
   readonly showPlan: (details: PlanDetails) => Promise<void>;
+  /** Adds a text of a hook to the history. */
+  readonly addContext: (text: string) => Promise<void>;
 }
 
 /** Context shared by the calls of a turn. */
@@ -39,6 +42,7 @@ export interface CallRunnerContext extends TurnHooks {
   readonly nextItemId: () => string;
   /** Identify the thread for its commands. */
   readonly variables: Readonly<Record<string, string>>;
+  readonly hooks: ThreadHooks | undefined;
 }
 
 /** A call that is ready to run. */
@@ -66,9 +70,8 @@ export function prepareCall(call: CallItem, context: CallRunnerContext): Prepare
       const args = input.kind === "ok" ? input.args : undefined;
       const intercepted = args === undefined ? undefined : interceptCall(route.name, args, context.own);
       if (intercepted !== undefined) {
-        const run = intercepted.call;
         return ready(call, context, intercepted.exclusive ?? false, (onDecision) =>
-          runOwn(call, args, context, run, onDecision),
+          runIntercepted(call, route.name, args ?? {}, intercepted, context, onDecision),
         );
       }
       return ready(call, context, false, (onDecision) => callOrchestrator(call, route.name, args, context, onDecision));
@@ -139,10 +142,63 @@ function callOwn(
   context: CallRunnerContext,
   onDecision: OnDecision,
 ): Promise<ToolOutput> {
-  if (input.kind === "ok") return runOwn(call, input.args, context, (own) => tool.call(input.args, own), onDecision);
+  if (input.kind === "ok") return runHooked(call, tool, input.args, context, onDecision);
   const output = `Invalid arguments for \`${tool.spec.name}\`: ${input.problem}. Nothing was done.`;
   return runOwn(call, undefined, context, () => Promise.resolve({ output, status: "failed" }), onDecision);
 }
+
+/** Runs a call of one of the agent's own tools, about which hooks are asked and told. */
+async function runHooked(
+  call: CallItem,
+  tool: AgentTool,
+  given: Readonly<Record<string, unknown>>,
+  context: CallRunnerContext,
+  onDecision: OnDecision,
+): Promise<ToolOutput> {
+  const run = (args: Readonly<Record<string, unknown>>) =>
+    runOwn(call, args, context, (own) => tool.call(args, own), onDecision);
+  const { hooks, signal, addContext } = context;
+  if (hooks === undefined) return run(given);
+  const { name } = tool.spec;
+  const use = await hooks.before(call.call_id, toHooks(name, given), signal, addContext);
+  if (use.kind === "blocked") return runBlocked(call, given, use.output, context, onDecision);
+  const args = use.input === undefined ? given : fromHooks(name, given, use.input);
+  if (args === undefined) return runBlocked(call, given, NOT_CHANGED, context, onDecision);
+  return use.after(await run(args));
+}
+
+/** Runs a call that one of the agent's own tools has intercepted; hooks are asked about what was intercepted, and as in Codex not told its end. */
+async function runIntercepted(
+  call: CallItem,
+  name: string,
+  args: Readonly<Record<string, unknown>>,
+  intercepted: InterceptedCall,
+  context: CallRunnerContext,
+  onDecision: OnDecision,
+): Promise<ToolOutput> {
+  const { hooks, signal, addContext, own } = context;
+  const use = await hooks?.before(call.call_id, toHooks(name, args), signal, addContext);
+  if (use?.kind === "blocked") return runBlocked(call, args, use.output, context, onDecision);
+  if (use?.input === undefined) return runOwn(call, args, context, intercepted.call, onDecision);
+  const changed = fromHooks(name, args, use.input);
+  const again = changed && interceptCall(name, changed, own);
+  if (again === undefined) return runBlocked(call, args, NOT_CHANGED, context, onDecision);
+  return runOwn(call, changed, context, again.call, onDecision);
+}
+
+const NOT_CHANGED = "A hook replaced the input by one that this tool does not take. Nothing was run.";
+
+/** Shows a call that a hook blocked. */
+const runBlocked = (
+  call: CallItem,
+  args: Readonly<Record<string, unknown>>,
+  output: string,
+  context: CallRunnerContext,
+  onDecision: OnDecision,
+): Promise<ToolOutput> => {
+  const decision: CallDecision = { by: "hook", rules: [] };
+  return runOwn(call, args, context, () => Promise.resolve({ output, status: "declined", decision }), onDecision);
+};
 
 /** Runs a call of the agent's own tool, shown as the item that the tool provides, or as a generic one. */
 async function runOwn(
@@ -206,6 +262,7 @@ async function callOrchestrator(
   onDecision: OnDecision,
 ): Promise<ToolOutput> {
   const { commands, place, onCancelled } = context;
+  let added: Promise<void> = Promise.resolve();
   let decision: CallDecision | undefined;
   const session = typeof args?.session_id === "number" ? args.session_id : undefined;
   const tracked =
@@ -218,6 +275,10 @@ async function callOrchestrator(
   const options: ConversationCallOptions = {
     signal: context.signal,
     variables: { ...context.variables, CODEX_TOOL_CALL_ID: call.call_id },
+    ...(context.hooks === undefined ? {} : { hookCaller: context.hooks.callerOf(call.call_id) }),
+    onHookContext: (text) => {
+      added = added.then(() => context.addContext(text));
+    },
     onDecision: (latest) => {
       decision = latest;
       onDecision(latest);
@@ -225,6 +286,7 @@ async function callOrchestrator(
     ...(tracked === undefined ? {} : { onOutput: (output) => tracked.onOutput(output) }),
   };
   const result: ToolCallResult = await place.callTool(name, args ?? inputOf(call), options);
+  await added;
   if (result.status === "cancelled") onCancelled();
   await tracked?.finish(result, describeDecision(decision));
   if (name === "kill_session" && session !== undefined) await endSession(session, result, commands);

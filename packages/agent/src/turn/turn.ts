@@ -31,6 +31,7 @@ import type { PreparedCall, TurnHooks } from "./call-runner.js";
 import type { CommandTracker } from "./command-tracker.js";
 import { ResponseReader } from "./response-reader.js";
 import { describeRetry, summarize } from "./summarize.js";
+import type { ThreadHooks } from "./thread-hooks.js";
 import { inputOf, type ToolTable } from "./tool-table.js";
 
 /** State of a thread across turns. */
@@ -65,6 +66,7 @@ export interface TurnOptions {
   readonly random: () => number;
   readonly retry: RetryLimits;
   readonly limits: TurnLimits;
+  readonly hooks: ThreadHooks | undefined;
   readonly signal: AbortSignal;
   /** Maximum number of responses; undefined: no limit. */
   readonly maxResponses: number | undefined;
@@ -133,6 +135,7 @@ export class Turn {
       cancelTimer();
       signal.removeEventListener("abort", onAbort);
     }
+    if (failure?.code === "interrupted") await this.#options.hooks?.interrupted();
     await commands.settle();
     await this.#settlePlan();
     try {
@@ -151,6 +154,7 @@ export class Turn {
 
   #describeFailure(error: unknown): { code: string; message: string } {
     const reason: unknown = this.#stop.signal.aborted ? this.#stop.signal.reason : error;
+    if (error instanceof TurnStop) return { code: error.code, message: error.message };
     if (reason instanceof TurnStop || reason instanceof ModelError)
       return { code: reason.code, message: reason.message };
     if (reason instanceof ThreadWriteError) return { code: "not_saved", message: reason.message };
@@ -159,7 +163,7 @@ export class Turn {
 
   async #loop(): Promise<void> {
     const { open } = this.#options;
-    if (open === undefined) return this.#compact("the user asked for it");
+    if (open === undefined) return this.#compact("the user asked for it", "manual");
     try {
       await this.#compactIfDue();
     } finally {
@@ -176,8 +180,27 @@ export class Turn {
         );
       }
       this.#responses += 1;
-      if (await this.#respond()) return;
+      await this.#appendContext();
+      if ((await this.#respond()) && (await this.#isOver())) return;
     }
+  }
+
+  /** Whether the turn ends when the model makes no more calls: hooks may let it go on. */
+  async #isOver(): Promise<boolean> {
+    const { hooks } = this.#options;
+    if (hooks === undefined) return true;
+    this.#stop.signal.throwIfAborted();
+    const prompts = await hooks.stop(this.#finalMessage, this.#stop.signal);
+    this.#stop.signal.throwIfAborted();
+    for (const prompt of prompts) await this.#append(prompt);
+    return prompts.length === 0 && (await this.#appendContext()) === 0;
+  }
+
+  /** Adds what hooks in the background have said. Returns how many messages that is. */
+  async #appendContext(): Promise<number> {
+    const told = this.#options.hooks?.takeContext() ?? [];
+    for (const message of told) await this.#append(message);
+    return told.length;
   }
 
   /** Requests one response, with retries. Returns true when the turn is complete. */
@@ -273,6 +296,7 @@ export class Turn {
       signal: AbortSignal.any([this.#stop.signal]),
       onCancelled: () => this.#stop.abort(new TurnStop("interrupted", "the user ended the turn")),
       showPlan: (details) => this.#showPlan(details),
+      addContext: (text) => this.#append(createMessage("developer", text)),
     });
     const result = order.start(prepared.exclusive, prepared.run);
     result.catch(() => {}); // awaited by #recordOutputs
@@ -332,11 +356,12 @@ export class Turn {
   async #compactIfDue(): Promise<void> {
     const { tokens } = this.#options.compaction;
     if (this.#state.lastTokens < tokens) return;
-    await this.#compact(`its ${this.#state.lastTokens} tokens reached the limit of ${tokens}`);
+    await this.#compact(`its ${this.#state.lastTokens} tokens reached the limit of ${tokens}`, "auto");
   }
 
-  async #compact(reason: string): Promise<void> {
+  async #compact(reason: string, trigger: "manual" | "auto"): Promise<void> {
     this.#stop.signal.throwIfAborted();
+    await this.#askAboutCompaction("before", trigger);
     const { emit, recorder, nextItemId, compaction, limits } = this.#options;
     const tokensBefore = this.#state.lastTokens;
     const item = { id: nextItemId(), kind: "compaction" as const, tokensBefore };
@@ -362,6 +387,14 @@ export class Turn {
     this.#state.lastTokens = 0;
     await recorder.append({ type: "compacted", items: compacted.items, tokensBefore, reason });
     await emit({ type: "item_completed", item: { ...item, status: "completed", summary } });
+    await this.#askAboutCompaction("after", trigger);
+  }
+
+  /** A hook may end the turn. */
+  async #askAboutCompaction(when: "before" | "after", trigger: "manual" | "auto"): Promise<void> {
+    const reason = await this.#options.hooks?.compaction(when, trigger, this.#stop.signal);
+    if (reason === undefined) return;
+    throw new TurnStop("hook", `a hook ended the turn ${when} its history was compacted: ${reason}`);
   }
 
   async #askForSummary(input: readonly Item[]): Promise<string> {

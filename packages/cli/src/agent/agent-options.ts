@@ -7,7 +7,7 @@ import type { LiveViewOptions } from "./live-view.js";
 export interface AgentCommandOptions
   extends ConnectOptions,
     LiveViewOptions,
-    Pick<ConfigFlags, "config" | "profile" | "askForApproval"> {
+    Pick<ConfigFlags, "config" | "profile" | "askForApproval" | "dangerouslyBypassHookTrust"> {
   model?: string;
   oss?: boolean;
   localProvider?: string;

@@ -16,6 +16,7 @@ import type { ChosenEnvironment } from "../environments.js";
 import { CommandError, EXIT } from "../exit-codes.js";
 import { createOutages } from "../foreground/outages.js";
 import { say } from "../notice.js";
+import { hooksDirectory, openHooks } from "../open-hooks.js";
 import { loadRules, savedRulesFile } from "../rule-files.js";
 import { openSandbox } from "../sandbox-selector.js";
 import { compileGrammarSimply } from "../shell-parser.js";
@@ -114,6 +115,8 @@ async function openAgentAt(
     { ...sandboxSettings, writableRoots: [...(sandboxSettings.writableRoots ?? []), ...workspace.addedRoots] },
     isOwn,
   );
+  const cwd = workspace.cwd;
+  const hooks = await openHooks(config, hooksDirectory(config, isOwn && cwd !== undefined ? cwd : process.cwd()));
   const rules = await loadRules([], config, { systemOnly: options.ignoreRules === true });
   const audit = openAudit(config.settings.audit);
   compileGrammarSimply();
@@ -128,7 +131,7 @@ async function openAgentAt(
     policy,
     shellParser,
     defaults: withoutKeys(config.settings.defaults, config.table),
-    ...defined({ approver, audit }),
+    ...defined({ approver, audit, hooks }),
     ...createOutages(say, "Ctrl-C ends the turn").hooks,
   });
   let mcp: McpTools | undefined;
@@ -169,6 +172,8 @@ async function openAgentAt(
           compactPrompt: settings.compactPrompt,
         }),
         ...(provider.toolTypes === undefined ? {} : { customTools: provider.toolTypes.includes("custom") }),
+        ...defined({ hooks }),
+        permissionMode: policy.approvalPolicy === "never" ? "bypassPermissions" : "default",
         ...(settings.webSearch === undefined ? {} : { hostedTools: [settings.webSearch] }),
       });
     const createWith = (modelName: string) => {
@@ -179,6 +184,7 @@ async function openAgentAt(
     await mcp?.attachTo(orchestrator);
     const close = async () => {
       await orchestrator.close();
+      hooks?.close();
       await live?.close();
       await mcp?.close();
       await place.close();
@@ -256,6 +262,7 @@ async function openAgentConfig(
   isOwn: boolean,
 ): Promise<LoadedConfig> {
   const { config = [], enable = [], disable = [], profile, permissionProfile, approveForMe = false } = options;
+  const { dangerouslyBypassHookTrust } = options;
   const askForApproval = approveForMe ? "on-request" : options.askForApproval;
   const mode = modeOf(options);
   const features = [
@@ -267,7 +274,7 @@ async function openAgentConfig(
       {
         config: [...features, ...config],
         ...(options.ignoreUserConfig === true ? { ignoreUserConfig: true } : {}),
-        ...defined({ profile, sandbox: mode, permissionProfile, askForApproval }),
+        ...defined({ profile, sandbox: mode, permissionProfile, askForApproval, dangerouslyBypassHookTrust }),
         ...(isBypassed(options) || !(isSomebodyAsked || approveForMe) ? { approvalPolicy: "never" } : {}),
       },
       workspace.cwd,

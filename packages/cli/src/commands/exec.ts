@@ -145,6 +145,7 @@ async function runTurn(turn: TurnToRun): Promise<ShownTurnResult> {
           say(`session ${sessionId} still ran and is ended: ${command}`);
         return result;
       } finally {
+        await thread.end();
         await close();
       }
     } finally {

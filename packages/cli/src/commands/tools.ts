@@ -1,6 +1,7 @@
 import { text } from "node:stream/consumers";
 import { createTerminalApprover } from "@codex/agent-terminal/approvals";
 import type { ConfigFlags } from "@codex/config";
+import type { Hooks } from "@codex/hooks";
 import type { McpTools } from "@codex/mcp-client";
 import {
   type AuditOptions,
@@ -16,6 +17,7 @@ import type { ChosenEnvironment } from "../environments.js";
 import { EXIT } from "../exit-codes.js";
 import { printJson, printLine, say } from "../notice.js";
 import { openConfig } from "../open-config.js";
+import { hooksDirectory, openHooks } from "../open-hooks.js";
 import { loadRules, savedRulesFile } from "../rule-files.js";
 import { openSandbox } from "../sandbox-selector.js";
 import { compileGrammarSimply } from "../shell-parser.js";
@@ -28,6 +30,7 @@ interface ToolsOptions extends ConnectOptions {
   json?: boolean;
   defaults?: OrchestratorDefaults;
   audit?: AuditOptions | undefined;
+  hooks?: Hooks | undefined;
 }
 
 export async function runToolsCall(
@@ -42,9 +45,10 @@ export async function runToolsCall(
   const audit = openAudit(config.settings.audit);
   const sandbox = openSandbox(config.settings.sandbox, options.executor === undefined && chosen === undefined);
   const rules = await loadRules(options.rules ?? [], config);
+  const hooks = await openHooks(config, hooksDirectory(config, process.cwd()));
   const saveRule = createRuleSaver(savedRulesFile());
   await withExecutor(
-    { ...options, defaults, audit, chosen, tool: name },
+    { ...options, defaults, audit, hooks, chosen, tool: name },
     { approvalPolicy, rules, saveRule, sandbox, ...defined({ network: config.settings.network }) },
     async (orchestrator, mcp) => {
       findTool(orchestrator.listTools(), name, mcp);
@@ -76,7 +80,7 @@ async function withExecutor(
   const approver = createTerminalApprover(savedRulesFile());
   const orchestrator = createOrchestrator({
     policy,
-    ...defined({ defaults: options.defaults, audit: options.audit, approver }),
+    ...defined({ defaults: options.defaults, audit: options.audit, hooks: options.hooks, approver }),
   });
   const { chosen, tool } = options;
   let mcp: McpTools | undefined;
@@ -87,6 +91,7 @@ async function withExecutor(
     await use(orchestrator, mcp);
   } finally {
     await orchestrator.close();
+    options.hooks?.close();
     await mcp?.close();
     await chosen?.close();
   }

@@ -6,6 +6,7 @@ import { attachExecutor, type ConnectOptions, choosePlace, isOwnHost } from "../
 import type { ChosenEnvironment } from "../environments.js";
 import { say } from "../notice.js";
 import { openConfig } from "../open-config.js";
+import { hooksDirectory, openHooks } from "../open-hooks.js";
 import { loadRules, savedRulesFile } from "../rule-files.js";
 import { openSandbox } from "../sandbox-selector.js";
 import { compileGrammarSimply } from "../shell-parser.js";
@@ -25,6 +26,7 @@ export async function openOrchestrator(options: EntryOptions, onToolsChanged: ()
   for (const notice of config.notices) say(notice);
   const { approvalPolicy, defaults, sandbox, network } = config.settings;
   const audit = openAudit(config.settings.audit);
+  const hooks = await openHooks(config, hooksDirectory(config, process.cwd()));
   compileGrammarSimply();
   const orchestrator = createOrchestrator({
     policy: {
@@ -35,7 +37,7 @@ export async function openOrchestrator(options: EntryOptions, onToolsChanged: ()
       ...defined({ network }),
     },
     defaults,
-    ...defined({ audit }),
+    ...defined({ audit, hooks }),
     onToolsChanged,
   });
   const place = createPlace(options);
@@ -45,6 +47,7 @@ export async function openOrchestrator(options: EntryOptions, onToolsChanged: ()
     auditFile: audit === undefined ? undefined : config.settings.audit.path,
     async close() {
       await orchestrator.close();
+      hooks?.close();
       await place.close();
     },
   };

@@ -27,6 +27,29 @@ export function addJudging(program: Command): void {
   }).action(async (options) => (await import("../commands/env.js")).runEnv(options));
 
   addAudit(program);
+  addHooks(program);
+}
+
+function addHooks(program: Command): void {
+  const hooks = addConfigOptions(
+    program
+      .command("hooks")
+      .description("List the hooks of the configuration, and whether they run")
+      .option("--json", "Print JSON", false),
+  );
+  addNotes(hooks, {
+    text: [
+      "Hooks run before and after tool calls, and when sessions and turns begin and end, as in Codex. One that is not the administrator's runs once it is trusted, until it is changed. See docs/hooks.md.",
+    ],
+    examples: ["codex hooks", "codex hooks trust --all"],
+  }).action(async (options) => (await import("../commands/hooks.js")).runHooksList(options));
+  addConfigOptions(
+    hooks
+      .command("trust")
+      .description("Trust hooks as they are now")
+      .argument("[key...]", "Keys that `codex hooks` prints")
+      .option("--all", "All that are not trusted", false),
+  ).action(async (keys: string[], options) => (await import("../commands/hooks.js")).runHooksTrust(keys, options));
 }
 
 function addExecPolicy(program: Command): void {

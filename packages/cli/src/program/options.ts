@@ -206,6 +206,7 @@ export const addAgentOptions = (command: Command) =>
     .option("--enable <feature>", "Same as -c features.<feature>=true; repeatable", append)
     .option("--disable <feature>", "Same as -c features.<feature>=false; repeatable", append)
     .option("--strict-config", "Unknown keys of the configuration are an error")
+    .option("--dangerously-bypass-hook-trust", "Also run hooks that nobody has trusted")
     .option("--oss", "Use a model of this host")
     .option("--local-provider <name>", "With --oss: ollama or lmstudio")
     .option("--dangerously-bypass-approvals-and-sandbox", "Ask about nothing, and run commands without a sandbox")

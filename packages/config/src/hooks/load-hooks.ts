@@ -1,5 +1,6 @@
 import { join } from "node:path";
-import { type Hook, HookError, hookEvents, readHooks } from "@codex/hooks";
+import { type Hook, HookError } from "@codex/hooks";
+import { hookEvents, readHooks } from "@codex/hooks/node";
 import { renderKeyPath, type TomlTable } from "@codex/toml";
 import { ConfigError } from "../config-error.js";
 import { describePlace, type Origin } from "../origin.js";

@@ -1,18 +1,19 @@
+import { commandIn } from "@codex/hooks";
 import { defined } from "@codex/values";
 import { copyFrozen } from "../approvals/binding.js";
 import { type CommandTerms, questionKeyOf } from "../decide/command.js";
 import type { Allowed } from "../decide/decision.js";
 import { TypedShell } from "../decide/typed-line.js";
 import type { Session } from "../executors/sessions.js";
-import { commandIn } from "../hooks/call-hooks.js";
 import { type ResolvedExec, resolveExecCommand } from "../resolve/exec-command.js";
+import { rejected } from "../resolve/resolved.js";
 import type { Selected } from "../resolve/select-executor.js";
 import { fail, type ToolCallResult } from "../result.js";
 import type { CallContext } from "./call-context.js";
 import type { CallToolOptions } from "./call-options.js";
 import { findChange } from "./find-change.js";
 import { invalid, type PrepareCall, stopped } from "./prepared.js";
-import { refuseBlockedCommand, refuseCommand } from "./refusal.js";
+import { refuseBlocked, refuseCommand } from "./refusal.js";
 import { decideRerun, joinRuns, type SandboxedRun, withNotice } from "./rerun.js";
 import { send } from "./send.js";
 
@@ -30,10 +31,15 @@ export const prepareExecCommand: PrepareCall = async (selected, args, options, c
   if (hooked?.answer.kind === "block") {
     context.trail.command(executor.name, asGiven.value.request);
     context.trail.blocked();
-    return stopped(refuseBlockedCommand(hooked.answer.reason, String(args.cmd), asGiven.value.request));
+    const { command, cwd } = asGiven.value.request;
+    return stopped(refuseBlocked(hooked.use, hooked.answer.reason, { command, cwd }));
   }
   const changed = hooked?.answer.input;
-  const resolved = changed === undefined ? asGiven : resolve({ ...args, cmd: commandIn(changed) ?? null });
+  const cmd = commandIn(changed);
+  if (changed !== undefined && cmd === undefined) {
+    return stopped(invalid(tool.name, rejected("cmd", "a hook replaced it by what has no `command`")));
+  }
+  const resolved = cmd === undefined ? asGiven : resolve({ ...args, cmd });
   if (resolved.kind === "rejected") return stopped(invalid(tool.name, resolved));
   context.trail.command(executor.name, resolved.value.request);
   const excess = context.sessions.findExcess();

@@ -5,7 +5,7 @@ import { rejected } from "../resolve/resolved.js";
 import { describeSlips, findMisspelt } from "../resolve/unknown-fields.js";
 import { isForDisplay } from "./display.js";
 import { invalid, type PrepareCall, stopped } from "./prepared.js";
-import { refuseBlockedTool, refuseDeed } from "./refusal.js";
+import { refuseBlocked, refuseDeed } from "./refusal.js";
 import { send } from "./send.js";
 
 /** Other tools get the model's arguments unchanged, without those that are for the orchestrator. */
@@ -23,7 +23,7 @@ export const prepareOtherTool: PrepareCall = async (selected, args, options, con
     : await context.callHooks.before({ tool: tool.name, input: given }, { environment, cwd });
   if (hooked?.answer.kind === "block") {
     context.trail.blocked();
-    return stopped(refuseBlockedTool(hooked.answer.reason, tool.name));
+    return stopped(refuseBlocked(hooked.use, hooked.answer.reason));
   }
   const input = hooked?.use.input ?? given;
   if (!isObject(input)) return stopped(invalid(tool.name, rejected("", "a hook replaced them by what is no object")));

@@ -1,3 +1,4 @@
+import { describeBlocked, type ToolUse } from "@codex/hooks";
 import { defined } from "@codex/values";
 import type { Refused } from "../decide/decision.js";
 import type { TypedShell } from "../decide/typed-line.js";
@@ -37,27 +38,20 @@ export const refuseCommand = (
   { command, cwd }: { command: readonly string[]; cwd: string },
 ): RefusedCall => refuseDeed(refused, { subject: "The command", effect: "Nothing was run.", command, cwd });
 
-/** A command that a hook blocks, in the words of Codex. */
-export const refuseBlockedCommand = (
+/** What a hook blocks. */
+export const refuseBlocked = (
+  use: Pick<ToolUse, "tool" | "input">,
   reason: string,
-  script: string,
-  { command, cwd }: { command: readonly string[]; cwd: string },
-): RefusedCall =>
-  refuse("denied", `Command blocked by PreToolUse hook: ${reason}. Command: ${script}`, {
+  details: Pick<RefusedDeed, "command" | "cwd"> = {},
+): RefusedCall => {
+  const { command, cwd } = details;
+  return refuse("denied", describeBlocked(use, reason), {
     code: "denied",
     reason,
-    command,
-    cwd,
+    ...defined({ command, cwd }),
     by: "hook",
   });
-
-/** Another call that a hook blocks. */
-export const refuseBlockedTool = (reason: string, tool: string): RefusedCall =>
-  refuse("denied", `Tool call blocked by PreToolUse hook: ${reason}. Tool: ${tool}`, {
-    code: "denied",
-    reason,
-    by: "hook",
-  });
+};
 
 /** Input for a shell that is not written. */
 export const refuseTyped = (refused: Refused, shell: TypedShell, command: readonly string[]): RefusedCall =>

@@ -27,7 +27,7 @@ import type { CallToolOptions } from "./call-options.js";
 import { beginTrail, failed } from "./call-tool.js";
 import { findChange } from "./find-change.js";
 import { invalid } from "./prepared.js";
-import { refuseBlockedCommand, refuseCommand, refuseTyped } from "./refusal.js";
+import { refuseBlocked, refuseCommand, refuseTyped } from "./refusal.js";
 
 /**
  * Options of starting a program: those of a call that do not concern results and repeats. `grant` is for what `judge` returned for `exec_command` with the
@@ -155,7 +155,7 @@ async function askHooks(
   trail.blocked();
   const reason =
     hooked.answer.kind === "block" ? hooked.answer.reason : "the hook changed it, which a program cannot be";
-  return refuseBlockedCommand(reason, script, request);
+  return refuseBlocked(hooked.use, reason, request);
 }
 
 const toWire = ({ judged, argv }: ResolvedProgram, { terms, approval }: Allowed<CommandTerms>): ExecCommandRequest =>

@@ -1,11 +1,11 @@
 import type { WriteStdinRequest } from "@codex/executor-protocol";
-import { commandIn } from "../hooks/call-hooks.js";
+import { commandIn } from "@codex/hooks";
 import { rejected } from "../resolve/resolved.js";
 import { resolveWriteStdin } from "../resolve/write-stdin.js";
 import { fail, type ToolCallResult } from "../result.js";
 import { findRunning, followSandboxed } from "./exec-command.js";
 import { invalid, type PrepareCall, stopped } from "./prepared.js";
-import { refuseBlockedCommand, refuseTyped } from "./refusal.js";
+import { refuseBlocked, refuseTyped } from "./refusal.js";
 import { send } from "./send.js";
 
 /** Input for a session, or a wait for its output. */
@@ -32,7 +32,7 @@ export const prepareWriteStdin: PrepareCall = async (selected, args, options, co
     const hooked = await context.callHooks.before({ tool: "Bash", input: { command: request.input } }, place);
     if (hooked?.answer.kind === "block") {
       trail.blocked();
-      return stopped(refuseBlockedCommand(hooked.answer.reason, request.input, shell.resolved.request));
+      return stopped(refuseBlocked(hooked.use, hooked.answer.reason));
     }
     if (hooked?.answer.input !== undefined) {
       const changed = commandIn(hooked.answer.input);

@@ -49,19 +49,14 @@ export class CallHooks {
 
   /** Adds what hooks tell the model to the text, unless the caller takes it. */
   finish(result: ToolCallResult, onContext: ((text: string) => void) | undefined): ToolCallResult {
-    const context = this.#context.splice(0);
+    const own = this.#context.splice(0);
+    if (onContext !== undefined) for (const text of own) onContext(text);
+    // Who takes context also takes that of hooks in the background.
+    const context = onContext === undefined ? [...own, ...(this.#hooks?.tools.takeContext() ?? [])] : [];
     if (context.length === 0) return result;
-    if (onContext === undefined) return { ...result, text: [result.text.replace(/\n$/, ""), ...context].join("\n\n") };
-    for (const text of context) onContext(text);
-    return result;
+    return { ...result, text: [result.text.replace(/\n$/, ""), ...context].join("\n\n") };
   }
 }
-
-/** The command with which a hook replaces another; undefined if there is none. */
-export const commandIn = (input: unknown): string | undefined =>
-  typeof input === "object" && input !== null && "command" in input && typeof input.command === "string"
-    ? input.command
-    : undefined;
 
 /** For calls that are only judged: hooks are asked when a call is made. */
 export const NO_CALL_HOOKS = new CallHooks(undefined, {});

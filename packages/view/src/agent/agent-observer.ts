@@ -112,6 +112,7 @@ function watchThread(thread: Thread, events: ThreadEvents): Thread {
       return start((signal) => thread.run(prompt, { ...options, signal }), options.signal);
     },
     compact: (options = {}) => start((signal) => thread.compact({ ...options, signal }), options.signal),
+    end: (reason) => thread.end(reason),
   };
 }
 

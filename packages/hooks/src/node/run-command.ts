@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { decodeText, messageOf } from "@codex/values";
-import type { Hook } from "./hook.js";
+import type { Hook } from "../hook.js";
 import { AFTER_EXIT_MS, MAX_OUTPUT_BYTES } from "./limits.js";
 
 /** How a hook ended. */

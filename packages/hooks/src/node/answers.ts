@@ -1,6 +1,6 @@
 import { cutEnd } from "@codex/values";
 import * as z from "zod/mini";
-import type { HookEvent } from "./hook.js";
+import type { HookEvent } from "../hook.js";
 import { MAX_CONTEXT_CHARS } from "./limits.js";
 import type { HookRun } from "./run-command.js";
 
@@ -89,10 +89,22 @@ export function readAnswer(event: HookEvent, run: HookRun): Answer {
     const block = stderr.trim();
     return block === "" ? { failure: "it exited with code 2 and wrote no reason to stderr" } : { block };
   }
-  if (code !== 0) return { failure: `it exited with code ${code}` };
+  if (code !== 0) {
+    const ended = `it exited with code ${code}`;
+    return isFailure(code, stderr) ? { failure: ended } : { message: `${ended}, which decides nothing` };
+  }
   const stdout = run.stdout.trim();
   return stdout === "" ? {} : readOutput(event, stdout);
 }
+
+/**
+ * Whether a hook has failed that ended with another code than 0 and 2: it could not be started, or was killed, or says what went wrong. A line
+ * such as `[[ $x == y ]] && exit 2` also ends with 1 where it has nothing to say.
+ */
+const isFailure = (code: number, stderr: string): boolean => code >= NOT_EXECUTABLE || stderr.trim() !== "";
+
+/** Codes from here on are a shell's: for what cannot be executed or is not there, and for signals. */
+const NOT_EXECUTABLE = 126;
 
 /** At other events there is nothing to refuse. */
 const ASKED: readonly HookEvent[] = ["PreToolUse", "PermissionRequest", "PostToolUse", "UserPromptSubmit", "Stop"];
@@ -180,13 +192,13 @@ function readPermissionRequest(output: Output<"PermissionRequest">): Answer {
     return { failure: "`updatedInput`, `updatedPermissions` and `interrupt` are not supported" };
   }
   if (behavior === "allow") return { allows: true };
-  return { block: message?.trim() || "the hook denied it" };
+  return { block: message?.trim() || "PermissionRequest hook denied approval" };
 }
 
 function readPostToolUse(output: Output<"PostToolUse">): Answer {
   const { decision, reason, stopReason } = output;
   if (!output.continue) {
-    const stop = stopReason ?? "the hook stopped it";
+    const stop = stopReason ?? "PostToolUse hook stopped execution";
     return { stop, block: reason?.trim() || stop };
   }
   const unsupported = findUnsupported(output, ["suppressOutput"]);

@@ -1,18 +1,19 @@
-import { type Answer, readAnswer } from "./answers.js";
-import { labelOf } from "./definitions.js";
 import type {
+  CompactionSubject,
   Hook,
   HookEvent,
   HookReport,
   HookSubject,
+  Hooks,
   PermissionVerdict,
   PostToolUseAnswer,
   PreToolUseAnswer,
   StartAnswer,
   StopAnswer,
-  ToolHooks,
   ToolUse,
-} from "./hook.js";
+} from "../hook.js";
+import { type Answer, readAnswer } from "./answers.js";
+import { labelOf } from "./definitions.js";
 import { MAX_ASYNC } from "./limits.js";
 import { matches } from "./matcher.js";
 import { type HookHost, runCommand } from "./run-command.js";
@@ -30,36 +31,6 @@ export interface HooksOptions {
   /** Called when a run has failed, or has a message for the user. Must not throw. */
   readonly onReport?: (report: HookReport) => void;
 }
-
-/** Runs hooks. None of the methods rejects. */
-export interface Hooks extends ToolHooks {
-  /** Before the first turn of a session. */
-  sessionStart(
-    subject: Omit<HookSubject, "turnId"> & { readonly source: "startup" | "resume" | "clear" | "compact" },
-    signal?: AbortSignal,
-  ): Promise<StartAnswer>;
-  /** Before a turn. A hook that fails changes nothing. */
-  userPromptSubmit(subject: HookSubject & { readonly prompt: string }, signal?: AbortSignal): Promise<StartAnswer>;
-  /** When the model makes no more calls. */
-  stop(
-    subject: HookSubject & {
-      /** The model went on because of a hook. */
-      readonly isActive: boolean;
-      readonly lastMessage: string | null;
-    },
-    signal?: AbortSignal,
-  ): Promise<StopAnswer>;
-  /** Before the history is compacted. */
-  preCompact(subject: CompactionSubject, signal?: AbortSignal): Promise<Pick<StartAnswer, "stop">>;
-  postCompact(subject: CompactionSubject, signal?: AbortSignal): Promise<Pick<StartAnswer, "stop">>;
-  /** After the user has ended a turn. */
-  interrupt(subject: HookSubject): Promise<void>;
-  sessionEnd(subject: Omit<HookSubject, "turnId"> & { readonly reason: string }): Promise<void>;
-  /** Ends hooks that run in the background. */
-  close(): void;
-}
-
-type CompactionSubject = HookSubject & { readonly trigger: "manual" | "auto" };
 
 /** What one hook said, and when. */
 interface Said {
@@ -83,9 +54,11 @@ export function createHooks({
   const host: HookHost = { shell, directory, env };
   const closing = new AbortController();
   let inBackground = 0;
+  const untaken: string[] = [];
 
   const run = async (hook: Hook, input: string, signal: AbortSignal | undefined): Promise<Answer> => {
     const answer = readAnswer(hook.event, await runCommand(hook, input, host, signal));
+    if (hook.isAsync && closing.signal.aborted) return answer;
     if (answer.failure !== undefined) onReport({ hook, kind: "failed", text: answer.failure });
     if (answer.message !== undefined) onReport({ hook, kind: "message", text: answer.message });
     return answer;
@@ -95,8 +68,10 @@ export function createHooks({
       return onReport({ hook, kind: "failed", text: `it was not run: ${MAX_ASYNC} hooks run in the background` });
     }
     inBackground += 1;
-    void run(hook, input, closing.signal).finally(() => {
+    void run(hook, input, closing.signal).then(({ context }) => {
       inBackground -= 1;
+      if (context !== undefined) untaken.push(context);
+      if (untaken.length > MAX_ASYNC) untaken.shift();
     });
   };
   /** Runs the hooks of an event, and resolves with what they said in their order. */
@@ -149,6 +124,7 @@ export function createHooks({
       if (reason !== undefined) return { kind: "deny", reason };
       return said.some(({ answer }) => answer.allows === true) ? { kind: "allow" } : undefined;
     },
+    takeContext: () => untaken.splice(0),
     async postToolUse(use, response, signal): Promise<PostToolUseAnswer> {
       const input = { ...describeUse("PostToolUse", use), tool_response: response, tool_use_id: use.id };
       const said = await runAll("PostToolUse", namesOf(use), input, signal);
@@ -180,7 +156,8 @@ export function createHooks({
       await runAll("Interrupt", [], describe("Interrupt", subject));
     },
     async sessionEnd({ reason, ...subject }): Promise<void> {
-      await runAll("SessionEnd", [reason], { ...describe("SessionEnd", subject), reason });
+      const { model: _, permission_mode: __, ...about } = describe("SessionEnd", subject);
+      await runAll("SessionEnd", [reason], { ...about, reason });
     },
     close: () => closing.abort(),
   };

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import * as z from "zod/mini";
-import { type Hook, HookError, type HookEvent, type HookPlace } from "./hook.js";
+import { type Hook, HookError, type HookEvent, type HookPlace } from "../hook.js";
 import { MAX_HOOKS, MAX_TIMEOUT_S } from "./limits.js";
 import { findMatcherProblem } from "./matcher.js";
 
