@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { type Hook, HookError } from "@codex/hooks";
-import { hookEvents, readHooks } from "@codex/hooks/node";
+import type { ReadHooks } from "@codex/hooks/node";
 import { renderKeyPath, type TomlTable } from "@codex/toml";
 import { ConfigError } from "../config-error.js";
 import { describePlace, type Origin } from "../origin.js";
@@ -52,12 +52,12 @@ export async function loadHooks(
   const read = new Set<string>();
   for (const { file, directory, source, isManaged } of layers) {
     if (managedOnly && !isManaged) continue;
-    const add = (
+    const add = async (
       events: Readonly<Record<string, unknown>>,
       from: string,
       locate: (path: readonly string[]) => Origin,
     ) => {
-      const found = readPlaced(events, from, locate);
+      const found = await readPlaced(events, from, locate);
       notices.push(...found.warnings.map((warning) => `${from}: ${warning}`));
       hooks.push(...found.hooks.map((hook) => judge(hook, isManaged, states, trustAll)));
     };
@@ -71,23 +71,24 @@ export async function loadHooks(
           file: found.file,
           line: found.lineOf(event),
         });
-        add(found.events, found.file, locate);
+        await add(found.events, found.file, locate);
       }
     }
     const own = source?.table.hooks;
     if (source === undefined || own === undefined) continue;
     if (!isTable(own)) throw createHookError(source.locate(["hooks"]), ["hooks"], "expected a table");
-    add(own, file, source.locate);
+    await add(own, file, source.locate);
   }
   return { hooks, notices };
 }
 
 /** @throws ConfigError */
-function readPlaced(
+async function readPlaced(
   events: Readonly<Record<string, unknown>>,
   file: string,
   locate: (path: readonly string[]) => Origin,
-): ReturnType<typeof readHooks> {
+): Promise<ReadHooks> {
+  const { hookEvents, readHooks } = await import("@codex/hooks/node"); // most configurations have none
   const unknown = Object.keys(events).find(
     (event) => !hookEvents.some((known) => known === event) && !NO_EVENTS.includes(event),
   );

@@ -16,7 +16,7 @@ export interface HookCaller {
 }
 
 /** Where a call is made, and by whom. */
-export interface HookedPlace {
+interface HookedPlace {
   readonly environment: string;
   readonly caller: HookCaller | undefined;
   /** Absolute, on the executor's host. */
