@@ -77,6 +77,8 @@ export interface AgentOptions {
   readonly login?: boolean;
   /** Version of the program, `CODEX_VERSION` of its commands. */
   readonly version?: string;
+  /** Name of the permission profile of its commands, their `CODEX_PERMISSION_PROFILE`. */
+  readonly permissionProfile?: string;
   /** Tokens of history and response together; default: depends on the model. */
   readonly contextWindow?: number;
   /** Total tokens at which the history is compacted; default 90 % of the window. */
@@ -404,7 +406,7 @@ class AgentThread implements Thread {
           variables: {
             CODEX_THREAD_ID: this.id,
             CODEX_SESSION_ID: this.id,
-            ...defined({ CODEX_VERSION: settings.version }),
+            ...defined({ CODEX_VERSION: settings.version, CODEX_PERMISSION_PROFILE: settings.permissionProfile }),
           },
         }),
       commands: this.#commands,

@@ -4,14 +4,17 @@ import { execFile } from "node:child_process";
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { functionCall, respond, say } from "@codex/agent/testing";
 import { loadConfig } from "@codex/config";
 import { createSandboxSelector } from "@codex/policy";
 import { createCommandSandbox } from "@codex/sandbox";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { outputOf, useBackend } from "../../process-host/test/support.js";
+import { setUpAgent } from "./agent/support.js";
 import { finish, useCommand } from "./support.js";
 
 const CODEX_BINARY = process.env.CODEX_BINARY ?? "";
+const command = useCommand();
 const support = await createCommandSandbox().getSupport();
 
 let base = "";
@@ -123,4 +126,18 @@ describe.runIf(support.kind === "bubblewrap")("a permission profile", () => {
     }));
     expect(stdout === "" ? "error" : stdout).toBe(real);
   });
+});
+
+it.skipIf(support.kind === "none").each([
+  ['default_permissions = "dev"', "dev"],
+  ['sandbox_mode = "workspace-write"', ""],
+])("commands of a model get the name of their profile as CODEX_PERMISSION_PROFILE: %s", async (chosen, name) => {
+  const show = respond(functionCall("c1", "exec_command", { cmd: "echo [$CODEX_PERMISSION_PROFILE]", login: false }));
+  const config = `${chosen}\n[permissions.dev]\nextends = ":workspace"`;
+  const { endpoint, env, repository } = await setUpAgent(command, [show, say("done")], { config });
+  // That of a program around this one does not count.
+  const child = command.startIn(repository, ["exec", "go"], { ...env, CODEX_PERMISSION_PROFILE: "outer" });
+  child.stdin.end();
+  expect((await finish(child)).code).toBe(0);
+  expect(JSON.stringify(endpoint.requests.at(-1)?.body.input.at(-1))).toContain(`[${name}]`);
 });

@@ -7,6 +7,7 @@ import { areHooksOff, arePluginsOff } from "./hooks/switches.js";
 import { KEYS, type Key } from "./keys.js";
 import { BUILT_IN_PERMISSIONS, type Entry, type Layer, readLayer } from "./layer.js";
 import { MAX_PROJECT_LAYERS } from "./limits.js";
+import { restrictServers } from "./mcp-requirement.js";
 import { describeOrigin, describePlace, type FileLayer, type Origin } from "./origin.js";
 import { type ProfileRequirement, type Requirements, readRequirements } from "./requirements.js";
 import { refuseManagedPreferences } from "./restrictions/managed-preferences.js";
@@ -43,6 +44,8 @@ export interface ConfigSources {
 /** The effective settings and their origins. */
 export interface LoadedConfig {
   settings: Settings;
+  /** What `default_permissions` names; undefined where `sandbox_mode` chooses. */
+  profileName: string | undefined;
   values: Values;
   layers: readonly { layer: FileLayer; file: string; state: "used" | "missing" | "not trusted" }[];
   project: Project;
@@ -73,12 +76,12 @@ export async function loadConfig(sources: ConfigSources): Promise<LoadedConfig> 
   await stack.addFile("system", join(sources.system, "config.toml"), sources.system);
   await addUser(stack, sources);
   const flags = parseFlags(sources.flags ?? [], sources.directory);
-  const own = stack.with(flags);
-  const markers = readSetting(own, KEYS.projectRootMarkers);
+  const chosen = stack.with(flags);
+  const markers = readSetting(chosen, KEYS.projectRootMarkers);
   const project = await findProject(
     sources.projectDirectory ?? sources.directory,
     markers,
-    readSetting(own, KEYS.projects),
+    readSetting(chosen, KEYS.projects),
   );
   stack.setDefaults(project, sources.home);
   await addProject(stack, project, sources);
@@ -96,11 +99,18 @@ export async function loadConfig(sources: ConfigSources): Promise<LoadedConfig> 
   if (requirements !== undefined) applyRequirements(stack, requirements);
   const hooks = await refuseAllRestrictions(stack, requirements, sources);
   const { values, layers, unused } = stack;
+  const own = mergeSources(stack.own).table;
+  const { table, notices: turnedOff } =
+    requirements?.mcpServers === undefined
+      ? { table: own, notices: [] }
+      : restrictServers(own, requirements.mcpServers);
   const unknownKeys = describeUnknownKeys(unused);
-  const notices = [...unknownKeys, ...stack.notices, ...hooks.notices];
+  const notices = [...unknownKeys, ...stack.notices, ...hooks.notices, ...turnedOff];
   const settings = createSettings(values, requirements);
+  const { profileName } = stack;
   return {
     settings,
+    profileName,
     values,
     layers,
     project,
@@ -109,7 +119,7 @@ export async function loadConfig(sources: ConfigSources): Promise<LoadedConfig> 
     notices,
     requirements,
     hooks: hooks.hooks,
-    table: mergeSources(stack.own).table,
+    table,
     sources,
   };
 }
@@ -123,6 +133,8 @@ class LayerStack {
   readonly own: Source[] = [];
   readonly all: Source[] = [];
   readonly hookLayers: HookLayer[] = [];
+  /** The last `default_permissions`, unless a mode was chosen since. */
+  #named: string | undefined;
 
   /** Returns false when there is no such file. */
   async addFile(layer: FileLayer, file: string, directory: string): Promise<boolean> {
@@ -136,6 +148,9 @@ class LayerStack {
 
   add({ entries, unused, source }: Layer): void {
     for (const entry of entries) this.set(entry);
+    const { default_permissions: named, sandbox_mode: mode } = source.table;
+    if (typeof named === "string") this.#named = named;
+    else if (mode !== undefined) this.#named = undefined;
     this.unused.push(...unused);
     this.own.push(source);
     this.all.push(source);
@@ -197,8 +212,15 @@ class LayerStack {
     return { name, origin: mode?.origin ?? { kind: "default" } };
   }
 
+  /** The permission profile, or the mode that was chosen by a name as one; undefined for a mode. */
+  get profileName(): string | undefined {
+    const { name } = this.permissions;
+    return this.#named === name ? name : undefined;
+  }
+
   /** Chooses a profile or a mode in place of what was chosen. */
   setPermissions(name: string, origin: Origin): void {
+    this.#named = name;
     this.values.delete(KEYS.sandboxMode.name);
     this.values.delete(KEYS.defaultPermissions.name);
     const mode = BUILT_IN_PERMISSIONS.get(name);

@@ -6,6 +6,7 @@ import { ConfigError, createValueError, renderValue } from "./config-error.js";
 import type { HookLayer } from "./hooks/load-hooks.js";
 import { approvalPolicySchema, KEYS, sandboxModeSchema } from "./keys.js";
 import { type Layer, readLayer } from "./layer.js";
+import { type McpRequirement, readMcpRequirement } from "./mcp-requirement.js";
 import { createNetworkRules, type NetworkRule } from "./network-domains.js";
 import { describePlace, type Origin } from "./origin.js";
 import { findRestrictions, findRow } from "./restrictions/find-restrictions.js";
@@ -31,6 +32,8 @@ export interface Requirements {
   network?: NetworkRequirement;
   /** `[audit]` and `allow_login_shell`, which override every other layer. */
   pinned: readonly Layer[];
+  /** `[mcp_servers]`. */
+  mcpServers?: McpRequirement;
   /** Its `[hooks]`. */
   hooks?: HookLayer;
   /** Only hooks of the administrator run. */
@@ -69,6 +72,7 @@ export async function readRequirements(directory: string): Promise<Requirements 
       .filter((name) => table[name] !== undefined && !(name === "allow_login_shell" && table[name] === true))
       .map((name) => readPinned(name, source, directory))
       .concat(readPinnedProxy(source, directory)),
+    ...(table.mcp_servers === undefined ? {} : { mcpServers: readMcpRequirement(source) }),
     ...(table.hooks === undefined ? {} : { hooks: readHookLayer(source, file) }),
     managedHooksOnly: readBoolean(table.allow_managed_hooks_only ?? false, "allow_managed_hooks_only", at),
     allowsModelReview: reviewers === undefined || readReviewers(reviewers, at("allowed_approvals_reviewers")),

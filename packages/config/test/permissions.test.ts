@@ -69,6 +69,18 @@ describe("a permission profile", () => {
     expect(both.sandbox).toMatchObject({ mode: "workspace-write", profile: { name: "dev" } });
   });
 
+  it.each([
+    ['default_permissions = "dev"', [], "dev"],
+    ['default_permissions = ":workspace"', [], ":workspace"],
+    ['sandbox_mode = "read-only"', [], undefined],
+    ["", [], undefined],
+    ['default_permissions = "dev"', ['sandbox_mode="read-only"'], undefined],
+    ['sandbox_mode = "read-only"', ['default_permissions=":workspace"'], ":workspace"],
+  ])("has a name where it is chosen by that: %j %j", async (chosen, flags, name) => {
+    const text = `${chosen}\n[permissions.dev]\nextends = ":workspace"\n`;
+    expect((await config.load({ "home/config.toml": text }, flags)).profileName).toBe(name);
+  });
+
   it("without what it extends is its entries alone, and takes nothing from `sandbox_workspace_write`", async () => {
     const text = `default_permissions = "x"
 [sandbox_workspace_write]

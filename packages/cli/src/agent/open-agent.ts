@@ -172,7 +172,7 @@ async function openAgentAt(
           compactPrompt: settings.compactPrompt,
         }),
         ...(provider.toolTypes === undefined ? {} : { customTools: provider.toolTypes.includes("custom") }),
-        ...defined({ hooks }),
+        ...defined({ hooks, permissionProfile: config.profileName }),
         permissionMode: policy.approvalPolicy === "never" ? "bypassPermissions" : "default",
         ...(settings.webSearch === undefined ? {} : { hostedTools: [settings.webSearch] }),
       });
@@ -360,6 +360,9 @@ async function readInstructions(file: string | undefined): Promise<string | unde
   }
 }
 
+/** Of the program that this one runs in, perhaps. */
+const OUTER = ["CODEX_PERMISSION_PROFILE"];
+
 /** Commands never get the variables that hold the keys of model providers, whatever these are called. */
 function withoutKeys(defaults: LoadedConfig["settings"]["defaults"], table: LoadedConfig["table"]): typeof defaults {
   const providers: unknown = table.model_providers;
@@ -369,6 +372,6 @@ function withoutKeys(defaults: LoadedConfig["settings"]["defaults"], table: Load
       typeof provider === "object" && provider !== null && "env_key" in provider ? provider.env_key : undefined;
     return typeof name === "string" ? [name] : [];
   });
-  const exclude = [...(defaults.envPolicy?.exclude ?? []), "CODEX_API_KEY", "OPENAI_API_KEY", ...names];
+  const exclude = [...(defaults.envPolicy?.exclude ?? []), "CODEX_API_KEY", "OPENAI_API_KEY", ...names, ...OUTER];
   return { ...defaults, envPolicy: { ...defaults.envPolicy, exclude } };
 }

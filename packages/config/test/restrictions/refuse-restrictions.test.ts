@@ -150,8 +150,10 @@ describe("what a configuration restricts, and is not supported, is an error with
 describe("what requirements.toml restricts, and is not supported or not known, is an error with its place", () => {
   it.each([
     ['allowed_approval_policies = ["never"]\nremote_sandbox_config = []', "2: `remote_sandbox_config`"],
-    ['[mcp_servers.docs.identity]\ncommand = "docs"', "1: `mcp_servers`"],
-    ["mcp_servers = {}", "1: `mcp_servers`"],
+    ["[mcp_servers.docs]", "1:1: `mcp_servers.docs`"],
+    ["[mcp_servers.docs.identity]\ncommand = 3", "1:1: `mcp_servers.docs`"],
+    ['mcp_servers.docs.identity = { command = "docs", args = ["b"] }', "1:1: `mcp_servers.docs`"],
+    ["mcp_servers = 3", "1:1: `mcp_servers`"],
     [
       "[experimental_network]\nenabled = true\ndanger_full_access_denylist_only = true",
       "3: `experimental_network.danger_full_access_denylist_only`",
