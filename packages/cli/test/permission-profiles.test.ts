@@ -79,7 +79,6 @@ const PROFILES: readonly [profile: string, can: string, real?: string][] = [
 ];
 
 describe.runIf(support.kind === "bubblewrap")("a permission profile", () => {
-  const command = useCommand();
   const host = useBackend();
   const configure = (profile: string) =>
     writeFileSync(join(base, "home/config.toml"), `[permissions.dev]\n${profile.replaceAll('$"', `"${base}/`)}\n`);
