@@ -1,5 +1,6 @@
 export { codexHome } from "./codex-home.js";
 export { ConfigError, renderValue } from "./config-error.js";
+export { findUnknownFeature } from "./features.js";
 export type { ConfigFlags } from "./flags.js";
 export type { ConfiguredHook } from "./hooks/load-hooks.js";
 export { KEY_BY_NAME, type Key } from "./keys.js";

@@ -1,5 +1,6 @@
 export { type Address, type AddressBlock, parseAddress, renderAddress } from "./address.js";
 export { HOST_LOOPBACK_NAME, type Host, isLocalhostName, parseHost } from "./host.js";
+export { isLocalAddress, isLoopbackAddress } from "./local-address.js";
 export { type Pattern, PatternError } from "./pattern.js";
 export {
   allowsMethod,

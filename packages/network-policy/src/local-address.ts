@@ -5,6 +5,11 @@ export function isLocalAddress(address: Address): boolean {
   return [address, ...getEmbedded(address)].some((each) => LOCAL.some((block) => isInBlock(each, block)));
 }
 
+/** Whether an address is this host itself. */
+export function isLoopbackAddress(address: Address): boolean {
+  return [address, ...getEmbedded(address)].some((each) => LOOPBACK.some((block) => isInBlock(each, block)));
+}
+
 /** Whether an address answers with the credentials of a machine in a cloud. */
 export function isMetadataAddress(address: Address): boolean {
   return [address, ...getEmbedded(address)].some((each) => METADATA.some((block) => isInBlock(each, block)));
@@ -23,6 +28,8 @@ const EMBEDDING: readonly (readonly [AddressBlock, number])[] = [
   [block("64:ff9b::/96"), 12],
   [block("2002::/16"), 2],
 ];
+
+const LOOPBACK: readonly AddressBlock[] = [block("127.0.0.0/8"), block("::1/128")];
 
 /** The special-purpose registries of IANA for IPv4 and IPv6, without blocks that are reachable from everywhere. */
 const LOCAL: readonly AddressBlock[] = [

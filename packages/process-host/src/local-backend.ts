@@ -47,6 +47,8 @@ export interface LocalBackendOptions {
    */
   collectGarbage?: () => void;
   telemetry?: Telemetry | undefined;
+  /** Commands with a managed network reach private addresses through the proxy of this host, too. Default false. */
+  upstreamForPrivate?: boolean;
   /** Versions of the JavaScript runtime. Default `process.versions`. */
   versions?: Readonly<Record<string, string | undefined>>;
 }
@@ -105,7 +107,7 @@ export function createLocalBackend(options: LocalBackendOptions = {}): ExecBacke
   // It is loaded for the hosts that use it.
   const openNetworks = () => {
     networks ??= import("./network/session-networks.js").then(
-      ({ SessionNetworks }) => new SessionNetworks(sandbox, process.env),
+      ({ SessionNetworks }) => new SessionNetworks(sandbox, process.env, options.upstreamForPrivate),
     );
     return networks;
   };

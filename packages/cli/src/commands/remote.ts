@@ -18,7 +18,7 @@ import {
   type TelemetryArguments,
   VERSION,
 } from "@codex/servers";
-import { reportAsCodex } from "@codex/servers/exec-server";
+import { type Launch, type LaunchArguments, readLaunch, reportAsCodex } from "@codex/servers/exec-server";
 import type { ExecutorCommandOptions } from "@codex/servers/executor";
 import { createLocalExecServer } from "@codex/servers/local-exec-server";
 import { defined, messageOf } from "@codex/values";
@@ -27,7 +27,7 @@ import { say } from "../notice.js";
 import { checkRegistryUrl } from "../registry-url.js";
 import { runExecutor } from "./executor.js";
 
-export interface RemoteArguments extends CredentialChoice, TelemetryArguments {
+export interface RemoteArguments extends CredentialChoice, TelemetryArguments, LaunchArguments {
   /** Base URL of the registry. */
   remote: string;
   environmentId?: string;
@@ -43,11 +43,12 @@ export interface RemoteArguments extends CredentialChoice, TelemetryArguments {
 export const runRemoteExecServer = (options: RemoteArguments): Promise<void> =>
   reportAsCodex(async () => {
     const telemetry = await openTelemetry("exec-server", options, false);
-    const { server, close } = await createLocalExecServer(telemetry);
+    const { upstreamForPrivate, watchStdin } = readLaunch(options, telemetry.log);
+    const { server, close } = await createLocalExecServer(telemetry, {}, { upstreamForPrivate });
     // The last harness to resume a session gets it: the rendezvous may not have noticed a closed socket.
     const transport = (peer: string) => ({ kind: "socket", peer }) as const;
     const serve = (channel: Channel, peer: string) => void server.serve(channel, { transport: transport(peer) });
-    await serveRemotely(options, telemetry, { serve, drain: () => server.drain() }).finally(close);
+    await serveRemotely(options, telemetry, { serve, drain: () => server.drain(), watchStdin }).finally(close);
     await telemetry.close();
   });
 
@@ -84,13 +85,15 @@ interface RemotelyServed {
   serve: (channel: Channel, peer: string) => void;
   /** Ends it while harnesses still get the last output. Never rejects. */
   drain: () => Promise<void>;
+  /** Calls back when stdin has ended, if that is to end it. */
+  watchStdin?: Launch["watchStdin"];
 }
 
 /** Registers this host, and serves the harnesses admitted by the registry until a signal. @throws CommandError */
 async function serveRemotely(
   options: RemoteArguments,
   telemetry: OpenedTelemetry,
-  { serve, drain }: RemotelyServed,
+  { serve, drain, watchStdin }: RemotelyServed,
   isEager = false,
 ): Promise<void> {
   checkRegistryUrl("--remote", options.remote);
@@ -107,6 +110,7 @@ async function serveRemotely(
   const address = { url: options.remote, environmentId };
   const sources = { env: process.env, authFile: join(codexHome(), "auth.json"), stdin: process.stdin, onEnd: stop };
   const { authorize, authorizeSocket } = await openCredential(options, address, sources);
+  watchStdin?.(stop);
   const { ca } = readCredentials(defined({ caFile: options.caFile }));
   const common = { registry: { ...address, authorize, ca }, log: telemetry.log };
   const relay = isDirect

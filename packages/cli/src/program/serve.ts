@@ -72,6 +72,7 @@ export function addServing(program: Command): void {
   });
 
   const execServer = addRemoteOptions(addExecServer(program)).action(async (options) => {
+    await (await import("../commands/launch-options.js")).checkLaunchSettings(options);
     if (options.remote !== undefined) await (await import("../commands/remote.js")).runRemoteExecServer(options);
     else if (options.attach) await (await import("@codex/servers/attach")).runAttach("exec-server", options);
     else await (await import("@codex/servers/exec-server")).runExecServer(options);
@@ -117,6 +118,23 @@ export function addExecServer(program: Command): Command {
     .option("--ws-audience <audience>", "signed-bearer-token: required `aud` of the tokens")
     .option("--ws-max-clock-skew-seconds <seconds>", "signed-bearer-token: tolerance, 30 unless given", parseWhole)
     .option("--allow-insecure-listen", "Listen beyond loopback without --ws-auth", false)
+    .option("--exit-on-stdin-close", "End, with what runs, when stdin does; over stdio always")
+    .addOption(
+      new Option("-c, --config <key=value>", "A setting, repeatable; checked, and without an effect").argParser(append),
+    )
+    .option("--enable <feature>", "Same as -c features.<feature>=true; repeatable", append)
+    .option("--disable <feature>", "Same as -c features.<feature>=false; repeatable", append)
+    .option("--strict-config", "Unknown keys of the configuration are an error")
+    .addOption(
+      new Option(
+        "--linux-sandbox-pid-namespace <mode>",
+        "Accepted for compatibility: sandboxes have processes of their own",
+      ).choices(["isolate", "inherit"]),
+    )
+    .option(
+      "--proxy-private-ips-via-upstream",
+      "Commands with a managed network reach private addresses through the proxy of this host, too",
+    )
     .option(
       "--resume-grace <seconds>",
       "How long a session with processes is kept after a connection was lost (default: 80, with --attach 600)",

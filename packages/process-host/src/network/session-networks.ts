@@ -2,12 +2,12 @@ import type { Socket } from "node:net";
 import type { HostEnd, NetworkSpec, NetworkState, OnceVerdict } from "@codex/exec-backend";
 import { HostVerdicts, isAllowing, MAX_NETWORK_DENIALS, NetworkDenials, StartError } from "@codex/exec-backend";
 import type { HostQuestion, HostVerdict } from "@codex/executor-protocol";
-import { findProxy } from "@codex/http-proxy";
-import { compileNetworkPolicy, type NetworkRule, PatternError, type Target } from "@codex/network-policy";
+import { compileNetworkPolicy, type NetworkRule, PatternError } from "@codex/network-policy";
 import { type Answer, type DecisionEvent, type NetworkEvent, NetworkProxy, type Question } from "@codex/network-proxy";
 import type { CommandSandbox, NetworkPlace, SessionNetwork } from "@codex/sandbox";
 import { defined } from "@codex/values";
 import { NETWORK_IDLE_MS } from "../limits.js";
+import { createFindUpstream } from "./find-upstream.js";
 import { listPlaces } from "./places.js";
 import { renderProxyVariables } from "./proxy-variables.js";
 import { createRoutes } from "./routes.js";
@@ -27,12 +27,21 @@ export interface JoinedNetwork {
 export class SessionNetworks {
   readonly #sandbox: Pick<CommandSandbox, "openNetwork">;
   readonly #env: Readonly<Record<string, string | undefined>>;
+  readonly #upstreamForPrivate: boolean;
   readonly #open = new Map<string, Promise<SharedNetwork>>();
 
-  /** @param env where a proxy of this host is found */
-  constructor(sandbox: Pick<CommandSandbox, "openNetwork">, env: Readonly<Record<string, string | undefined>>) {
+  /**
+   * @param env where a proxy of this host is found
+   * @param upstreamForPrivate private addresses are reached through it as well, unless they are this host
+   */
+  constructor(
+    sandbox: Pick<CommandSandbox, "openNetwork">,
+    env: Readonly<Record<string, string | undefined>>,
+    upstreamForPrivate = false,
+  ) {
     this.#sandbox = sandbox;
     this.#env = env;
+    this.#upstreamForPrivate = upstreamForPrivate;
   }
 
   /** @throws StartError where this host has no such network, or the policy is none */
@@ -58,7 +67,12 @@ export class SessionNetworks {
 
   #make(key: string, spec: NetworkSpec): Promise<SharedNetwork> {
     const forget = () => this.#open.delete(key);
-    const made = openShared(spec, this.#sandbox, this.#env, forget);
+    const made = openShared(
+      spec,
+      this.#sandbox,
+      { env: this.#env, upstreamForPrivate: this.#upstreamForPrivate },
+      forget,
+    );
     this.#open.set(key, made);
     made.catch(forget);
     return made;
@@ -68,7 +82,7 @@ export class SessionNetworks {
 async function openShared(
   { policy, routes = [], allowUpstreamProxy = false, questions }: NetworkSpec,
   sandbox: Pick<CommandSandbox, "openNetwork">,
-  env: Readonly<Record<string, string | undefined>>,
+  { env, upstreamForPrivate }: { env: Readonly<Record<string, string | undefined>>; upstreamForPrivate: boolean },
   onClosed: () => void,
 ): Promise<SharedNetwork> {
   const members = new Members();
@@ -85,7 +99,7 @@ async function openShared(
           ask: (question: Question, signal: AbortSignal) => members.ask(question, signal),
           mayAsk: (client: string) => members.find(client)?.isAsking === true,
         }),
-    ...(allowUpstreamProxy ? { findUpstream: (target: Target) => findProxy(toUrl(target), env) } : {}),
+    ...(allowUpstreamProxy ? { findUpstream: createFindUpstream(env, upstreamForPrivate) } : {}),
   });
   const places = listPlaces(compiled, (name) => proxy.findAddress(name));
   try {
@@ -112,11 +126,6 @@ const refuseInvalid = <T>(create: () => T): T => {
     if (!(error instanceof PatternError)) throw error;
     throw new StartError("sandbox_invalid", `the network policy is none: ${error.message}`, { cause: error });
   }
-};
-
-const toUrl = ({ host, port, via }: Target): URL => {
-  const name = host.text.includes(":") ? `[${host.text}]` : host.text;
-  return new URL(`${via.protocol === "http" ? "http" : "https"}://${name}:${port}/`);
 };
 
 class SharedNetwork {

@@ -1,1 +1,2 @@
+export { type Launch, type LaunchArguments, readLaunch } from "./launch-options.js";
 export { type ExecServerCommandOptions, reportAsCodex, runExecServer } from "./run-exec-server.js";

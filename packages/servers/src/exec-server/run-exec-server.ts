@@ -17,9 +17,15 @@ import { readTlsIdentity, type TlsArguments } from "../process/credentials.js";
 import { onStopSignal, openStdout } from "../process/host-process.js";
 import { type OpenedTelemetry, openTelemetry, type TelemetryArguments } from "../process/open-telemetry.js";
 import { shieldListener } from "../process/shield-listener.js";
+import { type LaunchArguments, readLaunch } from "./launch-options.js";
 
 /** Options of `codex exec-server`. */
-export interface ExecServerCommandOptions extends AuthOptions, TelemetryArguments, TlsArguments, BackgroundArguments {
+export interface ExecServerCommandOptions
+  extends AuthOptions,
+    TelemetryArguments,
+    TlsArguments,
+    BackgroundArguments,
+    LaunchArguments {
   listen: string;
   allowInsecureListen: boolean;
   /** Seconds for which a session with processes survives without a connection. */
@@ -53,7 +59,8 @@ async function serve(options: ExecServerCommandOptions): Promise<void> {
     throw new Error("TLS requires a WebSocket listener, not stdio");
   }
   const telemetry = await openTelemetry("exec-server", options, isListener(target.kind));
-  const { server, close } = await createLocalExecServer(telemetry, readGrace(options));
+  const { upstreamForPrivate, watchStdin } = readLaunch(options, telemetry.log);
+  const { server, close } = await createLocalExecServer(telemetry, readGrace(options), { upstreamForPrivate });
   try {
     if (serveSocket !== undefined) await serveInBackground(serveSocket, options, telemetry, toBackground(server));
     else if (target.kind === "stdio") await serveStreams(server);
@@ -63,7 +70,7 @@ async function serve(options: ExecServerCommandOptions): Promise<void> {
       const more = defined({ auth, pages });
       const tls = readTlsIdentity(options);
       const secured = tls === undefined ? {} : { tls };
-      await serveWebSocket(server, { ...target, allowInsecure, ...secured, ...more }, telemetry);
+      await serveWebSocket(server, { ...target, allowInsecure, ...secured, ...more }, telemetry, watchStdin);
     }
   } finally {
     await close();
@@ -95,9 +102,13 @@ async function serveWebSocket(
   server: ExecServer,
   options: ListenWebSocketOptions,
   { log }: OpenedTelemetry,
+  watch: (stop: () => void) => void,
 ): Promise<void> {
   // Before the address is printed, since a signal may follow immediately.
-  const stopped = new Promise<void>((resolve) => void onStopSignal(resolve));
+  const stopped = new Promise<void>((resolve) => {
+    onStopSignal(resolve);
+    watch(resolve);
+  });
   const listener = await listenWebSocket(server, options);
   process.stdout.write(`${listener.url}\n`);
   shieldListener();
@@ -107,4 +118,6 @@ async function serveWebSocket(
   listener.stopAccepting();
   await server.drain();
   await listener.close();
+  // It would keep this process alive.
+  process.stdin.destroy();
 }

@@ -22,12 +22,12 @@ const COMPATIBLE_VERSION = "0.169.0";
 
 /**
  * An exec-server for this host. Closing it ends everything that its clients have started.
- * @param shared what is shared within this process; default: new ones
+ * @param shared what is shared within this process; default: new ones. `upstreamForPrivate`: as in `LocalBackendOptions`
  */
 export async function createLocalExecServer(
   telemetry: Telemetry,
   sessions: NonNullable<ExecServerOptions["sessions"]> = {},
-  shared: { sandbox?: CommandSandbox | undefined; mounts?: RemoteMounts } = {},
+  shared: { sandbox?: CommandSandbox | undefined; mounts?: RemoteMounts; upstreamForPrivate?: boolean } = {},
 ): Promise<{ server: ExecServer; close(): Promise<void> }> {
   const hasNative = !isBundleWithoutNative();
   if (!hasNative)
@@ -43,6 +43,7 @@ export async function createLocalExecServer(
     mounts,
     onFirstStart: keepHeapSmall,
     collectGarbage: () => collectGarbage(),
+    upstreamForPrivate: shared.upstreamForPrivate ?? false,
   });
   const info = await createEnvironmentInfo({
     executorVersion: COMPATIBLE_VERSION,
