@@ -64,8 +64,9 @@ export const runForward = (options: RemoteArguments & { connect: string }): Prom
     }
     const telemetry = await openTelemetry("exec-server", options, false);
     const { log } = telemetry;
+    const { watchStdin } = readLaunch(options, log);
     const serve = (channel: Channel) => void forwardStream(channel, { destination, log });
-    await serveRemotely(options, telemetry, { serve, drain: async () => {} }, true);
+    await serveRemotely(options, telemetry, { serve, drain: async () => {}, watchStdin }, true);
     await telemetry.close();
   });
 

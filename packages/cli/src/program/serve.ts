@@ -83,8 +83,9 @@ export function addServing(program: Command): void {
     .command("forward")
     .description("Register with a registry, and forward each stream to an exec-server on a websocket of its own")
     .requiredOption("--connect <url>", "Where streams go: ws://HOST:PORT or wss://HOST:PORT");
-  addLogOptions(addRemoteOptions(forward)).action(async (options) => {
+  addLaunchOptions(addLogOptions(addRemoteOptions(forward))).action(async (options) => {
     if (options.remote === undefined) forward.error("error: forward needs --remote <url>");
+    await (await import("../commands/launch-options.js")).checkLaunchSettings(options);
     await (await import("../commands/remote.js")).runForward(options);
   });
 }
@@ -118,6 +119,28 @@ export function addExecServer(program: Command): Command {
     .option("--ws-audience <audience>", "signed-bearer-token: required `aud` of the tokens")
     .option("--ws-max-clock-skew-seconds <seconds>", "signed-bearer-token: tolerance, 30 unless given", parseWhole)
     .option("--allow-insecure-listen", "Listen beyond loopback without --ws-auth", false)
+    .option(
+      "--resume-grace <seconds>",
+      "How long a session with processes is kept after a connection was lost (default: 80, with --attach 600)",
+      parseSeconds,
+    );
+  return addNotes(addLaunchOptions(addServingOptions(addBackgroundOptions(execServer))), {
+    text: ["With ws:// the bound address is the one line on stdout; on stdio only protocol messages are."],
+    exitCodes: [
+      ["0", "after SIGTERM, SIGINT or the end of stdin in stdio mode"],
+      ["1", "an error"],
+      ["2", "bad arguments"],
+    ],
+    examples: [
+      "codex exec-server --listen ws://127.0.0.1:7000",
+      "export CODEX_EXEC_SERVER_URL=ws://127.0.0.1:7000    # for a Codex client",
+    ],
+  });
+}
+
+/** What launchers of Codex give. */
+const addLaunchOptions = (command: Command): Command =>
+  command
     .option("--exit-on-stdin-close", "End, with what runs, when stdin does; over stdio always")
     .addOption(
       new Option("-c, --config <key=value>", "A setting, repeatable; checked, and without an effect").argParser(append),
@@ -134,22 +157,4 @@ export function addExecServer(program: Command): Command {
     .option(
       "--proxy-private-ips-via-upstream",
       "Commands with a managed network reach private addresses through the proxy of this host, too",
-    )
-    .option(
-      "--resume-grace <seconds>",
-      "How long a session with processes is kept after a connection was lost (default: 80, with --attach 600)",
-      parseSeconds,
     );
-  return addNotes(addServingOptions(addBackgroundOptions(execServer)), {
-    text: ["With ws:// the bound address is the one line on stdout; on stdio only protocol messages are."],
-    exitCodes: [
-      ["0", "after SIGTERM, SIGINT or the end of stdin in stdio mode"],
-      ["1", "an error"],
-      ["2", "bad arguments"],
-    ],
-    examples: [
-      "codex exec-server --listen ws://127.0.0.1:7000",
-      "export CODEX_EXEC_SERVER_URL=ws://127.0.0.1:7000    # for a Codex client",
-    ],
-  });
-}
