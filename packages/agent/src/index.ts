@@ -1,4 +1,13 @@
 export {
+  type AgentFileMetadata,
+  type AgentFiles,
+  confineFiles,
+  type FileCallOptions,
+  isMissing,
+  type WalkedFiles,
+  type WalkOptions,
+} from "@codex/file-tools";
+export {
   type AiSdkModelOptions,
   backOff,
   buildRequestBody,
@@ -89,15 +98,6 @@ export type {
   WarningDetails,
 } from "./events/thread-item.js";
 export { addUsage, NO_USAGE, readUsage } from "./events/usage.js";
-export {
-  type AgentFileMetadata,
-  type AgentFiles,
-  type FileCallOptions,
-  isMissing,
-  type WalkedFiles,
-  type WalkOptions,
-} from "./files/agent-files.js";
-export { confineFiles } from "./files/confined-files.js";
 export type { FileEnvironment, FileEnvironments, FileSandboxes } from "./files/file-place.js";
 export { BASE_INSTRUCTIONS } from "./history/base-instructions.js";
 export { COMPACT_PROMPT } from "./history/compaction.js";

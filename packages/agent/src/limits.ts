@@ -44,18 +44,6 @@ export const DEFAULT_THREAD_LIMITS: ThreadLimits = {
 /** Threads named in an error about an ambiguous id prefix. */
 export const MAX_NAMED_THREADS = 5;
 
-/** Total bytes of the files of one patch, before it is applied. */
-export const MAX_PATCHED_BYTES = 128 * 1024 * 1024;
-
-/** Files listed in the report on a patch that could not be rolled back. */
-export const MAX_REPORTED_FILES = 100;
-
-/** Maximum size of an image, bytes. */
-export const MAX_IMAGE_BYTES = 10 * 1024 * 1024;
-
-/** Maximum width and height of an image, pixels. */
-export const MAX_IMAGE_SIDE = 8192;
-
 /** Images of one tool result sent to the model; further ones are only mentioned in its text. */
 export const MAX_RESULT_IMAGES = 16;
 

@@ -17,11 +17,11 @@ import { dirname, join } from "node:path";
 import { createMemoryChannelPair } from "@codex/channel";
 import { createEnvironmentInfo, createExecServer } from "@codex/exec-server";
 import { ExecServerClient, type RemoteFileSystem } from "@codex/exec-server-client";
+import type { AgentFiles } from "@codex/file-tools";
 import { createFileSystem, createSandboxedFiles } from "@codex/host-files";
 import { createLocalBackend } from "@codex/process-host";
 import { createCommandSandbox } from "@codex/sandbox";
 import { afterAll, afterEach, beforeAll, beforeEach } from "vitest";
-import type { AgentFiles } from "../src/files/agent-files.js";
 
 /** An entry of a tree: text, bytes, text with permissions, a link, a hard link, an empty directory. */
 export type Entry =

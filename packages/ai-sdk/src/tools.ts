@@ -102,6 +102,11 @@ function outputOf(given: unknown): CodexToolOutput {
 function toModelOutput({ status, text, ...rest }: CodexToolOutput) {
   if (status === "denied") return { type: "execution-denied" as const, reason: text };
   const isError = "isError" in rest && rest.isError;
+  const images = ("images" in rest ? rest.images : undefined) ?? [];
+  if (images.length > 0) {
+    const pictures = images.map(({ mediaType, data }) => ({ type: "image-data" as const, data, mediaType }));
+    return { type: "content" as const, value: [{ type: "text" as const, text }, ...pictures] };
+  }
   return { type: isError ? ("error-text" as const) : ("text" as const), value: text };
 }
 

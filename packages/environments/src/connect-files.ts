@@ -1,5 +1,6 @@
 import { ExecServerClient } from "@codex/exec-server-client";
 import { toWireSandbox } from "@codex/exec-server-protocol";
+import { confineFiles } from "@codex/file-tools";
 import type { FileConnector } from "@codex/orchestrator";
 
 /** Connects to the files served by an executor, for `connectFiles` of an orchestrator. A lost connection is opened again. */
@@ -17,6 +18,7 @@ export const connectFiles: FileConnector = async (open) => {
     getMetadata: (path, options) => files.getMetadata(path, inSandbox(options)),
     readDirectory: (path, options) => files.readDirectory(path, inSandbox(options)),
     remove: (path, options) => files.remove(path, inSandbox(options)),
+    confine: (sandbox) => confineFiles(files, sandbox === null ? null : toWireSandbox(sandbox)),
     close: () => client.close(),
   };
 };

@@ -5,6 +5,7 @@ import {
   nameResult,
   SessionGroup,
   type ToolCaller,
+  type ToolCallResult,
 } from "@codex/orchestrator";
 import { type FunctionTool, type RunContext, tool } from "@openai/agents";
 
@@ -34,6 +35,16 @@ export interface CodexTools extends Array<FunctionTool> {
   dispose(): Promise<void>;
   /** Same as `dispose`, for `await using`. */
   [Symbol.asyncDispose](): Promise<void>;
+}
+
+/** The text for the model, and its pictures. */
+function withImages({ text, ...result }: ToolCallResult) {
+  const images = ("images" in result ? result.images : undefined) ?? [];
+  if (images.length === 0) return text;
+  return [
+    { type: "text" as const, text },
+    ...images.map(({ mediaType, data }) => ({ type: "image" as const, image: { data, mediaType } })),
+  ];
 }
 
 /**
@@ -75,7 +86,7 @@ export function codexTools(orchestrator: ToolCaller, options: CodexToolsOptions 
           onOutput: (output) => onOutput?.({ ...output, callId }),
         });
         onResult?.({ ...nameResult(name, result), callId });
-        return result.text;
+        return withImages(result);
       },
     }),
   );

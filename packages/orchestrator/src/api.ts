@@ -18,6 +18,7 @@ import type { ConnectedEnvironment } from "./environments/connect-environment.js
 import type { AttachableEnvironment, EnvironmentDescription, EnvironmentOptions } from "./environments/environment.js";
 import type { AttachedExecutor, AttachOptions } from "./executors/attached-executor.js";
 import type { ExecutorEvents } from "./executors/executor-events.js";
+import type { FileToolName } from "./file-tools/specs.js";
 import type { FileConnector } from "./files/file-connector.js";
 import type { OrchestratorFiles } from "./files/orchestrator-files.js";
 import type { Observer } from "./observe/orchestrator-event.js";
@@ -38,6 +39,11 @@ export interface OrchestratorOptions extends ExecutorEvents {
   defaults?: OrchestratorDefaults;
   /** For `files`: `connectFiles` of `@codex/environments`. Default: no files are accessed. */
   connectFiles?: FileConnector;
+  /**
+   * The tools for files that models get beside those of executors, in the environments of their commands: false for none. A script of
+   * `exec_command` that is a patch is then carried out as one, unless `apply_patch` is left out. Default: all, with `connectFiles`.
+   */
+  fileTools?: readonly FileToolName[] | false;
   /** Default: loaded with the first script, in about 40 ms. `createLazyShellParser` of `@codex/policy` creates one that can be loaded earlier. */
   shellParser?: GetShellParser;
   /** Records every tool call and every decision of the approver; default none. */

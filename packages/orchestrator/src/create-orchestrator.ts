@@ -13,6 +13,9 @@ import { Approvals } from "./decide/approvals.js";
 import { createDeciders } from "./decide/deciders.js";
 import type { Ruling } from "./decide/ports.js";
 import { OrchestratorError } from "./errors.js";
+import { FileTools } from "./file-tools/file-tools.js";
+import { FILE_TOOLS, isFileTool } from "./file-tools/specs.js";
+import { type ConnectFiles, createConnect } from "./files/connect.js";
 import { createFiles } from "./files/judged-files.js";
 import { createOrchestratorHooks } from "./hooks/hook-caller.js";
 import { type CallHandler, type Collaborators, OrchestratorCore, type Shared } from "./orchestrator.js";
@@ -80,8 +83,11 @@ function createHandler(
   const askingCommands = new AskingCommands({ deciders, auditor, limit: limits.rememberedSessions });
   const telemetry = createCallTelemetry(options.telemetry ?? {});
   const hostReports = new HostReports(limits.rememberedSessions, telemetry);
+  const connect = createConnect(options.connectFiles);
+  const fileTools = createFileTools(options, connect);
   const context: CallPorts = {
     ...shared,
+    fileTools,
     clock,
     deciders,
     askingCommands,
@@ -95,13 +101,31 @@ function createHandler(
   return {
     handle: (name, args, callOptions) => handleToolCall(name, args, callOptions, context),
     judge: (name, args, callOptions) => judgeToolCall(name, args, callOptions, context),
-    files: createFiles(context, untilReady, options.connectFiles),
+    files: createFiles(context, untilReady, connect),
+    fileTools,
     start: (request, startOptions, output) => startCommand(request, startOptions, output, context),
     approvers,
     askingCommands,
     hostReports,
     checkPolicy: (given) => void rule(given),
   };
+}
+
+/** @throws OrchestratorError `bad_option` for a tool that does not exist */
+function createFileTools(
+  { fileTools, connectFiles }: Pick<OrchestratorOptions, "fileTools" | "connectFiles">,
+  connect: ConnectFiles,
+): FileTools | undefined {
+  const unknown =
+    fileTools === undefined || fileTools === false ? undefined : fileTools.find((name) => !isFileTool(name));
+  if (unknown !== undefined) {
+    throw new OrchestratorError(
+      "bad_option",
+      `fileTools has ${JSON.stringify(unknown)}; expected ${FILE_TOOLS.join(", ")}`,
+    );
+  }
+  if (connectFiles === undefined || fileTools === false) return undefined;
+  return new FileTools(fileTools ?? FILE_TOOLS, connect);
 }
 
 function resolvePolicy(options: PolicyOptions): Policy {

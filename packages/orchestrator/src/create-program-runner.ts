@@ -26,6 +26,7 @@ export const createProgramRunner = (options: ProgramRunnerOptions = {}): Program
     start: refuseStart,
     approvers: { add: () => () => {}, join: () => undefined },
     files: NO_FILES,
+    fileTools: undefined,
     askingCommands: { answerProgram: async () => "unasked", answerHost: async () => "unasked", remove() {} },
     hostReports: { note() {} },
     checkPolicy() {},

@@ -47,6 +47,7 @@ export { AskedCalls } from "./faces/asked-calls.js";
 export { endSessions } from "./faces/end-sessions.js";
 export { SessionGroup } from "./faces/session-group.js";
 export type { ToolCaller, ToolCallerOptions } from "./faces/tool-caller.js";
+export type { FileToolName } from "./file-tools/specs.js";
 export type { FileConnector, HostFiles } from "./files/file-connector.js";
 export type { FileDecision } from "./files/file-decision.js";
 export type {
@@ -81,6 +82,7 @@ export {
   type Refusal,
   type RefusalCode,
   type RefusedCall,
+  type ResultImage,
   type StructuredOf,
   type ToolCallResult,
   type ToolResults,

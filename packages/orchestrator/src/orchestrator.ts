@@ -37,6 +37,7 @@ import { closedError, OrchestratorError, toOrchestratorError } from "./errors.js
 import { type AttachedExecutor, type AttachOptions, describeExecutor } from "./executors/attached-executor.js";
 import { describeSession } from "./executors/describe-session.js";
 import { SessionTable } from "./executors/sessions.js";
+import type { FileTools } from "./file-tools/file-tools.js";
 import type { OrchestratorFiles } from "./files/orchestrator-files.js";
 import { Observers } from "./observe/observers.js";
 import type { Observer } from "./observe/orchestrator-event.js";
@@ -66,6 +67,7 @@ export interface CallHandler {
   judge(name: string, args: unknown, options: CallToolOptions): Promise<Judgement>;
   /** Files, subject to the policy. */
   files: OrchestratorFiles;
+  readonly fileTools: Pick<FileTools, "list"> | undefined;
   start(request: StartCommandRequest, options: StartCommandOptions, output: SplitOutput): Promise<Started>;
   readonly approvers: ApproverPanel;
   /** Commands whose programs and hosts may be asked about. */
@@ -219,7 +221,8 @@ export class OrchestratorCore implements Orchestrator {
   }
 
   listTools({ environments }: { environments?: readonly EnvironmentSelection[] } = {}): ModelTool[] {
-    return this.#catalog.list(this.#config, environments);
+    const own = this.#handler.fileTools?.list(this.#catalog, environments) ?? [];
+    return [...this.#catalog.list(this.#config, environments), ...own];
   }
 
   callTool<Name extends string>(

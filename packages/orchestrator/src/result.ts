@@ -55,6 +55,8 @@ export interface AnsweredCall<Structured = AnyStructured> extends Located {
   status: "success" | "interrupted";
   isError: false;
   text: string;
+  /** Pictures for the model, in addition to the text. */
+  images?: readonly ResultImage[];
   /** The part of the text that is output of the program; only for a unified-exec tool. */
   output?: string;
   /**
@@ -62,6 +64,14 @@ export interface AnsweredCall<Structured = AnyStructured> extends Located {
    * if the executor returned none that is consistent.
    */
   structured: Structured | undefined;
+}
+
+/** A picture in a result. */
+export interface ResultImage {
+  /** Such as `image/png`. */
+  readonly mediaType: string;
+  /** Base64. */
+  readonly data: string;
 }
 
 /** Nothing was run, or the tool itself failed, or the turn ends: what ran before that is in the text. */

@@ -12,7 +12,7 @@ const FLOORS: Readonly<Record<string, string>> = {
     "channel clock exec-backend exec-gate exec-server-protocol executor-protocol file-lock http-proxy network-policy permissions plain-file recording telemetry values toml",
   link: "exec-server-client executor-client relay rendezvous",
   host: "exec-server executor host-files native network-proxy process-host sandbox servers shell-snapshot",
-  core: "agent apply-patch audit config environments hooks model orchestrator policy shell-analysis starlark",
+  core: "agent apply-patch audit config environments file-tools hooks model orchestrator policy shell-analysis starlark",
   faces: "acp agent-terminal ai-sdk cli local mcp mcp-client openai-agents view",
   // Private: may import every package.
   tests: "testkit",

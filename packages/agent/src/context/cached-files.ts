@@ -1,5 +1,5 @@
+import { type AgentFileMetadata, type AgentFiles, isMissing } from "@codex/file-tools";
 import { messageOf } from "@codex/values";
-import { type AgentFileMetadata, type AgentFiles, isMissing } from "../files/agent-files.js";
 
 /** Result of a file lookup. */
 export type FoundFile =

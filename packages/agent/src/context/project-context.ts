@@ -1,6 +1,6 @@
+import type { AgentFiles } from "@codex/file-tools";
 import { createMessage, type MessageItem } from "@codex/model";
 import { decodeText } from "@codex/values";
-import type { AgentFiles } from "../files/agent-files.js";
 import type { ContextSection } from "../history/context-sections.js";
 import { DEFAULT_PROJECT_DOC_BYTES } from "../limits.js";
 import { CachedFiles, type FileMemory } from "./cached-files.js";

@@ -1,5 +1,5 @@
 import { getAncestors } from "@codex/apply-patch";
-import { type AgentFiles, isMissing } from "../files/agent-files.js";
+import { type AgentFiles, isMissing } from "@codex/file-tools";
 
 /**
  * Lists a project's directories from the root to the working directory. The root is the nearest ancestor that contains a

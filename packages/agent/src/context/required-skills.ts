@@ -1,4 +1,4 @@
-import type { AgentFiles } from "../files/agent-files.js";
+import type { AgentFiles } from "@codex/file-tools";
 import { CachedFiles } from "./cached-files.js";
 import { findProjectDirectories } from "./project-root.js";
 import { readSkills } from "./skills.js";

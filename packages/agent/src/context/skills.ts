@@ -1,5 +1,5 @@
+import { type AgentFiles, isMissing, pathOfFileUrl } from "@codex/file-tools";
 import { cutEnd, decodeText, messageOf } from "@codex/values";
-import { type AgentFiles, isMissing, pathOfFileUrl } from "../files/agent-files.js";
 import { MAX_LISTED_SKILLS, MAX_SKILL_BYTES, MAX_SKILL_DESCRIPTION, MAX_SKILL_NAME } from "../limits.js";
 import type { CachedFiles } from "./cached-files.js";
 import { frameName, frameText } from "./framing.js";

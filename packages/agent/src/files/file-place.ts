@@ -1,6 +1,6 @@
 import { resolvePath } from "@codex/apply-patch";
-import type { AgentFiles } from "./agent-files.js";
-import { confineFiles } from "./confined-files.js";
+import type { AgentFiles } from "@codex/file-tools";
+import { confineFiles } from "@codex/file-tools";
 
 /** The environments whose files the agent's own tools can access. */
 export interface FileEnvironments {

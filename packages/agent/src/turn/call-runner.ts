@@ -294,7 +294,8 @@ async function callOrchestrator(
   if (generic !== undefined) await generic.finish(result, parts, decision);
   else if (name === "write_stdin" && result.isError)
     await (await startGeneric(call, name, context)).finish(result, parts, decision);
-  return withImages(withRemark(result.text, name, args ?? {}, context.own), parts, context.imageDetail);
+  const images = result.isError ? [] : result.images;
+  return withImages(withRemark(result.text, name, args ?? {}, context.own), parts, context.imageDetail, images);
 }
 
 /** Appends the remarks of the agent's own tools. */

@@ -1,8 +1,8 @@
+import { decodeBase64, toImageUrl } from "@codex/file-tools";
 import type { ContentPart, ToolOutput } from "@codex/model";
+import type { ResultImage } from "@codex/orchestrator";
 import { defined } from "@codex/values";
 import { MAX_RESULT_IMAGE_CHARS, MAX_RESULT_IMAGES } from "../limits.js";
-import { decodeBase64 } from "../tools/image/base64.js";
-import { toImageUrl } from "../tools/image/image-url.js";
 
 /** Structured parts of a tool result, as in MCP. */
 export interface ResultParts {
@@ -21,9 +21,18 @@ export function readParts(structured: object | undefined): ResultParts {
   };
 }
 
-/** Appends the images of a result to its text; unsupported images and those over the limits are left out. Pure. */
-export function withImages(text: string, { content = [] }: ResultParts, detail: "original" | "high"): ToolOutput {
-  const images: ContentPart[] = [];
+/** Appends the images of a result to its text, first those of the orchestrator itself; unsupported images and those over the limits are left out. Pure. */
+export function withImages(
+  text: string,
+  { content = [] }: ResultParts,
+  detail: "original" | "high",
+  own: readonly ResultImage[] = [],
+): ToolOutput {
+  const images: ContentPart[] = own.map(({ mediaType, data }) => ({
+    type: "input_image",
+    image_url: `data:${mediaType};base64,${data}`,
+    detail,
+  }));
   let chars = 0;
   for (const part of content) {
     if (images.length >= MAX_RESULT_IMAGES) break;

@@ -1,7 +1,7 @@
 import { join } from "node:path";
+import type { AgentFiles } from "@codex/file-tools";
 import { describe, expect, it } from "vitest";
 import { createProjectReader, type HomeFiles, type ProjectContextOptions } from "../../src/context/project-context.js";
-import type { AgentFiles } from "../../src/files/agent-files.js";
 import { MAX_READ_DOC_BYTES, MAX_SKILL_BYTES } from "../../src/limits.js";
 import { useHost } from "../host.js";
 

@@ -7,6 +7,7 @@ import {
   type CallToolResult,
   CLIENT_CAPABILITIES_META_KEY,
   type ClientCapabilities,
+  type ImageContent,
   type InputRequiredResult,
   inputRequired,
   ProtocolError,
@@ -176,12 +177,19 @@ function toResult(result: ToolCallResult, notes: readonly string[], structured: 
   const text = [...notes.map((note) => `Note: ${note}`), result.text].join("\n");
   const { structured: details } = result;
   return {
-    content: [{ type: "text", text }],
+    content: [{ type: "text", text }, ...imagesOf(result)],
     isError: result.isError,
     ...(details === undefined ? {} : { _meta: { "codex/result": details } }),
     ...(structured ? { structuredContent: { ...details, text } } : {}),
   };
 }
+
+const imagesOf = (result: ToolCallResult): ImageContent[] =>
+  (result.isError ? [] : (result.images ?? [])).map(({ mediaType, data }) => ({
+    type: "image",
+    data,
+    mimeType: mediaType,
+  }));
 
 /** Up to revision 2025-11-25 a disconnect over HTTP does not cancel a request, but its response cannot be sent any more. */
 const isUndeliverable = ({ http }: ServerContext): boolean => http?.req?.signal.aborted === true;

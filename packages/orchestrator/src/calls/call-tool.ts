@@ -84,6 +84,14 @@ export async function prepareCall(
   const parsed = parseArguments(args, context.config.limits.argumentBytes);
   if (parsed.kind === "rejected") return stopped(invalid(toolName, parsed));
   const { environments: selection, signal, client } = options;
+  const { fileTools, catalog } = context;
+  const script = fileTools?.findPatch(toolName, parsed.value);
+  if (fileTools !== undefined && script !== undefined) {
+    return fileTools.prepareScript(script, parsed.value, options, { ...context, createDecider });
+  }
+  if (fileTools?.offers(toolName, catalog, selection)) {
+    return fileTools.prepare(toolName, parsed.value, options, { ...context, createDecider });
+  }
   const placed = await selectEnvironment(toolName, parsed.value, { ...context, selection, client }, signal);
   if (placed.kind === "result") return placed;
   const { selected, notice } = placed;

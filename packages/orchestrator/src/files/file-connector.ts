@@ -1,5 +1,6 @@
 import type { Channel } from "@codex/channel";
 import type { Sandbox } from "@codex/executor-protocol";
+import type { AgentFiles } from "@codex/file-tools";
 
 /**
  * Connects to the files of an executor's host, over channels to its exec-server: `connectFiles` of `@codex/environments`. Injected, as this package does
@@ -21,6 +22,8 @@ export interface HostFiles {
   getMetadata(path: string, options: InSandbox): Promise<HostFileKind & { size: number; modifiedAtMs: number }>;
   readDirectory(path: string, options: InSandbox): Promise<readonly (HostFileKind & { fileName: string })[]>;
   remove(path: string, options: InSandbox & { recursive: boolean; force: false }): Promise<void>;
+  /** The same files for patches, every call in a sandbox. */
+  confine(sandbox: Sandbox | null): AgentFiles;
   /** Idempotent; never rejects. */
   close(): Promise<void>;
 }

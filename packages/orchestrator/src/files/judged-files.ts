@@ -4,13 +4,14 @@ import type { Sandbox } from "@codex/executor-protocol";
 import { messageOf } from "@codex/values";
 import type { CallPorts } from "../calls/call-context.js";
 import { ENVIRONMENT_ID } from "../catalog/catalog.js";
-import { asOrchestratorErrors, OrchestratorError } from "../errors.js";
+import { OrchestratorError } from "../errors.js";
 import { MAX_READ_FILE_BYTES } from "../limits.js";
 import { pathsOf, resolveDirectory } from "../resolve/directory.js";
 import { selectEnvironment } from "../resolve/select-environment.js";
 import { getTurn } from "../resolve/turn.js";
+import type { ConnectFiles } from "./connect.js";
 import { decideFileAccess } from "./decide-file-access.js";
-import type { FileConnector, HostFiles } from "./file-connector.js";
+import type { HostFiles } from "./file-connector.js";
 import type { FileAccessOptions, FilePlace, OrchestratorFiles } from "./orchestrator-files.js";
 
 /** One access to files, as shown to an approver and recorded in the audit log. */
@@ -21,16 +22,12 @@ interface Access {
   details?: Record<string, unknown>;
 }
 
-/** The files of executors, connected when they are first used; the connections end with their executors. */
-type Connect = (executor: ExecutorConnection) => Promise<HostFiles>;
-
 /** @param untilReady waits for the executors of the options */
 export function createFiles(
   context: CallPorts,
   untilReady: (signal: AbortSignal | undefined) => Promise<void>,
-  connectFiles: FileConnector | undefined,
+  connect: ConnectFiles,
 ): OrchestratorFiles {
-  const connect = createConnect(connectFiles);
   const access = async <T>(
     one: Access,
     options: FileAccessOptions,
@@ -113,7 +110,7 @@ async function accessFiles<T>(
   access: Access,
   options: FileAccessOptions,
   context: CallPorts,
-  connect: Connect,
+  connect: ConnectFiles,
   run: (files: HostFiles, path: string, sandbox: { sandbox: Sandbox | null }) => Promise<T>,
 ): Promise<T> {
   const { signal, client } = options;
@@ -154,25 +151,6 @@ async function accessFiles<T>(
 
 /** Error code of the exec-server protocol for a missing file. */
 const NOT_FOUND = -32004;
-
-function createConnect(connectFiles: FileConnector | undefined): Connect {
-  const connected = new WeakMap<ExecutorConnection, Promise<HostFiles>>();
-  return async (executor) => {
-    if (connectFiles === undefined) {
-      throw new OrchestratorError(
-        "unsupported",
-        "this orchestrator cannot access files: its option `connectFiles` is missing",
-      );
-    }
-    const known = connected.get(executor);
-    if (known !== undefined) return known;
-    const connecting = connectFiles((signal) => asOrchestratorErrors(executor.openExecServer(signal)));
-    connected.set(executor, connecting);
-    connecting.catch(() => connected.delete(executor));
-    void executor.ended.then(async () => (await connecting.catch(() => undefined))?.close());
-    return connecting;
-  };
-}
 
 interface Place {
   executor: ExecutorConnection;

@@ -1,11 +1,9 @@
 import { resolvePath } from "@codex/apply-patch";
+import { isMissing, MAX_IMAGE_BYTES, toImageUrl } from "@codex/file-tools";
 import { messageOf } from "@codex/values";
 import type { ImageDetails } from "../../events/thread-item.js";
-import { isMissing } from "../../files/agent-files.js";
 import { type FileEnvironments, type FilePlace, type FileSandboxes, findFilePlace } from "../../files/file-place.js";
-import { MAX_IMAGE_BYTES } from "../../limits.js";
 import type { AgentTool, AgentToolResult } from "../agent-tool.js";
-import { toImageUrl } from "./image-url.js";
 
 /** Options of {@link createViewImageTool}. */
 export interface ViewImageOptions {

@@ -1,9 +1,8 @@
 import type { FileState, FilesBefore, Patch, Plan } from "@codex/apply-patch";
 import { resolvePath } from "@codex/apply-patch";
+import { type AgentFiles, MAX_PATCHED_BYTES, pathOfFileUrl, readState } from "@codex/file-tools";
 import { asObject, asText } from "@codex/model/json";
-import { type AgentFiles, pathOfFileUrl } from "../../files/agent-files.js";
-import { MAX_PATCHED_BYTES, MAX_SEARCHED_DIRECTORIES, MAX_SEARCHED_ENTRIES } from "../../limits.js";
-import { readState } from "./file-states.js";
+import { MAX_SEARCHED_DIRECTORIES, MAX_SEARCHED_ENTRIES } from "../../limits.js";
 
 /** What a thread saves before a patch is applied, so that a later process can determine how far it came. */
 export interface PatchCheckpoint {

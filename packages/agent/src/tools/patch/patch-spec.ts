@@ -1,19 +1,4 @@
-const DESCRIPTION = `Changes files. All changes of a patch are made, or none.
-
-*** Begin Patch
-*** Add File: PATH
-+each line of the new file
-*** Update File: PATH
-*** Move to: NEW PATH (optional)
-@@ a whole line of the file above the change (optional)
- a line that stays
--a line that goes
-+a line that comes
-*** End of File (optional: the lines before it end the file)
-*** Delete File: PATH
-*** End Patch
-
-A file may have several chunks, in the order of the file, each after its own \`@@\`. Give about three lines that stay around each change. A file stands in one operation only. Paths are relative to the working directory, or absolute.`;
+import { PATCH_DESCRIPTION } from "@codex/file-tools";
 
 const GRAMMAR = `start: begin environment? operation+ end
 begin: "*** Begin Patch" LF
@@ -36,9 +21,9 @@ REST: /(.+)/
 /** Description of `apply_patch` for the model. @param environments ids of those that a patch may be for, the default first */
 export function describePatch(environments: readonly string[]): string {
   const [first, ...others] = environments;
-  if (others.length === 0) return DESCRIPTION;
+  if (others.length === 0) return PATCH_DESCRIPTION;
   const ids = environments.join(", ");
-  return `${DESCRIPTION} A patch for another environment than ${first} has the line \`*** Environment ID: ID\` after \`*** Begin Patch\`; there are ${ids}.`;
+  return `${PATCH_DESCRIPTION} A patch for another environment than ${first} has the line \`*** Environment ID: ID\` after \`*** Begin Patch\`; there are ${ids}.`;
 }
 
 /** Lark grammar of a patch. @param environments see {@link describePatch} */

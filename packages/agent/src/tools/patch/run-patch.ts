@@ -3,26 +3,27 @@ import {
   type FilesBefore,
   getPatchPaths,
   type Patch,
-  type Plan,
-  type PlannedChange,
   parsePatch,
   planPatch,
-  renderDiff,
   renderFailure,
   renderProblem,
   renderProblems,
   renderSuccess,
 } from "@codex/apply-patch";
 import type { Clock } from "@codex/clock";
+import type { AgentFiles } from "@codex/file-tools";
+import {
+  applyPlan,
+  confineFiles,
+  describeChanges,
+  describeRollback,
+  getAffectedPaths,
+  readFiles,
+} from "@codex/file-tools";
 import type { FileChangeDetails } from "../../events/thread-item.js";
-import type { AgentFiles } from "../../files/agent-files.js";
-import { confineFiles } from "../../files/confined-files.js";
 import { type FileEnvironment, type FileEnvironments, findFilePlace } from "../../files/file-place.js";
 import type { AgentToolResult, ToolContext } from "../agent-tool.js";
-import { applyPlan } from "./apply-plan.js";
-import { describeRollback } from "./describe-rollback.js";
 import type { FilePolicy } from "./file-policy.js";
-import { readFiles } from "./file-states.js";
 import { createCheckpoint, describeCheckpoint, parseCheckpoint } from "./patch-checkpoint.js";
 
 /** Options of {@link runPatch}. */
@@ -58,7 +59,7 @@ export async function runPatch(call: PatchCall, context: ToolContext, options: P
   const planned = planPatch(patch, cwd, before);
   if (!planned.ok) return failed(renderProblems(planned));
   const { plan } = planned;
-  const item = describeChanges(plan, environment.id);
+  const item: FileChangeDetails = { kind: "file_change", changes: describeChanges(plan), environment: environment.id };
   context.show(item);
   const checkpoint = await createCheckpoint(patch, plan, cwd);
   if (checkpoint !== undefined) await context.saveCheckpoint(checkpoint);
@@ -133,33 +134,6 @@ async function prepare(
   if ("refused" in place) return { refused: describeRefusal(place.refused) };
   const { environment, cwd, files } = place;
   return { patch, environment, cwd, before: await readFiles(files, getPatchPaths(patch, cwd)), files };
-}
-
-/** All paths of a plan, as named in the patch and with symlinks resolved. */
-function getAffectedPaths({ steps }: Plan, { realPaths }: FilesBefore): string[] {
-  return [...new Set(steps.flatMap(({ path }) => [path, realPaths?.get(path) ?? path]))];
-}
-
-function describeChanges({ changes, steps }: Plan, environment: string): FileChangeDetails {
-  const described = changes.map((change) => ({
-    path: change.moveTo ?? change.path,
-    change: change.kind,
-    ...(change.moveTo === undefined ? {} : { movedFrom: change.path }),
-    ...diffOf(change, steps),
-  }));
-  return {
-    kind: "file_change",
-    changes: described.sort((one, other) => (one.path < other.path ? -1 : 1)),
-    environment,
-  };
-}
-
-function diffOf(change: PlannedChange, steps: Plan["steps"]): { diff?: string } {
-  const source = steps.find(({ path }) => path === change.path);
-  const written = steps.find(({ path, kind }) => kind === "write" && path === (change.moveTo ?? change.path));
-  const before = source?.before.kind === "file" ? source.before.bytes : undefined;
-  const diff = renderDiff(before, change.kind !== "delete" && written?.kind === "write" ? written.after : undefined);
-  return diff === undefined ? {} : { diff };
 }
 
 const failed = (output: string): AgentToolResult => ({ output, status: "failed" });

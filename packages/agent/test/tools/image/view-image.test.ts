@@ -1,7 +1,6 @@
 import { join } from "node:path";
+import { detectImage, MAX_IMAGE_BYTES, MAX_IMAGE_SIDE } from "@codex/file-tools";
 import { describe, expect, it } from "vitest";
-import { MAX_IMAGE_BYTES, MAX_IMAGE_SIDE } from "../../../src/limits.js";
-import { detectImage } from "../../../src/tools/image/image-type.js";
 import { createViewImageTool } from "../../../src/tools/image/view-image.js";
 import { useHost } from "../../host.js";
 

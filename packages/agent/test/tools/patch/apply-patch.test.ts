@@ -1,7 +1,7 @@
 import { closeSync, openSync, readFileSync, statSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
+import type { AgentFiles } from "@codex/file-tools";
 import { describe, expect, it } from "vitest";
-import type { AgentFiles } from "../../../src/files/agent-files.js";
 import { type Entry, useHost } from "../../host.js";
 import { createPatchTool, patchOf } from "./support.js";
 

@@ -1,10 +1,10 @@
 import { toWireSandbox } from "@codex/exec-server-protocol";
 import type { Sandbox } from "@codex/executor-protocol";
+import type { AgentFiles } from "@codex/file-tools";
 import type { Approver } from "@codex/orchestrator";
 import { type ApprovalPolicy, createSandboxSelector } from "@codex/policy";
 import { scriptedChannel } from "../../../../orchestrator/test/support/executors.js";
 import { stage } from "../../../../orchestrator/test/support/orchestrators.js";
-import type { AgentFiles } from "../../../src/files/agent-files.js";
 import type { ToolContext } from "../../../src/tools/agent-tool.js";
 import { createApplyPatchTool } from "../../../src/tools/patch/apply-patch.js";
 import { createFilePolicy } from "../../../src/tools/patch/file-policy.js";

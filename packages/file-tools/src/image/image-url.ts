@@ -1,4 +1,4 @@
-import { MAX_IMAGE_BYTES, MAX_IMAGE_SIDE } from "../../limits.js";
+import { MAX_IMAGE_BYTES, MAX_IMAGE_SIDE } from "../limits.js";
 import { encodeBase64 } from "./base64.js";
 import { detectImage } from "./image-type.js";
 

@@ -1,6 +1,6 @@
 import type { FileState } from "@codex/apply-patch";
 import { defined, messageOf } from "@codex/values";
-import { type AgentFiles, pathOfFileUrl } from "../../files/agent-files.js";
+import { type AgentFiles, pathOfFileUrl } from "../agent-files.js";
 import { expecting, isSameState, readState } from "./file-states.js";
 import type { StartedStep } from "./started-step.js";
 

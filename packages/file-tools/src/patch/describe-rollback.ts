@@ -1,5 +1,5 @@
 import type { Plan } from "@codex/apply-patch";
-import { MAX_REPORTED_FILES } from "../../limits.js";
+import { MAX_REPORTED_FILES } from "../limits.js";
 import type { AppliedPlan } from "./apply-plan.js";
 import type { RolledBackFile } from "./roll-back.js";
 

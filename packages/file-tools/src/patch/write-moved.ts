@@ -1,5 +1,5 @@
 import type { Step } from "@codex/apply-patch";
-import { type AgentFiles, pathOfFileUrl } from "../../files/agent-files.js";
+import { type AgentFiles, pathOfFileUrl } from "../agent-files.js";
 import { expecting } from "./file-states.js";
 
 /** Writes a moved file with its permissions; the source is not removed. */

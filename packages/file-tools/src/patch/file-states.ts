@@ -1,7 +1,7 @@
 import { type FileState, type FilesBefore, getAncestors, MAX_FILE_BYTES } from "@codex/apply-patch";
 import { messageOf } from "@codex/values";
-import { type AgentFiles, isLinkError, isMissing, pathOfFileUrl } from "../../files/agent-files.js";
-import { MAX_PATCHED_BYTES } from "../../limits.js";
+import { type AgentFiles, isLinkError, isMissing, pathOfFileUrl } from "../agent-files.js";
+import { MAX_PATCHED_BYTES } from "../limits.js";
 
 /** Reads the state of the files that a patch names; unreadable files have a state of their own. Never rejects. */
 export async function readFiles(files: AgentFiles, paths: readonly string[]): Promise<FilesBefore> {

@@ -1,6 +1,6 @@
 import { getAncestors, type Plan, type Step } from "@codex/apply-patch";
 import { messageOf } from "@codex/values";
-import { type AgentFiles, isChangedError, isMissing } from "../../files/agent-files.js";
+import { type AgentFiles, isChangedError, isMissing } from "../agent-files.js";
 import { expecting, isSameState, readState } from "./file-states.js";
 import { type RolledBackFile, rollBack } from "./roll-back.js";
 import type { StartedStep } from "./started-step.js";
