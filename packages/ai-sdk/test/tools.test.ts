@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type CodexToolOutput, codexApproval, codexTools, nameOutput } from "@codex/ai-sdk";
-import { checkFace, FACE_CASES } from "@codex/local/testing";
+import { checkFace, FACE_CASES, type FaceAnswer, FILE_FACE_CASES } from "@codex/local/testing";
 import type { ApprovalRequest, Orchestrator } from "@codex/orchestrator";
 import type { ModelMessage } from "ai";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -27,6 +27,15 @@ function answered(messages: readonly ModelMessage[], approved: boolean): ModelMe
   return [...messages, { role: "tool", content }];
 }
 
+/** A result with pictures. */
+function readContent(parts: readonly { type: string; text?: string; data?: string; mediaType?: string }[]): FaceAnswer {
+  return {
+    text: parts[0]?.text ?? "",
+    isError: false,
+    images: parts.slice(1).map(({ data = "", mediaType = "" }) => ({ data, mediaType })),
+  };
+}
+
 describe.each(STACKS)("$name", (stack) => {
   const { load } = stack;
   describe.skipIf(!canRun(stack))(`with Node ${stack.node} or later`, () => {
@@ -39,7 +48,7 @@ describe.each(STACKS)("$name", (stack) => {
       return { ai, createModel, tools, approvals: isOld ? {} : { toolApproval: approval } };
     }
 
-    it.each(FACE_CASES)("passes the face kit: $name", async (faceCase) => {
+    it.each([...FACE_CASES, ...FILE_FACE_CASES])("passes the face kit: $name", async (faceCase) => {
       const { ai, createModel } = await load();
       await checkFace(faceCase, {
         open: (options) => openOrchestrator(options),
@@ -49,6 +58,7 @@ describe.each(STACKS)("$name", (stack) => {
             const tools = codexTools(orchestrator);
             await ai.generateText({ model, prompt: "go", tools, stopWhen: ai.stepCountIs(3) });
             const [output] = outputsOf(prompts[1]!);
+            if (output?.type === "content") return readContent(output.value as Parameters<typeof readContent>[0]);
             return {
               text: String(output?.type === "execution-denied" ? output.reason : output?.value),
               isError: output?.type !== "text",

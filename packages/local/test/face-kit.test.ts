@@ -7,6 +7,7 @@ import {
   checkFace,
   FACE_CASES,
   type FaceCheck,
+  FILE_FACE_CASES,
 } from "@codex/local/testing";
 import type { Orchestrator } from "@codex/orchestrator";
 import { describe, expect, it } from "vitest";
@@ -25,7 +26,7 @@ describe("the face kit", () => {
     expect(FACE_CASES).toHaveLength(12);
   });
 
-  it.each(FACE_CASES)("passes calls that stay as they are: $name", async (faceCase) => {
+  it.each([...FACE_CASES, ...FILE_FACE_CASES])("passes calls that stay as they are: $name", async (faceCase) => {
     await checkFace(
       faceCase,
       faceOf((orchestrator, tool, args) => orchestrator.startCall(tool, args).result),

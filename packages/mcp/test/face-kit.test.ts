@@ -1,8 +1,8 @@
 import { createLocalOrchestrator } from "@codex/local";
-import { checkFace, FACE_CASES } from "@codex/local/testing";
+import { checkFace, FACE_CASES, FILE_FACE_CASES } from "@codex/local/testing";
 import { createMcpServers, serveMcpStdio } from "@codex/mcp";
 import { listenMcp } from "@codex/mcp/http";
-import type { Orchestrator } from "@codex/orchestrator";
+import type { Orchestrator, ResultImage } from "@codex/orchestrator";
 import { type Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { InMemoryTransport } from "@modelcontextprotocol/server";
 import { describe, expect, it } from "vitest";
@@ -32,7 +32,7 @@ const FACES = ERAS.flatMap((era) =>
 );
 
 describe.each(FACES)("MCP, %s over %s", (era, transport) => {
-  it.each(FACE_CASES)("passes the face kit: $name", async (faceCase) => {
+  it.each([...FACE_CASES, ...FILE_FACE_CASES])("passes the face kit: $name", async (faceCase) => {
     await checkFace(faceCase, {
       open: (options) => createLocalOrchestrator(options),
       async connect(orchestrator) {
@@ -42,8 +42,12 @@ describe.each(FACES)("MCP, %s over %s", (era, transport) => {
           async call(tool, args) {
             // Progress makes the server follow the output.
             const result = await client.callTool({ name: tool, arguments: args }, { onprogress: () => {} });
-            expect(result.content).toHaveLength(1);
-            return { text: textOf(result), isError: result.isError === true };
+            const [text, ...others] = result.content;
+            expect(text?.type).toBe("text");
+            const images = others.map((part) =>
+              part.type === "image" ? { mediaType: part.mimeType, data: part.data } : part,
+            );
+            return { text: textOf(result), isError: result.isError === true, images: images as ResultImage[] };
           },
           async close() {
             await client.close();

@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "no
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createLocalOrchestrator, type LocalOrchestratorOptions } from "@codex/local";
-import { checkFace, FACE_CASES, type FaceCheck } from "@codex/local/testing";
+import { checkFace, FACE_CASES, type FaceAnswer, type FaceCheck, FILE_FACE_CASES } from "@codex/local/testing";
 import { codexSession, codexTools } from "@codex/openai-agents";
 import type { Orchestrator } from "@codex/orchestrator";
 import { Agent, Runner, RunState } from "@openai/agents";
@@ -53,6 +53,23 @@ function outputsOf(model: ScriptedModel): string[] {
   });
 }
 
+/** The text of the only call, and its pictures. */
+function readAnswer(model: ScriptedModel): FaceAnswer {
+  const input = model.lastCall?.request.input;
+  const parts = Array.isArray(input)
+    ? input.flatMap((item) => (item.type === "function_call_result" && Array.isArray(item.output) ? item.output : []))
+    : [];
+  if (parts.length === 0) return { text: outputsOf(model)[0] ?? "" };
+  const text = parts.flatMap((part) => (part.type === "input_text" ? [part.text] : [])).join("");
+  const images = parts.flatMap((part) => (part.type === "input_image" ? [toImage(String(part.image))] : []));
+  return { text, images };
+}
+
+const toImage = (url: string) => {
+  const [, mediaType = "", data = ""] = /^data:([^;]+);base64,(.*)$/s.exec(url) ?? [];
+  return { mediaType, data };
+};
+
 const runner = () => new Runner({ tracingDisabled: true });
 const exec = (cmd: string, more: object = {}) => ({ tool: "exec_command", args: { cmd, ...more } });
 const agentOf = (orchestrator: Orchestrator, model: ScriptedModel) => {
@@ -68,13 +85,13 @@ const check: FaceCheck = {
       const model = script([{ tool, args }]);
       const tools = codexTools(orchestrator, { approvals: "approver" });
       await runner().run(new Agent({ name: "a", model, tools }), "go");
-      return { text: outputsOf(model)[0] ?? "" };
+      return readAnswer(model);
     },
   }),
 };
 
 describe("tools", () => {
-  it.each(FACE_CASES)("pass the face kit: $name", (faceCase) => checkFace(faceCase, check));
+  it.each([...FACE_CASES, ...FILE_FACE_CASES])("pass the face kit: $name", (faceCase) => checkFace(faceCase, check));
 
   it("give output as it arrives, and keep the session of an aborted run until `dispose`", async () => {
     const orchestrator = await open();

@@ -3,9 +3,9 @@ import { createLazyShellParser, createSandboxSelector, RuleBook } from "@codex/p
 import type { Orchestrator, OrchestratorOptions } from "./api.js";
 import { createApproverPanel } from "./approvals/approver-panel.js";
 import { AskingCommands } from "./calls/asking-commands.js";
-import type { CallPorts } from "./calls/call-context.js";
 import { createCallTelemetry } from "./calls/call-telemetry.js";
 import { handleToolCall } from "./calls/call-tool.js";
+import type { HandlerPorts } from "./calls/file-tool-port.js";
 import { HostReports } from "./calls/host-reports.js";
 import { judgeToolCall } from "./calls/judge-call.js";
 import { startCommand } from "./calls/start-command.js";
@@ -85,7 +85,7 @@ function createHandler(
   const hostReports = new HostReports(limits.rememberedSessions, telemetry);
   const connect = createConnect(options.connectFiles);
   const fileTools = createFileTools(options, connect);
-  const context: CallPorts = {
+  const context: HandlerPorts = {
     ...shared,
     fileTools,
     clock,

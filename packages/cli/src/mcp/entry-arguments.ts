@@ -13,6 +13,8 @@ export interface EntryOptions extends ConnectOptions, ConfigFlags {
   maxHold: number;
   onCancel: OnCancel;
   structured: boolean;
+  /** False: `--no-file-tools`. */
+  fileTools?: boolean;
   rules?: string[];
 }
 
@@ -45,6 +47,7 @@ function listOptions({ config = [], rules = [], structured, ...given }: EntryOpt
     ...config.flatMap((setting) => ["--config", setting]),
     ...rules.flatMap((file) => ["--rules", resolve(file)]),
     ...(structured ? ["--structured"] : []),
+    ...(given.fileTools === false ? ["--no-file-tools"] : []),
   ];
 }
 

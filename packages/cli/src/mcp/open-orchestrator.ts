@@ -1,4 +1,5 @@
-import { createOrchestrator, type ExecutorAttachment, type Orchestrator } from "@codex/orchestrator";
+import { connectFiles } from "@codex/environments";
+import { createOrchestrator, type ExecutorAttachment, type FileToolName, type Orchestrator } from "@codex/orchestrator";
 import { createRuleSaver } from "@codex/policy";
 import { defined } from "@codex/values";
 import { openAudit } from "../audit.js";
@@ -37,6 +38,8 @@ export async function openOrchestrator(options: EntryOptions, onToolsChanged: ()
       ...defined({ network }),
     },
     defaults,
+    connectFiles,
+    fileTools: chooseFileTools(options),
     ...defined({ audit, hooks }),
     onToolsChanged,
   });
@@ -51,6 +54,12 @@ export async function openOrchestrator(options: EntryOptions, onToolsChanged: ()
       await place.close();
     },
   };
+}
+
+/** A host of models reads files of this host itself, and those of another one only through these tools. */
+function chooseFileTools(options: EntryOptions): readonly FileToolName[] | false {
+  if (options.fileTools === false) return false;
+  return isOwnHost(options) ? ["apply_patch", "view_image"] : ["apply_patch", "view_image", "read_file", "list_dir"];
 }
 
 /** The environment of the calls: connected on first use, and reconnected when lost. */

@@ -50,6 +50,10 @@ export function addMcpServer(program: Command): void {
     .option("--view", "Serve a page that shows what happens and answers approvals; its links go to stderr")
     .addOption(viewPortOption())
     .option("--structured", "Give structuredContent beside the text", false)
+    .option(
+      "--no-file-tools",
+      "Offer no tools for files; by default patches and pictures, of another host also lines and listings",
+    )
     .addOption(
       new Option("--print-config <host>", "Print the entry for a host and exit").choices([
         "claude",

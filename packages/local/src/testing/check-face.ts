@@ -1,6 +1,6 @@
 import { deepStrictEqual, match, strictEqual } from "node:assert/strict";
 import type { AuditEvent, AuditLog } from "@codex/audit";
-import type { AuditOptions, Orchestrator, ToolCallResult } from "@codex/orchestrator";
+import type { AuditOptions, Orchestrator, ResultImage, ToolCallResult } from "@codex/orchestrator";
 import type { PolicyOptions } from "@codex/policy";
 import { createLocalOrchestrator } from "../create-local-orchestrator.js";
 import type { FaceCase, FaceStep } from "./face-cases.js";
@@ -18,6 +18,8 @@ export interface FaceAnswer {
   text: string;
   /** Left out if the stack does not distinguish a failure from a result. */
   isError?: boolean;
+  /** Its pictures. Left out if the stack has none. */
+  images?: readonly ResultImage[];
 }
 
 /** How a face is checked. */
@@ -95,6 +97,8 @@ async function runStep(step: FaceStep, session: number, face: Face, orchestrator
   const text = results[0]?.text ?? "";
   strictEqual(answer.text, text);
   if (answer.isError !== undefined) strictEqual(answer.isError, isError);
+  const images = (results[0]?.isError === false ? results[0].images : undefined) ?? [];
+  if (answer.images !== undefined) deepStrictEqual(answer.images, images);
   strictEqual(results[0]?.isError, isError, text);
   for (const pattern of expected) match(text, pattern);
   return Number(/session ID (\d+)/.exec(text)?.[1] ?? session);

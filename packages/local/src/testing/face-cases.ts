@@ -118,3 +118,91 @@ export const FACE_CASES: readonly FaceCase[] = [
     ],
   },
 ];
+
+/** Made anew by the first step of each case, and removed by its last. */
+const DIRECTORY = `/tmp/codex-face-kit-${crypto.randomUUID()}`;
+const begin = exec(`mkdir ${DIRECTORY} && printf 'one\\ntwo\\n' > ${DIRECTORY}/a.txt`, [/code 0/]);
+const end = exec(`rm -r ${DIRECTORY}`, [/code 0/]);
+
+const file = (tool: string, args: Record<string, unknown>, expected: readonly RegExp[], isError = false): FaceStep => ({
+  tool,
+  args: () => args,
+  expected,
+  isError,
+});
+
+const PATCH = `*** Begin Patch
+*** Add File: ${DIRECTORY}/below/new.txt
++new
+*** Update File: ${DIRECTORY}/a.txt
+@@
+-two
++zwei
+*** End Patch`;
+const APPLIED = [/^Success\. Updated the following files:$/m, /^A .*new\.txt$/m, /^M .*a\.txt$/m];
+
+/** A PNG of one pixel, base64. */
+const PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
+
+/** The tools for files, which an orchestrator with `connectFiles` offers beside those of executors. */
+export const FILE_FACE_CASES: readonly FaceCase[] = [
+  {
+    name: "a patch",
+    steps: [
+      begin,
+      file("apply_patch", { input: PATCH }, APPLIED),
+      exec(`cat ${DIRECTORY}/*.txt`, [/one\nzwei\n/]),
+      end,
+    ],
+  },
+  {
+    name: "a script that is a patch",
+    steps: [
+      begin,
+      exec(`apply_patch <<'EOF'\n${PATCH}\nEOF`, [/^Wall time: /, ...APPLIED]),
+      exec(`cat ${DIRECTORY}/below/new.txt`, [/new\n/]),
+      end,
+    ],
+  },
+  {
+    name: "a patch that does not match",
+    steps: [
+      begin,
+      file("apply_patch", { input: PATCH.replace("-two", "-three") }, [/three/], true),
+      exec(`cat ${DIRECTORY}/a.txt`, [/one\ntwo\n/]),
+      end,
+    ],
+  },
+  {
+    name: "a patch that is not approved",
+    policy: { approvalPolicy: "untrusted", sandbox: "danger-full-access" },
+    steps: [
+      file(
+        "apply_patch",
+        { input: `*** Begin Patch\n*** Add File: ${DIRECTORY}/never\n+x\n*** End Patch` },
+        [/The patch was not approved/, /Nothing was changed/],
+        true,
+      ),
+    ],
+  },
+  {
+    name: "a picture",
+    steps: [
+      begin,
+      exec(`printf ${PIXEL} | base64 -d > ${DIRECTORY}/a.png`, [/code 0/]),
+      file("view_image", { path: `${DIRECTORY}/a.png` }, [/^The picture .*a\.png \(image\/png, 70 bytes\)\.$/]),
+      file("view_image", { path: `${DIRECTORY}/a.txt` }, [/is not an image/], true),
+      end,
+    ],
+  },
+  {
+    name: "a listing, and lines",
+    steps: [
+      begin,
+      file("list_dir", { path: DIRECTORY }, [/^Absolute path: .*face-kit-/, /^a\.txt$/m]),
+      file("read_file", { path: `${DIRECTORY}/a.txt`, offset: 2 }, [/^L2: two$/]),
+      file("read_file", { path: `${DIRECTORY}/none` }, [/does not exist/], true),
+      end,
+    ],
+  },
+];

@@ -8,7 +8,6 @@ import type { Deciders } from "../decide/deciders.js";
 import type { TypedShells } from "../decide/typed-line.js";
 import type { EnvironmentTable } from "../environments/environment-table.js";
 import type { Session, SessionTable } from "../executors/sessions.js";
-import type { FileTools } from "../file-tools/file-tools.js";
 import type { CallHooks, HookedUse } from "../hooks/call-hooks.js";
 import type { OrchestratorHooks } from "../hooks/hook-caller.js";
 import type { Observers } from "../observe/observers.js";
@@ -34,8 +33,6 @@ export interface CallPorts {
   /** Commands whose programs and hosts may be asked about. */
   readonly askingCommands: AskingCommands;
   readonly hostReports: HostReports;
-  /** Undefined: it offers none. */
-  readonly fileTools: FileTools | undefined;
   readonly hooks: OrchestratorHooks | undefined;
   /** What hooks are told about when these sessions have ended. */
   readonly hookedSessions: WeakMap<Session, HookedUse>;

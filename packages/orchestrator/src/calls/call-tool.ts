@@ -14,6 +14,7 @@ import type { CallContext, CallPorts } from "./call-context.js";
 import type { CallToolOptions } from "./call-options.js";
 import { isForDisplay } from "./display.js";
 import { prepareExecCommand } from "./exec-command.js";
+import type { HandlerPorts } from "./file-tool-port.js";
 import { prepareOtherTool } from "./other-tool.js";
 import { invalid, type PrepareCall, type Prepared, stopped } from "./prepared.js";
 import { prepareWriteStdin } from "./write-stdin.js";
@@ -23,7 +24,7 @@ export async function handleToolCall(
   toolName: string,
   args: unknown,
   options: CallToolOptions,
-  ports: CallPorts,
+  ports: HandlerPorts,
 ): Promise<ToolCallResult> {
   const { trail, onOutput } = beginTrail(toolName, options, ports);
   const watch = ports.telemetry.begin(toolName);
@@ -77,7 +78,7 @@ export async function prepareCall(
   toolName: string,
   args: unknown,
   options: CallToolOptions,
-  context: Omit<CallContext, "decider">,
+  context: Omit<CallContext, "decider"> & Pick<HandlerPorts, "fileTools">,
   createDecider: (environment: string) => Decider,
 ): Promise<Prepared> {
   if (options.signal?.aborted) return stopped(interrupted());

@@ -2,9 +2,9 @@ import type { ApprovalRequest } from "../approvals/approver.js";
 import { NO_TRAIL } from "../audit/audit-trail.js";
 import { NO_CALL_HOOKS } from "../hooks/call-hooks.js";
 import type { RefusedCall } from "../result.js";
-import type { CallPorts } from "./call-context.js";
 import type { CallToolOptions } from "./call-options.js";
 import { failed, prepareCall } from "./call-tool.js";
+import type { HandlerPorts } from "./file-tool-port.js";
 import { type Prepared, stopped } from "./prepared.js";
 
 /** The decision about a call before anything is sent. */
@@ -23,7 +23,7 @@ export async function judgeToolCall(
   toolName: string,
   args: unknown,
   options: CallToolOptions,
-  ports: CallPorts,
+  ports: HandlerPorts,
 ): Promise<Judgement> {
   const own = { ...ports, trail: NO_TRAIL, progress: { isSent: false }, trace: undefined, callHooks: NO_CALL_HOOKS };
   const createDecider = (environment: string) => ports.deciders.judging(environment, options.client);

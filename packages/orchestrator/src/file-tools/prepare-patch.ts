@@ -15,10 +15,9 @@ import { messageOf } from "@codex/values";
 import type { CallToolOptions } from "../calls/call-options.js";
 import { invalid, type Prepared, stopped } from "../calls/prepared.js";
 import { refuseBlocked, refuseDeed } from "../calls/refusal.js";
-import type { ConnectFiles } from "../files/connect.js";
 import { rejected } from "../resolve/resolved.js";
 import { fail, type ToolCallResult } from "../result.js";
-import type { FileToolContext } from "./file-tools.js";
+import type { CarryOutContext } from "./context.js";
 import { placeFileCall } from "./place.js";
 
 /** A patch, and what its call says of its place. */
@@ -37,7 +36,7 @@ export interface PatchCall {
 export async function preparePatch(
   call: PatchCall,
   options: CallToolOptions,
-  context: FileToolContext & { readonly connect: ConnectFiles },
+  context: CarryOutContext,
 ): Promise<Prepared> {
   const { trail, clock, catalog, callHooks } = context;
   const first = parsePatch(call.text);

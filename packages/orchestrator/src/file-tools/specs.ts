@@ -1,5 +1,4 @@
 import { MAX_LISTED_ENTRIES, MAX_READ_LINES, PATCH_DESCRIPTION } from "@codex/file-tools";
-import * as z from "zod/mini";
 import type { ModelTool } from "../catalog/catalog.js";
 
 /** The tools for files that an orchestrator offers itself. */
@@ -11,18 +10,7 @@ export const FILE_TOOLS: readonly FileToolName[] = ["apply_patch", "view_image",
 export const isFileTool = (name: string): name is FileToolName => FILE_TOOLS.some((each) => each === name);
 
 /** Deepest listing, levels. */
-const MAX_DEPTH = 10;
-
-const path = z.string().check(z.minLength(1));
-const count = (most: number) => z.optional(z.int().check(z.minimum(1), z.maximum(most)));
-
-/** What a call of each takes. Other members are ignored, as with the tools of an executor. */
-export const fileToolSchemas = {
-  apply_patch: z.object({ input: z.string() }),
-  view_image: z.object({ path }),
-  read_file: z.object({ path, offset: z.optional(z.int().check(z.minimum(1))), limit: count(MAX_READ_LINES) }),
-  list_dir: z.object({ path: z.optional(path), depth: count(MAX_DEPTH), limit: count(MAX_LISTED_ENTRIES) }),
-} as const;
+export const MAX_DEPTH = 10;
 
 export const DEFAULT_DEPTH = 2;
 export const DEFAULT_ENTRIES = 200;
