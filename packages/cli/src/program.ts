@@ -5,6 +5,7 @@ import { nameHelpAfterErrors } from "./program/help.js";
 import { addHostCommands } from "./program/host.js";
 import { addInteractive, addResume } from "./program/interactive.js";
 import { addJudging } from "./program/judge.js";
+import { addMcp } from "./program/mcp.js";
 import { addMcpServer } from "./program/mcp-server.js";
 import { addRendezvous } from "./program/rendezvous.js";
 import { addVersion, createRoot, runTree } from "./program/root.js";
@@ -38,6 +39,7 @@ export function createProgram(): Command {
   addRunning(program);
   addTools(program);
   addMcpServer(program);
+  addMcp(program);
   addAgent(program);
   addResume(program);
   addThreads(program);

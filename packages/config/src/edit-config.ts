@@ -22,35 +22,67 @@ export interface ConfigEdit {
  * @param what is being done, for errors
  * @throws ConfigError when the file cannot be changed; it is left unchanged then
  */
-export async function editUserConfig(
+export const editUserConfig = (
   home: string,
   decide: (table: TomlTable) => readonly ConfigEdit[],
+  what: string,
+): Promise<"saved" | "kept"> =>
+  rewriteUserConfig(
+    home,
+    (text, before) => {
+      const edits = decide(before).filter(({ table, key, value }) => tableAt(before, table)?.[key] !== value);
+      const [first] = edits;
+      if (first === undefined) return undefined;
+      const path = renderKeyPath([...first.table, first.key]);
+      return {
+        text: edits.reduce((written, each) => write(written, each, tableAt(before, each.table)), text),
+        table: edits.reduce(withEdit, before),
+        byHand: `${path} cannot be set as that table is written there: add ${path} = ${JSON.stringify(first.value)} by hand`,
+      };
+    },
+    what,
+  );
+
+/** A file as it is to be. */
+export interface Rewritten {
+  readonly text: string;
+  /** What the text must amount to. */
+  readonly table: TomlTable;
+  /** Tells the user what to do if it does not. */
+  readonly byHand: string;
+}
+
+/**
+ * Replaces the user's `config.toml`, one writer at a time.
+ * @param rewrite undefined: nothing is to be changed
+ * @param what is being done, for errors
+ * @throws ConfigError when the file cannot be changed; it is left unchanged then
+ */
+export async function rewriteUserConfig(
+  home: string,
+  rewrite: (text: string, table: TomlTable) => Rewritten | undefined,
   what: string,
 ): Promise<"saved" | "kept"> {
   const file = await realpath(join(home, "config.toml")).catch(() => join(home, "config.toml"));
   try {
     await mkdir(dirname(file), { recursive: true, mode: 0o700 });
-    return await withFileLock(`${file}.lock`, {}, () => edit(file, decide));
+    return await withFileLock(`${file}.lock`, {}, async () => {
+      const text = await readPlainFile(file, { maxBytes: MAX_TOML_FILE_BYTES }).then(
+        String,
+        (error: NodeJS.ErrnoException) => {
+          if (error.code === "ENOENT") return "";
+          throw error;
+        },
+      );
+      const rewritten = rewrite(text, (await readTomlFile(file))?.table ?? {});
+      if (rewritten === undefined) return "kept";
+      await replace(file, rewritten);
+      return "saved";
+    });
   } catch (cause) {
     if (cause instanceof ConfigError) throw cause;
     throw new ConfigError(`${file}: ${what}: ${messageOf(cause)}`);
   }
-}
-
-async function edit(file: string, decide: (table: TomlTable) => readonly ConfigEdit[]): Promise<"saved" | "kept"> {
-  let text = await readPlainFile(file, { maxBytes: MAX_TOML_FILE_BYTES }).then(
-    String,
-    (error: NodeJS.ErrnoException) => {
-      if (error.code === "ENOENT") return "";
-      throw error;
-    },
-  );
-  const before = (await readTomlFile(file))?.table ?? {};
-  const edits = decide(before).filter(({ table, key, value }) => tableAt(before, table)?.[key] !== value);
-  if (edits.length === 0) return "kept";
-  for (const each of edits) text = write(text, each, tableAt(before, each.table));
-  await replace(file, text, before, edits);
-  return "saved";
 }
 
 /** The text with the setting in its table, which may be new. */
@@ -69,8 +101,8 @@ function write(text: string, { table, key, value }: ConfigEdit, known: TomlTable
   return from < 0 ? text : `${text.slice(0, from)}${rest.replace(old, () => line)}`;
 }
 
-/** Replaces the file atomically, after checking that the new text has the settings and everything else. */
-async function replace(file: string, text: string, before: TomlTable, edits: readonly ConfigEdit[]): Promise<void> {
+/** Replaces the file atomically, after checking that the new text says what it should. */
+async function replace(file: string, { text, table, byHand }: Rewritten): Promise<void> {
   const mode = await stat(file).then(
     (found) => found.mode & 0o777,
     () => 0o600,
@@ -83,13 +115,8 @@ async function replace(file: string, text: string, before: TomlTable, edits: rea
       (found) => found?.table,
       () => undefined,
     );
-    const expected = edits.reduce(withEdit, before);
-    if (read === undefined || !isDeepStrictEqual(plain(read), plain(expected))) {
-      const [{ table, key, value } = { table: [], key: "", value: "" }] = edits;
-      throw new ConfigError(
-        `${file}: ${renderKeyPath([...table, key])} cannot be set as that table is written there: add ${renderKeyPath([...table, key])} = ${JSON.stringify(value)} by hand`,
-      );
-    }
+    if (read === undefined || !isDeepStrictEqual(plain(read), plain(table)))
+      throw new ConfigError(`${file}: ${byHand}`);
     await rename(next, file);
   } finally {
     await rm(next, { force: true });

@@ -6,6 +6,7 @@ export type { ConfiguredHook } from "./hooks/load-hooks.js";
 export { KEY_BY_NAME, type Key } from "./keys.js";
 export { type ConfigSources, type LoadedConfig, loadConfig } from "./load-config.js";
 export { loadUserConfig, ruleDirectories } from "./load-user-config.js";
+export { type McpServerTable, saveMcpServer } from "./mcp-config.js";
 export { mentionsKey } from "./mentions.js";
 export { describePlace, type FileLayer, type Origin } from "./origin.js";
 export { saveHookTrust, saveTrust } from "./save-trust.js";
