@@ -106,8 +106,8 @@ export async function loadConfig(sources: ConfigSources): Promise<LoadedConfig> 
       : restrictServers(own, requirements.mcpServers);
   const unknownKeys = describeUnknownKeys(unused);
   const notices = [...unknownKeys, ...stack.notices, ...hooks.notices, ...turnedOff];
-  const settings = createSettings(values, requirements);
   const { profileName } = stack;
+  const settings = createSettings(values, requirements, profileName !== undefined);
   return {
     settings,
     profileName,
@@ -322,6 +322,7 @@ function applyRequirements(
 ): void {
   restrict(stack, KEYS.approvalPolicy, approvalPolicies);
   if (profiles !== undefined) restrictPermissions(stack, profiles);
+  refuseReduced(stack, sandboxModes);
   restrict(stack, KEYS.sandboxMode, sandboxModes);
   const before = readSetting(stack.values, KEYS.denyRead);
   const origin = stack.values.get(KEYS.denyRead.name)?.origin ?? { kind: "default" };
@@ -330,8 +331,25 @@ function applyRequirements(
   stack.unused.push(...unused);
 }
 
+/** As in Codex: full access that is not allowed is not silently less where nobody may be asked for more. */
+function refuseReduced(stack: LayerStack, modes: Requirements["sandboxModes"]): void {
+  const [mode, full] = [readSetting(stack.values, KEYS.sandboxMode), "danger-full-access"] as const;
+  const requested = stack.values.get(KEYS.sandboxMode.name)?.origin;
+  if (modes === undefined || mode !== full || modes.allowed.includes(full) || requested?.kind === "flag") return;
+  if (readSetting(stack.values, KEYS.approvalPolicy) !== "never") return;
+  throw new ConfigError(
+    `${describePlace(requested ?? modes.origin)}: \`sandbox_mode\` = "${full}" is not allowed by ${describePlace(modes.origin)}, and with \`approval_policy\` = "never" nothing more than "${modes.allowed[0]}" could be asked for; choose another of the two`,
+  );
+}
+
 /** A profile, or mode, that is not allowed becomes the required one, else the first that is allowed; that of a flag is an error. */
 function restrictPermissions(stack: LayerStack, { allowed, fallback, origin }: ProfileRequirement): void {
+  const profiles = readSetting(stack.values, KEYS.permissions);
+  const undefinedName = allowed?.find((each) => !BUILT_IN_PERMISSIONS.has(each) && !Object.hasOwn(profiles, each));
+  if (undefinedName !== undefined) {
+    const problem = `allows permission profile ${renderValue(undefinedName)}, which no file defines`;
+    throw new ConfigError(`${describePlace(origin)}: \`allowed_permission_profiles\` ${problem}`);
+  }
   const { name, origin: requested } = stack.permissions;
   const isDefault = requested.kind === "default";
   if (isDefault && fallback !== undefined) return stack.setPermissions(fallback, origin);

@@ -58,15 +58,17 @@ export async function readRequirements(directory: string): Promise<Requirements 
   const { table, locate } = source;
   const at = (name: string) => locate([name]);
   const reviewers = table.allowed_approvals_reviewers;
+  const denyRead = readDenyRead(source, directory);
+  const sandboxModes = readModes(source, denyRead.length > 0);
   return {
     ...(table.allowed_approval_policies === undefined ? {} : { approvalPolicies: readPolicies(source) }),
-    ...(table.allowed_sandbox_modes === undefined ? {} : { sandboxModes: readModes(source) }),
+    ...(sandboxModes === undefined ? {} : { sandboxModes }),
     ...(table.allowed_permission_profiles === undefined && table.default_permissions === undefined
       ? {}
       : { profiles: readProfiles(source) }),
     ...(table.rules === undefined ? {} : { rules: { file, text: readRules(table.rules, at("rules")) } }),
     ...(table.experimental_network === undefined ? {} : { network: readNetwork(source) }),
-    denyRead: readDenyRead(source, directory),
+    denyRead,
     pinned: ["audit", "allow_login_shell"]
       // Login shells are only ever taken away.
       .filter((name) => table[name] !== undefined && !(name === "allow_login_shell" && table[name] === true))
@@ -248,18 +250,34 @@ function readProfiles({ table, locate }: Source): ProfileRequirement {
   if (fallback !== undefined && allowed?.includes(fallback) === false) {
     throw createValueError(locate([name]), name, renderValue(fallback), `one that ${names} allows`);
   }
+  if (fallback === undefined && ![":read-only", ":workspace"].every((each) => allowed?.includes(each) === true)) {
+    throw createValueError(
+      origin,
+      names,
+      renderValue(table[names]),
+      `\`${name}\` as well, or both ":read-only" and ":workspace"`,
+    );
+  }
   return { allowed, fallback, origin };
 }
 
-/** `external-sandbox` is a mode of Codex that this project does not have. */
-function readModes({ table, locate }: Source): NonNullable<Requirements["sandboxModes"]> {
+/**
+ * `external-sandbox` is a mode of Codex that this project does not have. Full access denies nothing, so that it is not allowed where
+ * something has to be denied.
+ */
+function readModes({ table, locate }: Source, isDenying: boolean): Requirements["sandboxModes"] {
   const name = "allowed_sandbox_modes";
-  const origin = locate([name]);
   const value = table[name];
+  if (value === undefined) {
+    const origin = locate(["permissions", "filesystem", "deny_read"]);
+    return isDenying ? { allowed: ["read-only", "workspace-write"], origin } : undefined;
+  }
+  const origin = locate([name]);
   const wanted = Array.isArray(value) ? value.filter((mode) => mode !== "external-sandbox") : value;
   const allowed = readList(name, sandboxModeSchema, wanted, origin);
-  if (allowed.includes("read-only")) return { allowed, origin };
-  throw createValueError(origin, name, renderValue(value), 'a list with "read-only"');
+  if (!allowed.includes("read-only"))
+    throw createValueError(origin, name, renderValue(value), 'a list with "read-only"');
+  return { allowed: isDenying ? allowed.filter((mode) => mode !== "danger-full-access") : allowed, origin };
 }
 
 function readDenyRead({ table, locate }: Source, directory: string): string[] {

@@ -45,10 +45,14 @@ export interface Settings {
   };
 }
 
-/** @param requirements what the administrator allows */
+/**
+ * @param requirements what the administrator allows
+ * @param isNamed whether `default_permissions` chose, so that `[sandbox_workspace_write]` counts only for what is denied
+ */
 export function createSettings(
   values: Values,
-  requirements?: Pick<Requirements, "sandboxModes" | "network">,
+  requirements?: Pick<Requirements, "sandboxModes" | "network" | "denyRead">,
+  isNamed = false,
 ): Settings {
   const get = <T>(key: Key<T>): T => readSetting(values, key);
   const profile = findProfile(values);
@@ -58,18 +62,20 @@ export function createSettings(
   ) {
     throw new ConfigError(`permissions.${profile.name}: requirements.toml does not allow what writes everything`);
   }
-  // `[sandbox_workspace_write]` is about that mode, and what extends it.
-  const isOfMode = profile === undefined || profile.base === "workspace";
+  const isOfMode = profile === undefined && !isNamed;
   return {
     approvalPolicy: toApprovalPolicy(get(KEYS.approvalPolicy)),
     sandbox: {
       ...chooseMode(values, profile),
       writableRoots: isOfMode ? get(KEYS.writableRoots) : [],
       networkAccess: findNetworkSetting(profile, "enabled") ?? (isOfMode && get(KEYS.networkAccess)),
-      excludeTmpdirEnvVar: get(KEYS.excludeTmpdir),
-      excludeSlashTmp: get(KEYS.excludeSlashTmp),
+      excludeTmpdirEnvVar: isOfMode && get(KEYS.excludeTmpdir),
+      excludeSlashTmp: isOfMode && get(KEYS.excludeSlashTmp),
       allowGitCommit: get(KEYS.allowGitCommit),
       denyRead: get(KEYS.denyRead),
+      ...(requirements === undefined || requirements.denyRead.length === 0
+        ? {}
+        : { requiredDenyRead: requirements.denyRead }),
       whenUnavailable: chooseWhenUnavailable(values, requirements?.sandboxModes?.allowed),
     },
     network: createNetwork(values, requirements?.network, profile),

@@ -17,7 +17,7 @@ import { copyFrozen, digestRequest } from "../approvals/binding.js";
 import { HOST_QUESTION_MS, MAX_PROGRAM_QUESTIONS, PROGRAM_QUESTION_MS } from "../limits.js";
 import type { ResolvedExec } from "../resolve/exec-command.js";
 import type { Selected } from "../resolve/select-executor.js";
-import { chooseSandbox } from "./choose-sandbox.js";
+import { chooseSandbox, selectSandbox } from "./choose-sandbox.js";
 import { type Evaluation, forbidden, type Question, unavailable } from "./decision.js";
 import type { DecidePorts, Ruling } from "./ports.js";
 import { sessionKey } from "./session-key.js";
@@ -87,7 +87,7 @@ export async function evaluateCommand(
   if ("refused" in sandbox) return { ...evaluated, outcome: unavailable(sandbox.refused) };
   const isHeld = held !== undefined;
   const gate = chooseGate(
-    { executor, isHeld, isSandboxed: isSandboxed && !bypassSandbox },
+    { executor, isHeld, isSandboxed: isSandboxed && !bypassSandbox, mayLeave: mayLeave(deed, policy) },
     book,
     policy,
     command,
@@ -155,6 +155,14 @@ interface GatePlace {
   readonly executor: Selected["executor"];
   readonly isSandboxed: boolean;
   readonly isHeld: boolean;
+  /** Programs of its sandbox may run without any. */
+  readonly mayLeave: boolean;
+}
+
+/** Whether nothing is denied outside of the sandbox. */
+function mayLeave({ selected: { executor }, resolved }: CommandDeed, { sandbox }: Policy): boolean {
+  const chosen = selectSandbox(executor, resolved, true, sandbox);
+  return chosen.kind === "chosen" && chosen.sandbox === null;
 }
 
 /**
@@ -162,7 +170,7 @@ interface GatePlace {
  * there only where a rule forbids.
  */
 function chooseGate(
-  { executor, isSandboxed, isHeld }: GatePlace,
+  { executor, isSandboxed, isHeld, mayLeave }: GatePlace,
   rules: RuleBook,
   { approvalPolicy }: Policy,
   { commands, literals }: AnalyzedCommand,
@@ -170,8 +178,9 @@ function chooseGate(
 ): { execGate?: ExecGate } {
   if (!executor.can("exec_gate")) return {};
   const asks = executor.can("program_questions");
-  const gate = rules.gateFor(approvalPolicy, { asks, danger: isHeld, leaves: isSandboxed });
-  if (gate === undefined) return {};
+  const found = rules.gateFor(approvalPolicy, { asks, danger: isHeld, leaves: isSandboxed });
+  if (found === undefined) return {};
+  const gate = mayLeave ? found : { ...found, rules: found.rules.map(stayInside) };
   const forbids = gate.rules.some(({ decision }) => decision === "refuse");
   if (!isSandboxed && !forbids) return {};
   const required = isHeld ? { required: true } : {};
@@ -180,6 +189,12 @@ function chooseGate(
   const limits = { most: MAX_PROGRAM_QUESTIONS, timeoutMs: PROGRAM_QUESTION_MS };
   return { execGate: { ...gate, ...required, approved, questions: { key: newId(), ...limits } } };
 }
+
+/** What is denied outside as well is held in the sandbox alone; a profile for outside has it too. */
+const stayInside = (rule: ExecGate["rules"][number]): ExecGate["rules"][number] =>
+  rule.place.kind === "outside" && rule.place.profile === "unrestricted"
+    ? { ...rule, place: { kind: "inside" } }
+    : rule;
 
 /** It has run in part. It is asked about whatever the rules say, where the policy asks in this case. */
 function evaluateSecondRun(
@@ -206,9 +221,15 @@ function evaluateSecondRun(
   const terms = {
     bypassSandbox: true,
     ...("sandbox" in chosen ? { sandbox: chosen.sandbox } : {}),
-    ...chooseGate({ executor: selected.executor, isHeld: false, isSandboxed: false }, rules, policy, command, {
-      newId,
-    }),
+    ...chooseGate(
+      { executor: selected.executor, isHeld: false, isSandboxed: false, mayLeave: false },
+      rules,
+      policy,
+      command,
+      {
+        newId,
+      },
+    ),
     command,
     proposedAmendment: rules.propose(command, asking, resolved.prefixRule),
   };

@@ -72,6 +72,9 @@ export function evaluateFileAccess(
   });
   // What is approved is done in the sandbox as well, if that permits it.
   const isContained = findUnwritable(paths, sandbox) === undefined && noSandbox === undefined;
+  const outside = isContained ? undefined : chooseSandbox(executor, place, true, policy);
+  if (outside?.kind === "refused") return { requirement: undefined, outcome: unavailable(outside.reason) };
+  const terms = { sandbox: outside === undefined ? sandbox : (outside.sandbox ?? null) };
   const question = {
     request: asked,
     keys: paths.map((path) => JSON.stringify([executor.name, tool, path])),
@@ -79,6 +82,6 @@ export function evaluateFileAccess(
   };
   return {
     requirement: { kind: "needsApproval", reason, cause, asking: null },
-    outcome: { kind: "ask", terms: { sandbox: isContained ? sandbox : null }, reason, question },
+    outcome: { kind: "ask", terms, reason, question },
   };
 }

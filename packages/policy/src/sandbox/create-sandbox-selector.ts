@@ -3,9 +3,21 @@ import { isWithin, PROTECTED_NAMES, type SandboxEntry } from "@codex/permissions
 import { defined } from "@codex/values";
 import { type DeniedRead, isDeniedRead, listReadable, resolveDenyRead } from "./deny-read.js";
 import { getGitEntries, toEntry } from "./git-entries.js";
-import { isBelowHome, listWritten, withProfile } from "./profile-entries.js";
+import {
+  isBelowHome,
+  listDenied,
+  listWritten,
+  locateEntry,
+  type ProfilePlaces,
+  withProfile,
+} from "./profile-entries.js";
 import type { SandboxedCommand, SandboxRefusal, SandboxSelector } from "./sandbox-selector.js";
-import { type CheckedSettings, checkSettings, type SandboxSettings } from "./sandbox-settings.js";
+import {
+  type CheckedSettings,
+  checkSettings,
+  type PermissionProfile,
+  type SandboxSettings,
+} from "./sandbox-settings.js";
 
 /**
  * Creates a selector of sandboxes in the format that Codex sends. The workspace is that of the turn: a command that names
@@ -15,46 +27,52 @@ import { type CheckedSettings, checkSettings, type SandboxSettings } from "./san
 export function createSandboxSelector(settings: SandboxSettings): SandboxSelector {
   const checked = checkSettings(settings);
   return {
-    unrestricted: checked.mode === "danger-full-access",
+    unrestricted: checked.mode === "danger-full-access" && checked.requiredDenyRead.length === 0,
     whenUnavailable: checked.whenUnavailable ?? "refuse",
-    deniedReads: (host) => resolveDenyRead(checked.denyRead, host),
+    deniedReads: (host) => resolveDenied(checked, host),
     select: (command) => selectSandbox(checked, command),
   };
 }
 
 /** Pure, except for `gitDirectories`. */
 function selectSandbox(settings: CheckedSettings, command: SandboxedCommand): Sandbox | null | SandboxRefusal {
-  if (settings.mode === "danger-full-access" || command.bypassSandbox) return null;
+  const { profile } = settings;
+  const isOutside = settings.mode === "danger-full-access" || command.bypassSandbox;
+  if (isOutside && settings.requiredDenyRead.length === 0 && profile?.entries.some(isDenied) !== true) return null;
+  const unplaced = command.host === undefined ? profile?.entries.find(isBelowHome) : undefined;
+  if (unplaced !== undefined) {
+    return {
+      refused: `permission profile \`${profile?.name}\` names paths below ~/, and the home directory there is not known`,
+    };
+  }
+  const named = command.workspaceRoots ?? (command.host === undefined ? [] : [command.host.cwd]);
+  const outside = isOutside ? selectOutside(settings, command, { roots: named, home: command.host?.home }) : undefined;
+  if (outside !== undefined) return outside;
   const workspace = findWorkspace(settings, command);
   if ("refused" in workspace) return workspace;
   const isHome = (root: string) => settings.mode === "workspace-write" && root === settings.codexHome;
   const places = { roots: workspace.roots, home: command.host?.home };
-  const unplaced = places.home === undefined ? settings.profile?.entries.find(isBelowHome) : undefined;
-  if (unplaced !== undefined) {
-    return {
-      refused: `permission profile \`${settings.profile?.name}\` names paths below ~/, and the home directory there is not known`,
-    };
-  }
-  const written = settings.profile === undefined ? [] : listWritten(settings.profile, places);
+  const written = profile === undefined ? [] : listWritten(profile, places);
   const home = [...workspace.roots, ...settings.writableRoots, ...written].find(isHome);
   if (home !== undefined) {
     return {
       refused: `\`${home}\` would be writable, and it is CODEX_HOME, where rules and settings are; work in another directory`,
     };
   }
-  const denied = resolveDenyRead(settings.denyRead, command.host);
-  const extra = getExtra(command);
-  const closed = findClosedRead(extra, denied);
-  if (closed !== undefined) return closed;
+  const denied = resolveDenied(settings, command.host);
   const { roots } = workspace;
-  const isWorkspace =
-    settings.profile === undefined ? settings.mode === "workspace-write" : settings.profile.base === "workspace";
+  const extra = getExtra(command);
+  const closed =
+    findLasting(extra, resolveDenyRead(settings.requiredDenyRead, command.host), profile, places) ??
+    findClosedRead(extra, denied);
+  if (closed !== undefined) return closed;
+  const isWorkspace = profile === undefined ? settings.mode === "workspace-write" : profile.base === "workspace";
   const ofMode = [
     special("root", "read"),
     ...(isWorkspace ? getWorkspaceEntries(settings, roots, command.environment) : []),
   ];
   const entries = [
-    ...(settings.profile === undefined ? ofMode : withProfile(ofMode, settings.profile, places)),
+    ...(profile === undefined ? ofMode : withProfile(ofMode, profile, places)),
     ...(settings.codexHome !== undefined && written.some((path) => isWithin(settings.codexHome!, path))
       ? [toEntry(settings.codexHome, "read")]
       : []),
@@ -63,8 +81,8 @@ function selectSandbox(settings: CheckedSettings, command: SandboxedCommand): Sa
     ...denied.filter((one) => !isGranted(one, extra)).map(denyEntry),
     ...listReadable(denied).map((path) => toEntry(path, "read")),
   ];
-  const globScanMaxDepth = settings.profile?.globScanMaxDepth ?? settings.globScanMaxDepth;
-  const mayOpen = settings.profile !== undefined || settings.mode === "workspace-write";
+  const globScanMaxDepth = profile?.globScanMaxDepth ?? settings.globScanMaxDepth;
+  const mayOpen = profile !== undefined || settings.mode === "workspace-write";
   const network = extra.network || (mayOpen && settings.networkAccess === true);
   return {
     permissions: {
@@ -78,6 +96,30 @@ function selectSandbox(settings: CheckedSettings, command: SandboxedCommand): Sa
     },
     cwd: roots[0] ?? command.cwd,
     workspaceRoots: [...roots, ...settings.writableRoots],
+  };
+}
+
+/** Everything but what stays denied outside; undefined for a profile that denies all that it does not name, which leaves nothing to open. */
+function selectOutside(
+  { requiredDenyRead, profile }: CheckedSettings,
+  { host, cwd }: SandboxedCommand,
+  places: ProfilePlaces,
+): Sandbox | undefined {
+  const ofProfile = profile === undefined ? [] : listDenied(profile, places);
+  if (ofProfile.some((entry) => isDenied(entry) && locateEntry(entry, places).includes("/"))) return undefined;
+  const lasting = [...ofProfile, ...resolveDenyRead(requiredDenyRead, host).map(denyEntry)];
+  return {
+    permissions: {
+      type: "managed",
+      file_system: {
+        type: "restricted",
+        entries: [special("root", "write"), ...lasting],
+        ...defined({ glob_scan_max_depth: profile?.globScanMaxDepth }),
+      },
+      network: "enabled",
+    },
+    cwd: places.roots[0] ?? cwd,
+    workspaceRoots: [...places.roots],
   };
 }
 
@@ -163,6 +205,36 @@ function findClosedRead({ read, write }: ExtraPermissions, denied: readonly Deni
   }
   return undefined;
 }
+
+/** A refusal if a requested path is within one that nothing opens. */
+function findLasting(
+  { read, write }: ExtraPermissions,
+  required: readonly DeniedRead[],
+  profile: PermissionProfile | undefined,
+  places: ProfilePlaces,
+): SandboxRefusal | undefined {
+  const ofProfile = profile === undefined ? [] : listDenied(profile, places);
+  const closed = ofProfile.filter(isDenied);
+  const open = ofProfile.filter((entry) => !isDenied(entry)).flatMap((entry) => locateEntry(entry, places));
+  for (const path of [...read, ...write]) {
+    const one = required.find((each) => isDeniedRead(each, path));
+    const refuse = (what: string) => ({ refused: `\`${path}\` is denied by ${what}, which no permission lifts` });
+    if (one !== undefined) return refuse(`\`${one.source}\` of who administers this host`);
+    const isClosed = (entry: SandboxEntry) =>
+      entry.path.type === "glob_pattern"
+        ? isDeniedRead({ source: "", path: entry.path.pattern, isPattern: true, except: [] }, path)
+        : locateEntry(entry, places).some((outer) => isWithin(path, outer));
+    if (closed.some(isClosed) && !open.some((each) => isWithin(path, each)))
+      return refuse(`permission profile \`${profile?.name}\``);
+  }
+  return undefined;
+}
+
+const isDenied = ({ access }: { access: string }): boolean => access === "deny";
+
+/** All that its sandboxes deny. */
+const resolveDenied = ({ denyRead, requiredDenyRead }: CheckedSettings, host: SandboxedCommand["host"]): DeniedRead[] =>
+  resolveDenyRead([...denyRead, ...requiredDenyRead], host);
 
 const denyEntry = ({ path, isPattern }: DeniedRead): SandboxEntry =>
   isPattern ? { path: { type: "glob_pattern", pattern: path }, access: "deny" } : toEntry(path, "deny");

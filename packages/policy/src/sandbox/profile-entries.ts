@@ -1,10 +1,10 @@
 import { posix } from "node:path";
-import { PROTECTED_NAMES, type SandboxEntry } from "@codex/permissions";
+import { isWithin, PROTECTED_NAMES, type SandboxEntry } from "@codex/permissions";
 import { toEntry } from "./git-entries.js";
 import type { PermissionProfile, ProfileEntry } from "./sandbox-settings.js";
 
 /** Where a profile is used. */
-interface ProfilePlaces {
+export interface ProfilePlaces {
   roots: readonly string[];
   /** The home directory of the executor's host; known where an entry is below it. */
   home: string | undefined;
@@ -25,6 +25,30 @@ export function withProfile(
   const closed = isWorkspace ? PROTECTED_NAMES.map((name) => special("project_roots", "read", name)) : [];
   const before = base === "none" ? closed : own;
   return [...before.filter((entry) => !named.has(keyOf(entry))), ...added];
+}
+
+/**
+ * What a profile denies, with what it leaves open below that. It counts outside of the sandbox as well.
+ * @returns empty where it denies nothing
+ */
+export function listDenied({ entries }: PermissionProfile, places: ProfilePlaces): SandboxEntry[] {
+  const all = entries.flatMap((entry) => toEntries(entry, places));
+  const denied = all.filter(({ access }) => access === "deny");
+  return all.filter((entry) => entry.access === "deny" || denied.some((one) => isBelow(entry, one, places)));
+}
+
+function isBelow(entry: SandboxEntry, above: SandboxEntry, places: ProfilePlaces): boolean {
+  const paths = locateEntry(entry, places);
+  return locateEntry(above, places).some((outer) => paths.some((path) => isWithin(path, outer)));
+}
+
+/** Absolute paths of an entry, as far as they are known before the sandbox is created. */
+export function locateEntry({ path }: SandboxEntry, { roots }: ProfilePlaces): string[] {
+  if (path.type === "path") return [path.path];
+  if (path.type === "glob_pattern") return [];
+  const { kind, subpath = "." } = path.value;
+  const bases = { root: ["/"], slash_tmp: ["/tmp"], project_roots: roots }[kind as string] ?? [];
+  return bases.map((base) => posix.join(base, subpath));
 }
 
 /** Directories that a profile makes writable by their paths. */

@@ -29,6 +29,11 @@ export interface SandboxSettings {
    */
   denyRead?: readonly string[];
   /**
+   * As `denyRead`, and neither approval nor rule nor extra permission lifts it: a command that leaves its sandbox runs in one that denies
+   * this alone, as it does with what `profile` denies. Default none.
+   */
+  requiredDenyRead?: readonly string[];
+  /**
    * On an executor that cannot sandbox: `refuse` the command, or `ask` before it runs without a sandbox, unless it is known to be
    * safe. Default `refuse`.
    */
@@ -67,6 +72,7 @@ export interface GitDirectories {
 export interface CheckedSettings extends SandboxSettings {
   writableRoots: readonly string[];
   denyRead: readonly string[];
+  requiredDenyRead: readonly string[];
 }
 
 /** @throws PolicyError that names the setting and its value */
@@ -75,26 +81,28 @@ export function checkSettings(settings: SandboxSettings): CheckedSettings {
   if (!Object.hasOwn(modes, settings.mode)) {
     throw bad(`mode: ${JSON.stringify(settings.mode)}; expected ${Object.keys(modes).join(", ")}`);
   }
-  const { writableRoots = [], denyRead = DEFAULT_DENY_READ, allowGitCommit, gitDirectories } = settings;
+  const { writableRoots = [], denyRead = DEFAULT_DENY_READ, requiredDenyRead = [] } = settings;
+  const { allowGitCommit, gitDirectories } = settings;
   for (const root of writableRoots) {
     if (!isPlainPath(root))
       throw bad(`writableRoots: ${JSON.stringify(root)}; expected an absolute path without \`..\``);
     if (root === "/") throw bad("writableRoots: `/` is everything; use sandbox mode `danger-full-access` for that");
   }
-  for (const pattern of denyRead) checkDenyRead(pattern);
+  for (const pattern of denyRead) checkDenyRead("denyRead", pattern);
+  for (const pattern of requiredDenyRead) checkDenyRead("requiredDenyRead", pattern);
   if (allowGitCommit === true && gitDirectories === undefined) {
     throw bad("allowGitCommit needs gitDirectories: where the git directory of a workspace is");
   }
-  return { ...settings, writableRoots, denyRead };
+  return { ...settings, writableRoots, denyRead, requiredDenyRead };
 }
 
-function checkDenyRead(source: string): void {
+function checkDenyRead(name: string, source: string): void {
   const isException = source.startsWith(EXCEPTION);
   const written = isException ? source.slice(EXCEPTION.length) : source;
   const path = written === "~" || written.startsWith("~/") ? `/${written.slice(2)}` : written;
-  if (!isPlainPath(path)) throw bad(`denyRead: ${JSON.stringify(source)}; expected an absolute path or one below ~/`);
+  if (!isPlainPath(path)) throw bad(`${name}: ${JSON.stringify(source)}; expected an absolute path or one below ~/`);
   if (isException && /[*?[\]]/.test(path)) {
-    throw bad(`denyRead: ${JSON.stringify(source)}; expected a path after \`!\`, without a pattern`);
+    throw bad(`${name}: ${JSON.stringify(source)}; expected a path after \`!\`, without a pattern`);
   }
 }
 
