@@ -20,18 +20,23 @@ const { kind } = await createCommandSandbox().getSupport();
 const isGated = process.platform === "linux" && kind === "bubblewrap";
 
 /** Directories `work` and `other`, which has the denied file `s`. Every question is answered with yes. */
-async function open(settings: (root: string) => Partial<SandboxSettings>, rules = "") {
+async function open(
+  settings: (root: string) => Partial<SandboxSettings>,
+  rules: string | ((root: string) => string) = "",
+  directory = "work",
+) {
   const root = mkdtempSync(join(realpathSync("/var/tmp"), "codex-denials-"));
-  const cwd = join(root, "work");
-  for (const directory of ["work", "other"]) mkdirSync(join(root, directory));
+  const cwd = join(root, directory);
+  for (const name of ["work", "other/in"]) mkdirSync(join(root, name), { recursive: true });
   writeFileSync(join(root, "other/s"), "SECRET");
-  symlinkSync("../other/s", join(cwd, "link"));
+  writeFileSync(join(root, "other/in/s"), "SECRET");
+  symlinkSync("../other/s", join(root, "work/link"));
   const asked: ApprovalRequest[] = [];
   const orchestrator = await createLocalOrchestrator({
     policy: {
       approvalPolicy: "on-request",
       sandbox: createSandboxSelector({ mode: "workspace-write", ...settings(root) }),
-      rules: parseRulePolicy([{ file: "default.rules", text: rules }]),
+      rules: parseRulePolicy([{ file: "default.rules", text: typeof rules === "string" ? rules : rules(root) }]),
     },
     defaults: { allowAdditionalPermissions: true },
     approver: {
@@ -120,6 +125,46 @@ describe.runIf(kind !== "none").each([
     expect(output).toContain("end");
     expect(output).not.toContain("SECRET");
   });
+});
+
+describe.runIf(kind !== "none")("what an administrator denies is not opened by", () => {
+  const all = (root: string) => ({ requiredDenyRead: [`${root}/other`] });
+  it.each([
+    ["a writable directory in it", (root: string) => ({ ...all(root), writableRoots: [`${root}/other/in`] }), "work"],
+    ["the directory of the turn", all, "other/in"],
+    [
+      "the directory of the turn that a pattern matches",
+      (root: string) => ({ requiredDenyRead: [`${root}/*r/**`] }),
+      "other/in",
+    ],
+    [
+      "a permission profile",
+      (root: string) => ({
+        ...all(root),
+        profile: {
+          name: "dev",
+          base: "workspace" as const,
+          entries: [{ place: { path: `${root}/other/in` }, access: "read" as const }],
+        },
+      }),
+      "work",
+    ],
+  ])("%s, which is refused", async (_, settings, directory) => {
+    const { run, root } = await open(settings, "", directory);
+    const { isError, text } = await run(`cat ${root}/other/in/s`);
+    expect(isError).toBe(true);
+    expect(text).toMatch(/other\/in` would be open, and is denied by `.*` of who administers this host/);
+  });
+});
+
+it.runIf(isGated)("what an administrator denies is not opened by a rule that lets a program write in it", async () => {
+  const { root, run } = await open(
+    (root) => ({ requiredDenyRead: [`${root}/other`] }),
+    (root) => `prefix_rule(pattern=["tee"], decision="allow", outside={"write": ["${root}/other/in"]})\n`,
+  );
+  const { output } = await run(`x=tee; echo changed | "$x" ${root}/other/in/s; echo end`);
+  expect(output).toContain("end");
+  expect(readFileSync(join(root, "other/in/s"), "utf8")).toBe("SECRET");
 });
 
 it.runIf(kind !== "none")("what an administrator denies is not read with full access", async () => {

@@ -1,4 +1,5 @@
 import type { ExecGate, ManagedNetwork, Sandbox } from "@codex/executor-protocol";
+import { opensDenied } from "@codex/permissions";
 import {
   type AnalyzedCommand,
   analyzeCommand,
@@ -87,7 +88,7 @@ export async function evaluateCommand(
   if ("refused" in sandbox) return { ...evaluated, outcome: unavailable(sandbox.refused) };
   const isHeld = held !== undefined;
   const gate = chooseGate(
-    { executor, isHeld, isSandboxed: isSandboxed && !bypassSandbox, mayLeave: mayLeave(deed, policy) },
+    { executor, isHeld, isSandboxed: isSandboxed && !bypassSandbox, outside: findOutside(deed, policy) },
     book,
     policy,
     command,
@@ -150,19 +151,20 @@ function listenToNetwork(
   };
 }
 
+type GateRule = ExecGate["rules"][number];
+
 /** Where a command would run. `isHeld`: its text was decided about as one whose programs are judged when they start. */
 interface GatePlace {
   readonly executor: Selected["executor"];
   readonly isSandboxed: boolean;
   readonly isHeld: boolean;
-  /** Programs of its sandbox may run without any. */
-  readonly mayLeave: boolean;
+  /** What holds what leaves its sandbox; null for nothing, undefined where none can be chosen. */
+  readonly outside: Sandbox | null | undefined;
 }
 
-/** Whether nothing is denied outside of the sandbox. */
-function mayLeave({ selected: { executor }, resolved }: CommandDeed, { sandbox }: Policy): boolean {
+function findOutside({ selected: { executor }, resolved }: CommandDeed, { sandbox }: Policy): GatePlace["outside"] {
   const chosen = selectSandbox(executor, resolved, true, sandbox);
-  return chosen.kind === "chosen" && chosen.sandbox === null;
+  return chosen.kind === "chosen" ? chosen.sandbox : undefined;
 }
 
 /**
@@ -170,7 +172,7 @@ function mayLeave({ selected: { executor }, resolved }: CommandDeed, { sandbox }
  * there only where a rule forbids.
  */
 function chooseGate(
-  { executor, isSandboxed, isHeld, mayLeave }: GatePlace,
+  { executor, isSandboxed, isHeld, outside }: GatePlace,
   rules: RuleBook,
   { approvalPolicy }: Policy,
   { commands, literals }: AnalyzedCommand,
@@ -180,7 +182,7 @@ function chooseGate(
   const asks = executor.can("program_questions");
   const found = rules.gateFor(approvalPolicy, { asks, danger: isHeld, leaves: isSandboxed });
   if (found === undefined) return {};
-  const gate = mayLeave ? found : { ...found, rules: found.rules.map(stayInside) };
+  const gate = outside === null ? found : { ...found, rules: found.rules.map((rule) => keepDenied(rule, outside)) };
   const forbids = gate.rules.some(({ decision }) => decision === "refuse");
   if (!isSandboxed && !forbids) return {};
   const required = isHeld ? { required: true } : {};
@@ -190,11 +192,13 @@ function chooseGate(
   return { execGate: { ...gate, ...required, approved, questions: { key: newId(), ...limits } } };
 }
 
-/** What is denied outside as well is held in the sandbox alone; a profile for outside has it too. */
-const stayInside = (rule: ExecGate["rules"][number]): ExecGate["rules"][number] =>
-  rule.place.kind === "outside" && rule.place.profile === "unrestricted"
-    ? { ...rule, place: { kind: "inside" } }
-    : rule;
+/** A program stays in the sandbox of its command where it would get what is denied outside as well. */
+function keepDenied(rule: GateRule, outside: Sandbox | undefined): GateRule {
+  if (rule.place.kind === "inside" || rule.place.profile === "network") return rule;
+  const { profile } = rule.place;
+  const isKept = profile === "unrestricted" || profile.write.some((path) => opensDenied(path, outside));
+  return isKept ? { ...rule, place: { kind: "inside" } } : rule;
+}
 
 /** It has run in part. It is asked about whatever the rules say, where the policy asks in this case. */
 function evaluateSecondRun(
@@ -218,11 +222,13 @@ function evaluateSecondRun(
   const { commands } = command;
   // A rule covers one command only.
   const asking = commands.length === 1 ? (commands[0] ?? null) : null;
+  const sandbox = chooseNetwork(selected.executor, chosen.sandbox, policy, rules);
+  if ("refused" in sandbox) return { requirement, outcome: unavailable(sandbox.refused) };
   const terms = {
     bypassSandbox: true,
-    ...("sandbox" in chosen ? { sandbox: chosen.sandbox } : {}),
+    ...sandbox,
     ...chooseGate(
-      { executor: selected.executor, isHeld: false, isSandboxed: false, mayLeave: false },
+      { executor: selected.executor, isHeld: false, isSandboxed: false, outside: chosen.sandbox },
       rules,
       policy,
       command,

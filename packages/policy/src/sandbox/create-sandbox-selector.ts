@@ -8,6 +8,7 @@ import {
   listDenied,
   listWritten,
   locateEntry,
+  locateOpened,
   type ProfilePlaces,
   withProfile,
 } from "./profile-entries.js";
@@ -45,8 +46,16 @@ function selectSandbox(settings: CheckedSettings, command: SandboxedCommand): Sa
       refused: `permission profile \`${profile?.name}\` names paths below ~/, and the home directory there is not known`,
     };
   }
+  const required = resolveDenyRead(settings.requiredDenyRead, command.host);
   const named = command.workspaceRoots ?? (command.host === undefined ? [] : [command.host.cwd]);
-  const outside = isOutside ? selectOutside(settings, command, { roots: named, home: command.host?.home }) : undefined;
+  const asNamed = { roots: named, home: command.host?.home };
+  const opened = [
+    ...(profile === undefined ? [] : locateOpened(profile, asNamed)),
+    ...(isOutside ? [] : [...named, ...settings.writableRoots]),
+  ];
+  const lifted = findLifted(opened, required);
+  if (lifted !== undefined) return lifted;
+  const outside = isOutside ? selectOutside(profile, required, command, asNamed) : undefined;
   if (outside !== undefined) return outside;
   const workspace = findWorkspace(settings, command);
   if ("refused" in workspace) return workspace;
@@ -62,9 +71,7 @@ function selectSandbox(settings: CheckedSettings, command: SandboxedCommand): Sa
   const denied = resolveDenied(settings, command.host);
   const { roots } = workspace;
   const extra = getExtra(command);
-  const closed =
-    findLasting(extra, resolveDenyRead(settings.requiredDenyRead, command.host), profile, places) ??
-    findClosedRead(extra, denied);
+  const closed = findLasting(extra, required, profile, places) ?? findClosedRead(extra, denied);
   if (closed !== undefined) return closed;
   const isWorkspace = profile === undefined ? settings.mode === "workspace-write" : profile.base === "workspace";
   const ofMode = [
@@ -101,13 +108,14 @@ function selectSandbox(settings: CheckedSettings, command: SandboxedCommand): Sa
 
 /** Everything but what stays denied outside; undefined for a profile that denies all that it does not name, which leaves nothing to open. */
 function selectOutside(
-  { requiredDenyRead, profile }: CheckedSettings,
-  { host, cwd }: SandboxedCommand,
+  profile: PermissionProfile | undefined,
+  required: readonly DeniedRead[],
+  { cwd }: SandboxedCommand,
   places: ProfilePlaces,
 ): Sandbox | undefined {
   const ofProfile = profile === undefined ? [] : listDenied(profile, places);
   if (ofProfile.some((entry) => isDenied(entry) && locateEntry(entry, places).includes("/"))) return undefined;
-  const lasting = [...ofProfile, ...resolveDenyRead(requiredDenyRead, host).map(denyEntry)];
+  const lasting = [...ofProfile, ...required.map(denyEntry)];
   return {
     permissions: {
       type: "managed",
@@ -206,6 +214,18 @@ function findClosedRead({ read, write }: ExtraPermissions, denied: readonly Deni
   return undefined;
 }
 
+/** A refusal if settings open something in what an administrator denies: the nearer of two places would count. */
+function findLifted(opened: readonly string[], required: readonly DeniedRead[]): SandboxRefusal | undefined {
+  for (const path of opened) {
+    const one = required.find((each) => (each.isPattern || path !== each.path) && isDeniedRead(each, path));
+    if (one === undefined) continue;
+    return { refused: `\`${path}\` would be open, and is denied by \`${one.source}\` of ${ADMINISTRATOR}` };
+  }
+  return undefined;
+}
+
+const ADMINISTRATOR = "who administers this host";
+
 /** A refusal if a requested path is within one that nothing opens. */
 function findLasting(
   { read, write }: ExtraPermissions,
@@ -219,7 +239,7 @@ function findLasting(
   for (const path of [...read, ...write]) {
     const one = required.find((each) => isDeniedRead(each, path));
     const refuse = (what: string) => ({ refused: `\`${path}\` is denied by ${what}, which no permission lifts` });
-    if (one !== undefined) return refuse(`\`${one.source}\` of who administers this host`);
+    if (one !== undefined) return refuse(`\`${one.source}\` of ${ADMINISTRATOR}`);
     const isClosed = (entry: SandboxEntry) =>
       entry.path.type === "glob_pattern"
         ? isDeniedRead({ source: "", path: entry.path.pattern, isPattern: true, except: [] }, path)

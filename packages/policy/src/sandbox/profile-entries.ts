@@ -42,6 +42,12 @@ function isBelow(entry: SandboxEntry, above: SandboxEntry, places: ProfilePlaces
   return locateEntry(above, places).some((outer) => paths.some((path) => isWithin(path, outer)));
 }
 
+/** What a profile opens by a path. */
+export const locateOpened = ({ entries }: PermissionProfile, places: ProfilePlaces): string[] =>
+  entries
+    .filter(({ place, access }) => typeof place !== "string" && access !== "deny")
+    .flatMap((entry) => toEntries(entry, places).flatMap((each) => locateEntry(each, places)));
+
 /** Absolute paths of an entry, as far as they are known before the sandbox is created. */
 export function locateEntry({ path }: SandboxEntry, { roots }: ProfilePlaces): string[] {
   if (path.type === "path") return [path.path];
