@@ -47,31 +47,30 @@ function selectSandbox(settings: CheckedSettings, command: SandboxedCommand): Sa
     };
   }
   const required = resolveDenyRead(settings.requiredDenyRead, command.host);
-  const named = command.workspaceRoots ?? (command.host === undefined ? [] : [command.host.cwd]);
-  const asNamed = { roots: named, home: command.host?.home };
-  const opened = [
-    ...(profile === undefined ? [] : locateOpened(profile, asNamed)),
-    ...(isOutside ? [] : [...named, ...settings.writableRoots]),
-  ];
-  const lifted = findLifted(opened, required);
+  const roots = command.workspaceRoots ?? (command.host === undefined ? [] : [command.host.cwd]);
+  const places = { roots, home: command.host?.home };
+  const ofProfile = profile === undefined ? [] : locateOpened(profile, places);
+  const lifted = findLifted(ofProfile, required);
   if (lifted !== undefined) return lifted;
-  const outside = isOutside ? selectOutside(profile, required, command, asNamed) : undefined;
+  const outside = isOutside ? selectOutside(profile, required, command, places) : undefined;
   if (outside !== undefined) return outside;
-  const workspace = findWorkspace(settings, command);
-  if ("refused" in workspace) return workspace;
+  const unnamed = findUnnamed(settings, command);
+  if (unnamed !== undefined) return unnamed;
   const isHome = (root: string) => settings.mode === "workspace-write" && root === settings.codexHome;
-  const places = { roots: workspace.roots, home: command.host?.home };
   const written = profile === undefined ? [] : listWritten(profile, places);
-  const home = [...workspace.roots, ...settings.writableRoots, ...written].find(isHome);
+  const home = [...roots, ...settings.writableRoots, ...written].find(isHome);
   if (home !== undefined) {
     return {
       refused: `\`${home}\` would be writable, and it is CODEX_HOME, where rules and settings are; work in another directory`,
     };
   }
   const denied = resolveDenied(settings, command.host);
-  const { roots } = workspace;
   const extra = getExtra(command);
-  const closed = findLasting(extra, required, profile, places) ?? findClosedRead(extra, denied);
+  const asked = [...extra.read, ...extra.write];
+  const closed =
+    findLifted([...roots, ...settings.writableRoots, ...asked], required) ??
+    findClosedByProfile(asked, profile, places) ??
+    findClosedRead(extra, denied);
   if (closed !== undefined) return closed;
   const isWorkspace = profile === undefined ? settings.mode === "workspace-write" : profile.base === "workspace";
   const ofMode = [
@@ -132,20 +131,19 @@ function selectOutside(
 }
 
 /**
- * The directories of the turn. Without any, the executor's own directory is used, which was not chosen for that: so it
- * must not contain the home directory, where startup files of other programs are.
+ * A refusal if the workspace is everything. Without directories of the turn it is the executor's own directory, which was not chosen for
+ * that: so it must not contain the home directory, where startup files of other programs are.
  */
-function findWorkspace(
+function findUnnamed(
   { mode }: CheckedSettings,
   { workspaceRoots, host }: SandboxedCommand,
-): { roots: readonly string[] } | SandboxRefusal {
-  const roots = workspaceRoots ?? (host === undefined ? [] : [host.cwd]);
-  if (mode !== "workspace-write") return { roots };
-  if (roots.includes("/")) {
+): SandboxRefusal | undefined {
+  if (mode !== "workspace-write") return undefined;
+  const own = workspaceRoots === undefined ? host?.cwd : undefined;
+  if (workspaceRoots?.includes("/") === true || own === "/") {
     return { refused: "the workspace is `/`, which is everything; start the turn in a project directory" };
   }
-  const [own] = workspaceRoots === undefined ? roots : [];
-  if (own === undefined || host === undefined || !isWithin(host.home, own)) return { roots };
+  if (own === undefined || host === undefined || !isWithin(host.home, own)) return undefined;
   const how = "name a project directory as the directory of the turn";
   return {
     refused: `no workspace was named, and the executor was started in \`${own}\`, which contains the home directory; ${how}`,
@@ -214,41 +212,37 @@ function findClosedRead({ read, write }: ExtraPermissions, denied: readonly Deni
   return undefined;
 }
 
-/** A refusal if settings open something in what an administrator denies: the nearer of two places would count. */
+/** A refusal if something is to be opened in what an administrator denies: the nearer of two places would count. */
 function findLifted(opened: readonly string[], required: readonly DeniedRead[]): SandboxRefusal | undefined {
   for (const path of opened) {
-    const one = required.find((each) => (each.isPattern || path !== each.path) && isDeniedRead(each, path));
-    if (one === undefined) continue;
-    return { refused: `\`${path}\` would be open, and is denied by \`${one.source}\` of ${ADMINISTRATOR}` };
+    const one = required.find((each) => isDeniedRead(each, path));
+    if (one !== undefined) return refuseToOpen(path, `\`${one.source}\` of who administers this host`);
   }
   return undefined;
 }
 
-const ADMINISTRATOR = "who administers this host";
-
-/** A refusal if a requested path is within one that nothing opens. */
-function findLasting(
-  { read, write }: ExtraPermissions,
-  required: readonly DeniedRead[],
+/** The same for what a command asks for and its profile denies. */
+function findClosedByProfile(
+  asked: readonly string[],
   profile: PermissionProfile | undefined,
   places: ProfilePlaces,
 ): SandboxRefusal | undefined {
-  const ofProfile = profile === undefined ? [] : listDenied(profile, places);
-  const closed = ofProfile.filter(isDenied);
-  const open = ofProfile.filter((entry) => !isDenied(entry)).flatMap((entry) => locateEntry(entry, places));
-  for (const path of [...read, ...write]) {
-    const one = required.find((each) => isDeniedRead(each, path));
-    const refuse = (what: string) => ({ refused: `\`${path}\` is denied by ${what}, which no permission lifts` });
-    if (one !== undefined) return refuse(`\`${one.source}\` of ${ADMINISTRATOR}`);
-    const isClosed = (entry: SandboxEntry) =>
-      entry.path.type === "glob_pattern"
-        ? isDeniedRead({ source: "", path: entry.path.pattern, isPattern: true, except: [] }, path)
-        : locateEntry(entry, places).some((outer) => isWithin(path, outer));
-    if (closed.some(isClosed) && !open.some((each) => isWithin(path, each)))
-      return refuse(`permission profile \`${profile?.name}\``);
-  }
-  return undefined;
+  if (profile === undefined || asked.length === 0) return undefined;
+  const all = listDenied(profile, places);
+  const open = all.filter((entry) => !isDenied(entry)).flatMap((entry) => locateEntry(entry, places));
+  const closes = (entry: SandboxEntry, path: string) =>
+    entry.path.type === "glob_pattern"
+      ? isDeniedRead({ source: "", path: entry.path.pattern, isPattern: true, except: [] }, path)
+      : locateEntry(entry, places).some((outer) => isWithin(path, outer));
+  const path = asked.find(
+    (each) => all.some((entry) => isDenied(entry) && closes(entry, each)) && !open.some((one) => isWithin(each, one)),
+  );
+  return path === undefined ? undefined : refuseToOpen(path, `permission profile \`${profile.name}\``);
 }
+
+const refuseToOpen = (path: string, by: string): SandboxRefusal => ({
+  refused: `\`${path}\` would be open, and is denied by ${by}`,
+});
 
 const isDenied = ({ access }: { access: string }): boolean => access === "deny";
 
