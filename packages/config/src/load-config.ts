@@ -322,7 +322,7 @@ function applyRequirements(
 ): void {
   restrict(stack, KEYS.approvalPolicy, approvalPolicies);
   if (profiles !== undefined) restrictPermissions(stack, profiles);
-  refuseReduced(stack, sandboxModes);
+  refuseLostFullAccess(stack, sandboxModes);
   restrict(stack, KEYS.sandboxMode, sandboxModes);
   const before = readSetting(stack.values, KEYS.denyRead);
   const origin = stack.values.get(KEYS.denyRead.name)?.origin ?? { kind: "default" };
@@ -332,7 +332,7 @@ function applyRequirements(
 }
 
 /** As in Codex: full access that is not allowed is not silently less where nobody may be asked for more. */
-function refuseReduced(stack: LayerStack, modes: Requirements["sandboxModes"]): void {
+function refuseLostFullAccess(stack: LayerStack, modes: Requirements["sandboxModes"]): void {
   const [mode, full] = [readSetting(stack.values, KEYS.sandboxMode), "danger-full-access"] as const;
   const requested = stack.values.get(KEYS.sandboxMode.name)?.origin;
   if (modes === undefined || mode !== full || modes.allowed.includes(full) || requested?.kind === "flag") return;

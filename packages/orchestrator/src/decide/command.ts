@@ -224,18 +224,11 @@ function evaluateSecondRun(
   const asking = commands.length === 1 ? (commands[0] ?? null) : null;
   const sandbox = chooseNetwork(selected.executor, chosen.sandbox, policy, rules);
   if ("refused" in sandbox) return { requirement, outcome: unavailable(sandbox.refused) };
+  const place = { executor: selected.executor, isHeld: false, isSandboxed: false, outside: chosen.sandbox };
   const terms = {
     bypassSandbox: true,
     ...sandbox,
-    ...chooseGate(
-      { executor: selected.executor, isHeld: false, isSandboxed: false, outside: chosen.sandbox },
-      rules,
-      policy,
-      command,
-      {
-        newId,
-      },
-    ),
+    ...chooseGate(place, rules, policy, command, { newId }),
     command,
     proposedAmendment: rules.propose(command, asking, resolved.prefixRule),
   };

@@ -54,8 +54,8 @@ function selectSandbox(settings: CheckedSettings, command: SandboxedCommand): Sa
   if (lifted !== undefined) return lifted;
   const outside = isOutside ? selectOutside(profile, required, command, places) : undefined;
   if (outside !== undefined) return outside;
-  const unnamed = findUnnamed(settings, command);
-  if (unnamed !== undefined) return unnamed;
+  const unfit = findUnfitWorkspace(settings, command);
+  if (unfit !== undefined) return unfit;
   const isHome = (root: string) => settings.mode === "workspace-write" && root === settings.codexHome;
   const written = profile === undefined ? [] : listWritten(profile, places);
   const home = [...roots, ...settings.writableRoots, ...written].find(isHome);
@@ -134,7 +134,7 @@ function selectOutside(
  * A refusal if the workspace is everything. Without directories of the turn it is the executor's own directory, which was not chosen for
  * that: so it must not contain the home directory, where startup files of other programs are.
  */
-function findUnnamed(
+function findUnfitWorkspace(
   { mode }: CheckedSettings,
   { workspaceRoots, host }: SandboxedCommand,
 ): SandboxRefusal | undefined {
