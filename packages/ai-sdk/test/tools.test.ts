@@ -27,12 +27,23 @@ function answered(messages: readonly ModelMessage[], approved: boolean): ModelMe
   return [...messages, { role: "tool", content }];
 }
 
+/** A part of a result: `ai` 6 has the data of a picture as they are, `ai` 7 in an object. */
+interface ContentPart {
+  type: string;
+  text?: string;
+  data?: string | { type: "data"; data: string };
+  mediaType?: string;
+}
+
 /** A result with pictures. */
-function readContent(parts: readonly { type: string; text?: string; data?: string; mediaType?: string }[]): FaceAnswer {
+function readContent(parts: readonly ContentPart[]): FaceAnswer {
   return {
     text: parts[0]?.text ?? "",
     isError: false,
-    images: parts.slice(1).map(({ data = "", mediaType = "" }) => ({ data, mediaType })),
+    images: parts.slice(1).map(({ data = "", mediaType = "" }) => ({
+      data: typeof data === "string" ? data : data.data,
+      mediaType,
+    })),
   };
 }
 
@@ -58,7 +69,7 @@ describe.each(STACKS)("$name", (stack) => {
             const tools = codexTools(orchestrator);
             await ai.generateText({ model, prompt: "go", tools, stopWhen: ai.stepCountIs(3) });
             const [output] = outputsOf(prompts[1]!);
-            if (output?.type === "content") return readContent(output.value as Parameters<typeof readContent>[0]);
+            if (output?.type === "content") return readContent(output.value as ContentPart[]);
             return {
               text: String(output?.type === "execution-denied" ? output.reason : output?.value),
               isError: output?.type !== "text",

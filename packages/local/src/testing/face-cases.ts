@@ -119,9 +119,9 @@ export const FACE_CASES: readonly FaceCase[] = [
   },
 ];
 
-/** Made anew by the first step of each case, and removed by its last. */
+/** Made by the first step of each case, and removed by its last. */
 const DIRECTORY = `/tmp/codex-face-kit-${crypto.randomUUID()}`;
-const begin = exec(`mkdir ${DIRECTORY} && printf 'one\\ntwo\\n' > ${DIRECTORY}/a.txt`, [/code 0/]);
+const begin = exec(`mkdir -p ${DIRECTORY} && printf 'one\\ntwo\\n' > ${DIRECTORY}/a.txt`, [/code 0/]);
 const end = exec(`rm -r ${DIRECTORY}`, [/code 0/]);
 
 const file = (tool: string, args: Record<string, unknown>, expected: readonly RegExp[], isError = false): FaceStep => ({
