@@ -1,6 +1,15 @@
 export { McpConfigError } from "./config/config-error.js";
+export { type OAuthSettings, readOAuthSettings } from "./config/oauth-settings.js";
 export { parseMcpServers } from "./config/parse-servers.js";
-export type { HttpConfig, McpApprovalMode, McpServerConfig, StdioConfig } from "./config/server-config.js";
+export type { HttpConfig, McpApprovalMode, McpServerConfig, OAuthConfig, StdioConfig } from "./config/server-config.js";
+export {
+  type CredentialStore,
+  type Credentials,
+  createCredentialFile,
+  type OAuthServer,
+} from "./oauth/credential-store.js";
+export { type LoginOptions, logIn } from "./oauth/log-in.js";
+export { type McpLoginState, readLoginState } from "./oauth/login-state.js";
 export {
   type AddOptions,
   type ConnectOptions,

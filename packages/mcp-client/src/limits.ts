@@ -67,3 +67,21 @@ export const MAX_WARNINGS = 20;
 
 /** Tools named in a warning about those that are left out for one reason. */
 export const MAX_NAMED_TOOLS = 3;
+
+/** Bytes of the file with the credentials of logins. */
+export const MAX_CREDENTIALS_BYTES = 1024 * 1024;
+
+/** Milliseconds to wait for another process that refreshes the same login. */
+export const REFRESH_LOCK_MS = 60_000;
+
+/** Milliseconds before a token expires in which it is refreshed. */
+export const REFRESH_EARLY_MS = 30_000;
+
+/** Milliseconds a person has to log in. As in Codex. */
+export const LOGIN_MS = 300_000;
+
+/** Characters of a callback URL. */
+export const MAX_CALLBACK_LENGTH = 16 * 1024;
+
+/** Milliseconds to ask a server whether it wants a login. */
+export const DISCOVERY_MS = 5_000;

@@ -4,6 +4,7 @@ import type { AddressInfo } from "node:net";
 import { Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { createRemoteEnvironment, createWebSocketLink, type Environment } from "@codex/environments";
+import type { ExecutorTool } from "@codex/executor";
 import {
   type EventStore,
   type JSONRPCMessage,
@@ -86,6 +87,12 @@ function createEventStore(): EventStore {
 
 /** The MCP server of the tests on Streamable HTTP, with sessions and streams that can be resumed. */
 export async function listenMcp(): Promise<{ url: string; asked: Asked[] }> {
+  const { url, asked } = await listenHttp(createMcpHandler());
+  return { url: `${url}/mcp`, asked };
+}
+
+/** Answers the requests to that server. */
+export function createMcpHandler(): (request: IncomingMessage, response: ServerResponse) => void {
   const sessions = new Map<string, WebStandardStreamableHTTPServerTransport>();
   const open = async () => {
     const transport = new WebStandardStreamableHTTPServerTransport({
@@ -97,14 +104,13 @@ export async function listenMcp(): Promise<{ url: string; asked: Asked[] }> {
     await createServer().connect(transport);
     return transport;
   };
-  const { url, asked } = await listenHttp((request, response) => {
+  return (request, response) => {
     void (async () => {
       const id = request.headers["mcp-session-id"];
       const transport = (typeof id === "string" ? sessions.get(id) : undefined) ?? (await open());
       await send(await transport.handleRequest(toRequest(request)), response);
     })();
-  });
-  return { url: `${url}/mcp`, asked };
+  };
 }
 
 function toRequest(request: IncomingMessage): Request {
@@ -137,4 +143,20 @@ export async function untilGone(pid: number): Promise<void> {
     // There is no event for the exit of a process that is not a child.
     await new Promise((resolve) => setTimeout(resolve, 10));
   }
+}
+
+/** Calls a tool as an executor does. */
+export async function call(tools: readonly ExecutorTool[], name: string, given: object, signal?: AbortSignal) {
+  const tool = tools.find(({ spec }) => spec.name === name);
+  if (tool === undefined) throw new Error(`no tool ${name} among ${tools.map(({ spec }) => spec.name).join(", ")}`);
+  const output: string[] = [];
+  const outcome = await tool.call(given, {
+    requestId: "1",
+    signal: signal ?? new AbortController().signal,
+    emitOutput: (bytes) => {
+      output.push(Buffer.from(bytes).toString());
+      return Promise.resolve();
+    },
+  });
+  return { outcome, output };
 }

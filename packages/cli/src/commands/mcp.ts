@@ -1,7 +1,8 @@
 import { type ConfigFlags, describePlace, type LoadedConfig, saveMcpServer } from "@codex/config";
-import { McpConfigError, type McpServerConfig, parseMcpServers } from "@codex/mcp-client";
+import { McpConfigError, type McpLoginState, type McpServerConfig, parseMcpServers } from "@codex/mcp-client";
 import { defined } from "@codex/values";
 import { CommandError, EXIT } from "../exit-codes.js";
+import { readLogins } from "../mcp/logins.js";
 import { printJson, printLine, say } from "../notice.js";
 import { openConfig } from "../open-config.js";
 
@@ -12,7 +13,7 @@ export interface SettingOptions {
   disable?: readonly string[];
 }
 
-const toFlags = ({ config = [], enable = [], disable = [] }: SettingOptions): ConfigFlags => ({
+export const toFlags = ({ config = [], enable = [], disable = [] }: SettingOptions): ConfigFlags => ({
   config: [
     ...enable.map((name) => `features.${name}=true`),
     ...disable.map((name) => `features.${name}=false`),
@@ -25,30 +26,34 @@ export interface McpAddOptions extends SettingOptions {
   env?: readonly string[];
   url?: string;
   bearerTokenEnvVar?: string;
+  oauthClientId?: string;
+  oauthClientSecret?: string;
+  oauthResource?: string;
 }
 
 /** Prints the configured servers. Values of variables and headers, which may be secrets, are never shown. */
 export async function runMcpList(options: SettingOptions & { json: boolean }): Promise<void> {
   const config = await openConfig(toFlags(options));
   const servers = readServers(config);
-  if (options.json) return void printJson(servers.map((server) => describe(server, config)));
+  const logins = await readLogins(servers);
+  if (options.json) return void printJson(servers.map((server) => describe(server, config, logins)));
   if (servers.length === 0) return say("there are no MCP servers; `codex mcp add NAME -- COMMAND` adds one");
-  for (const server of servers) printLine(render(server, config));
+  for (const server of servers) printLine(render(server, config, logins));
 }
 
 /** Prints one of them. */
 export async function runMcpGet(name: string, options: SettingOptions & { json: boolean }): Promise<void> {
   const config = await openConfig(toFlags(options));
-  const server = readServers(config).find((each) => each.name === name);
-  if (server === undefined) throw new CommandError(`there is no MCP server ${JSON.stringify(name)}`);
-  if (options.json) return void printJson({ ...describe(server, config), ...describeTools(server) });
-  printLine(render(server, config));
+  const server = findServer(config, name);
+  const logins = await readLogins([server]);
+  if (options.json) return void printJson({ ...describe(server, config, logins), ...describeTools(server) });
+  printLine(render(server, config, logins));
   printLine(`  remove: codex mcp remove ${name}`);
 }
 
 /** Writes a server into the user's configuration, in place of one of that name. */
 export async function runMcpAdd(name: string, words: readonly string[], options: McpAddOptions): Promise<void> {
-  const { env = [], url, bearerTokenEnvVar } = options;
+  const { env = [], url, bearerTokenEnvVar, oauthClientId, oauthClientSecret, oauthResource } = options;
   const [command, ...args] = words;
   if ((command === undefined) === (url === undefined)) {
     throw new CommandError("mcp add needs --url <url> or, after --, a command", EXIT.usage);
@@ -60,9 +65,12 @@ export async function runMcpAdd(name: string, words: readonly string[], options:
   const pairs = env.map(readPair);
   const { sources, requirements } = await openConfig(toFlags(options));
   await saveMcpServer(sources.home, name, {
-    ...defined({ command, url, bearer_token_env_var: bearerTokenEnvVar }),
+    ...defined({ command, url, bearer_token_env_var: bearerTokenEnvVar, oauth_resource: oauthResource }),
     ...(args.length === 0 ? {} : { args }),
     ...(pairs.length === 0 ? {} : { env: Object.fromEntries(pairs) }),
+    ...(oauthClientId === undefined
+      ? {}
+      : { oauth: { client_id: oauthClientId, ...defined({ client_secret: oauthClientSecret }) } }),
   });
   printLine(`Added global MCP server '${name}'.`);
   const required = requirements?.mcpServers;
@@ -83,6 +91,13 @@ function readPair(pair: string): [string, string] {
   // Not the whole text: its value may be a secret.
   if (at <= 0) throw new CommandError("--env: expected KEY=VALUE", EXIT.usage);
   return [pair.slice(0, at), pair.slice(at + 1)];
+}
+
+/** @throws CommandError if there is none of that name */
+export function findServer(config: LoadedConfig, name: string): McpServerConfig {
+  const server = readServers(config).find((each) => each.name === name);
+  if (server === undefined) throw new CommandError(`there is no MCP server ${JSON.stringify(name)}`);
+  return server;
 }
 
 function readServers({ table }: LoadedConfig): McpServerConfig[] {
@@ -110,7 +125,9 @@ const HIDDEN_VALUE = "*****";
 const hide = (values: Readonly<Record<string, string>>): Record<string, string> | null =>
   Object.keys(values).length === 0 ? null : Object.fromEntries(Object.keys(values).map((name) => [name, HIDDEN_VALUE]));
 
-function describe(server: McpServerConfig, config: LoadedConfig) {
+type Logins = ReadonlyMap<string, McpLoginState>;
+
+function describe(server: McpServerConfig, config: LoadedConfig, logins: Logins) {
   const { name, enabled, transport, startupTimeoutMs, toolTimeoutMs } = server;
   return {
     name,
@@ -135,8 +152,7 @@ function describe(server: McpServerConfig, config: LoadedConfig) {
           },
     startup_timeout_sec: startupTimeoutMs / 1000,
     tool_timeout_sec: toolTimeoutMs / 1000,
-    auth_status:
-      transport.kind === "http" && transport.bearerTokenEnvVar !== undefined ? "bearer_token" : "unsupported",
+    auth_status: logins.get(name) ?? "unsupported",
   };
 }
 
@@ -145,7 +161,7 @@ const describeTools = ({ enabledTools, disabledTools }: McpServerConfig) => ({
   disabled_tools: disabledTools.length === 0 ? null : disabledTools,
 });
 
-function render(server: McpServerConfig, config: LoadedConfig): string {
+function render(server: McpServerConfig, config: LoadedConfig, logins: Logins): string {
   const { name, enabled, transport } = server;
   const reason = findReason(server, config);
   const lines =
@@ -162,9 +178,25 @@ function render(server: McpServerConfig, config: LoadedConfig): string {
           ["url", transport.url],
           ["bearer_token_env_var", transport.bearerTokenEnvVar ?? "-"],
           ["http_headers", renderHidden(transport.httpHeaders)],
+          ["auth", describeLogin(name, logins.get(name) ?? "unsupported")],
         ];
   const rows = [["enabled", reason === null ? String(enabled) : `false, by ${reason}`], ...lines];
   return [name, ...rows.map(([key, value]) => `  ${key}: ${value}`)].join("\n");
+}
+
+function describeLogin(name: string, state: McpLoginState): string {
+  switch (state) {
+    case "o_auth":
+      return "logged in with OAuth";
+    case "not_logged_in":
+      return `not logged in: codex mcp login ${name}`;
+    case "bearer_token":
+      return "a token of the configuration";
+    case "unsupported":
+      return "-";
+    case "unknown":
+      return "unknown, the server does not answer";
+  }
 }
 
 const renderHidden = (values: Readonly<Record<string, string>>): string =>

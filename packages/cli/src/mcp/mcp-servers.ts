@@ -1,8 +1,9 @@
 import type { Environment } from "@codex/environments";
-import { type McpPlace, type McpTools, openMcpTools } from "@codex/mcp-client";
+import { type McpPlace, type McpTools, openMcpTools, readOAuthSettings } from "@codex/mcp-client";
 import type { CommandSandbox } from "@codex/sandbox";
 import { createOwnEnvironment } from "../own-environment.js";
 import { openProgramDirectory } from "../program-directory.js";
+import { openCredentials } from "./logins.js";
 
 /** What MCP servers are started with. */
 export interface McpServerOptions {
@@ -36,6 +37,7 @@ export function openMcpServers(
     getEnvironment: async (id = own.id) => (id === own.id ? here : startingAtHome(await getEnvironment(id))),
     cwdOf,
     tool,
+    credentials: readOAuthSettings(table).store === "keyring" ? undefined : openCredentials(),
   });
   const close = async () => {
     await tools.close();

@@ -28,12 +28,28 @@ export function addMcp(program: Command): void {
     .argument("[command...]", "After --: the command that starts it")
     .addOption(new Option("--env <key=value>", "Variable of the command, repeatable").argParser(append))
     .option("--url <url>", "Address of a server over Streamable HTTP")
-    .addOption(new DependentOption("--bearer-token-env-var <variable>", "--url", "the variable with its token"));
+    .addOption(new DependentOption("--bearer-token-env-var <variable>", "--url", "the variable with its token"))
+    .addOption(new DependentOption("--oauth-client-id <id>", "--url", "the client that was registered for logins"))
+    .addOption(new DependentOption("--oauth-client-secret <secret>", "--oauth-client-id", "its secret"))
+    .addOption(new DependentOption("--oauth-resource <url>", "--url", "the resource that a login is for"));
   addSettings(add).action(async (name, words, options) =>
     (await import("../commands/mcp.js")).runMcpAdd(name, words, options),
   );
   const remove = mcp.command("remove").description("Remove a server").argument("<name>", "Its name");
   addSettings(remove).action(async (name, options) => (await import("../commands/mcp.js")).runMcpRemove(name, options));
+  const login = mcp
+    .command("login")
+    .description("Log in to a server that wants OAuth")
+    .argument("<name>", "Its name")
+    .option("--scopes <scopes>", "Scopes to ask for, separated by commas; default those that the server names")
+    .option("--no-browser", "Only print the URL to open; the URL that the browser comes back with may be pasted");
+  addSettings(login).action(async (name, options) =>
+    (await import("../commands/mcp-login.js")).runMcpLogin(name, options),
+  );
+  const logout = mcp.command("logout").description("Forget the login to a server").argument("<name>", "Its name");
+  addSettings(logout).action(async (name, options) =>
+    (await import("../commands/mcp-login.js")).runMcpLogout(name, options),
+  );
 }
 
 const addSettings = (command: Command): Command =>

@@ -39,6 +39,15 @@ const serverSchema = z.object({
   bearer_token_env_var: z.optional(z.string()),
   http_headers: z.optional(byName),
   env_http_headers: z.optional(byName),
+  oauth: z.optional(
+    z.object({
+      client_id: z.string(),
+      client_secret: z.optional(z.string()),
+      callback_url: z.optional(z.string()),
+    }),
+  ),
+  oauth_resource: z.optional(z.string()),
+  scopes: z.optional(strings),
   startup_timeout_sec: z.optional(seconds),
   startup_timeout_ms: z.optional(z.int().check(z.minimum(0))),
   tool_timeout_sec: z.optional(seconds),
@@ -54,7 +63,15 @@ const serverSchema = z.object({
 type Server = z.output<typeof serverSchema>;
 
 /** Keys of the other kind of server. `bearer_token` is never allowed, because the file is often shared. */
-const NOT_STDIO = ["url", "bearer_token_env_var", "http_headers", "env_http_headers", "bearer_token", "oauth_resource"];
+const NOT_STDIO = [
+  "url",
+  "bearer_token_env_var",
+  "http_headers",
+  "env_http_headers",
+  "bearer_token",
+  "oauth",
+  "oauth_resource",
+];
 const NOT_HTTP = ["args", "env", "env_vars", "cwd", "bearer_token"];
 
 function parseServer(name: string, value: unknown): McpServerConfig {
@@ -126,6 +143,13 @@ const toHttp = (url: string, server: Server): HttpConfig => ({
   bearerTokenEnvVar: server.bearer_token_env_var,
   httpHeaders: server.http_headers ?? {},
   envHttpHeaders: server.env_http_headers ?? {},
+  oauth: {
+    clientId: server.oauth?.client_id,
+    clientSecret: server.oauth?.client_secret,
+    callbackUrl: server.oauth?.callback_url,
+    resource: server.oauth_resource,
+    scopes: server.scopes,
+  },
 });
 
 /** Names the first invalid key and what was expected, never its value. */

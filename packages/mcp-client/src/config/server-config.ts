@@ -49,4 +49,17 @@ export interface HttpConfig {
   httpHeaders: Readonly<Record<string, string>>;
   /** Names of variables of this process, by header. An unset variable adds no header. */
   envHttpHeaders: Readonly<Record<string, string>>;
+  oauth: OAuthConfig;
+}
+
+/** How a person logs in to a server. Without `clientId`, a client is registered. Only `clientSecret` may be a secret value. */
+export interface OAuthConfig {
+  clientId: string | undefined;
+  clientSecret: string | undefined;
+  /** Where the browser comes back to; default a port of 127.0.0.1. */
+  callbackUrl: string | undefined;
+  /** The resource that tokens are asked for; default the one that the server names. */
+  resource: string | undefined;
+  /** Scopes to ask for; default those that the server names. */
+  scopes: readonly string[] | undefined;
 }

@@ -2,6 +2,7 @@ import { type Clock, systemClock, waitAtMost } from "@codex/clock";
 import type { ExecutorTool, ToolRegistry } from "@codex/executor";
 import { defined, messageOf } from "@codex/values";
 import type { McpServerConfig } from "../config/server-config.js";
+import type { CredentialStore } from "../oauth/credential-store.js";
 import { findNameProblem, prefixOf } from "../tools/names.js";
 import { type LeftOut, listTools } from "../tools/server-tools.js";
 import { McpServer, type McpServerStatus } from "./server.js";
@@ -16,6 +17,8 @@ export interface ConnectOptions {
   getEnvironment(id: string | undefined): McpPlace | Promise<McpPlace>;
   /** Values of the variables named in the configuration, such as that of a token. Default: those of this process. */
   env?: Readonly<Record<string, string | undefined>>;
+  /** Logins of persons to HTTP servers. Without it, a server that wants a login fails. */
+  credentials?: CredentialStore | undefined;
   /** Aborts servers that are still starting. */
   signal?: AbortSignal;
   clock?: Clock;
@@ -95,7 +98,7 @@ export async function connectMcpServers(
 
 /** Like `connectMcpServers`, but does not wait. The caller closes them. */
 export function startMcpServers(configs: readonly McpServerConfig[], options: ConnectOptions): McpServers {
-  const { getEnvironment, env = process.env, clock = systemClock, signal } = options;
+  const { getEnvironment, env = process.env, credentials, clock = systemClock, signal } = options;
   const listeners = new Set<() => void>();
   const notify = () => {
     for (const listener of [...listeners]) listener();
@@ -106,7 +109,7 @@ export function startMcpServers(configs: readonly McpServerConfig[], options: Co
     const problem = findNameProblem(config.name) ?? findConflict(config.name, names.slice(0, index));
     if (problem !== undefined) return { config, problem };
     const getPlace = async () => getEnvironment(config.environmentId);
-    return { config, server: new McpServer(config, { getPlace, env, clock, onChange: notify }) };
+    return { config, server: new McpServer(config, { getPlace, env, credentials, clock, onChange: notify }) };
   });
   const closing = new AbortController();
   const startSignal = signal === undefined ? closing.signal : AbortSignal.any([signal, closing.signal]);

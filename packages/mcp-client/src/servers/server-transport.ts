@@ -1,7 +1,10 @@
 import { posix } from "node:path";
 import type { Environment } from "@codex/environments";
+import { defined } from "@codex/values";
 import type { Transport } from "@modelcontextprotocol/client";
 import type { HttpConfig, McpServerConfig, StdioConfig } from "../config/server-config.js";
+import type { CredentialStore } from "../oauth/credential-store.js";
+import { createTokenProvider } from "../oauth/token-provider.js";
 import { createEnvironmentFetch } from "../transports/http-fetch.js";
 import { StdioTransport } from "../transports/stdio.js";
 
@@ -14,7 +17,15 @@ export interface McpPlace extends Pick<Environment, "id" | "backend" | "http"> {
   info(): Promise<{ cwd: string; start?: string | undefined }>;
 }
 
-/** A transport that is not started yet, and the secret values it uses. */
+/** What else a transport is created from. */
+export interface TransportOptions {
+  /** Variables of this process, for those named in the configuration. */
+  env: Variables;
+  /** Logins of persons. Absent: nobody can log in. */
+  credentials?: CredentialStore | undefined;
+}
+
+/** A transport that is not started yet, and the secret values it uses, to which those of a login are added as they are used. */
 export interface ServerTransport {
   transport: Transport;
   secrets: readonly string[];
@@ -24,13 +35,15 @@ export interface ServerTransport {
 
 type Variables = Readonly<Record<string, string | undefined>>;
 
-/** @param env variables of this process, for those named in the configuration. @throws Error with the reason */
+/** @throws Error with the reason */
 export function createServerTransport(
-  { transport }: McpServerConfig,
+  { name, transport }: McpServerConfig,
   place: McpPlace,
-  env: Variables,
+  { env, credentials }: TransportOptions,
 ): Promise<ServerTransport> {
-  return transport.kind === "stdio" ? createStdio(transport, place, env) : createHttp(transport, place, env);
+  return transport.kind === "stdio"
+    ? createStdio(transport, place, env)
+    : createHttp(transport, place, { name, env, credentials });
 }
 
 async function createStdio(config: StdioConfig, place: McpPlace, env: Variables): Promise<ServerTransport> {
@@ -55,7 +68,11 @@ async function createStdio(config: StdioConfig, place: McpPlace, env: Variables)
   return { transport, secrets: Object.values(variables), endSession: () => Promise.resolve() };
 }
 
-async function createHttp(config: HttpConfig, place: McpPlace, env: Variables): Promise<ServerTransport> {
+async function createHttp(
+  config: HttpConfig,
+  place: McpPlace,
+  { name, env, credentials }: TransportOptions & { name: string },
+): Promise<ServerTransport> {
   if (!URL.canParse(config.url) || !/^https?:$/.test(new URL(config.url).protocol)) {
     throw new Error("its `url` is not an http or https URL");
   }
@@ -70,14 +87,30 @@ async function createHttp(config: HttpConfig, place: McpPlace, env: Variables): 
     ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
   };
   const { StreamableHTTPClientTransport } = await import("@modelcontextprotocol/client");
-  const transport = new StreamableHTTPClientTransport(new URL(config.url), {
-    fetch: createEnvironmentFetch(place.http),
-    requestInit: { headers },
-  });
   const secrets = [...Object.values(headers), ...(token === undefined ? [] : [token]), ...listUrlSecrets(config.url)];
+  const fetch = createEnvironmentFetch(place.http);
+  const hasOwn = Object.keys(headers).some((header) => header.toLowerCase() === "authorization");
+  const authProvider =
+    hasOwn || credentials === undefined
+      ? undefined
+      : createTokenProvider(
+          { name, url: config.url },
+          { store: credentials, fetch, resource: config.oauth.resource, onSecret: addTo(secrets) },
+        );
+  const transport = new StreamableHTTPClientTransport(new URL(config.url), {
+    fetch,
+    requestInit: { headers },
+    ...defined({ authProvider }),
+  });
   const endSession = () => (transport.sessionId === undefined ? Promise.resolve() : transport.terminateSession());
   return { transport, secrets, endSession };
 }
+
+const addTo =
+  (secrets: string[]) =>
+  (secret: string): void => {
+    if (!secrets.includes(secret)) secrets.push(secret);
+  };
 
 function getToken({ bearerTokenEnvVar }: HttpConfig, env: Variables): string | undefined {
   if (bearerTokenEnvVar === undefined) return undefined;

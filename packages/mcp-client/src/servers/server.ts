@@ -4,6 +4,7 @@ import { defined, messageOf } from "@codex/values";
 import type { Client, Progress, Tool } from "@modelcontextprotocol/client";
 import type { McpServerConfig } from "../config/server-config.js";
 import { END_SESSION_MS, MAX_SENTENCE_BYTES, RELIST_MS } from "../limits.js";
+import type { CredentialStore } from "../oauth/credential-store.js";
 import { toOutcome } from "../tools/result.js";
 import { toSentence } from "../tools/text.js";
 import { createFilter } from "../transports/secrets.js";
@@ -16,6 +17,7 @@ export type McpServerStatus = "starting" | "ready" | "failed" | "closed";
 export interface ServerOptions {
   getPlace(): Promise<McpPlace>;
   env: Readonly<Record<string, string | undefined>>;
+  credentials?: CredentialStore | undefined;
   clock?: Clock | undefined;
   /** Called when its state or its tools have changed. */
   onChange(): void;
@@ -113,7 +115,7 @@ export class McpServer {
     const place = await this.#options.getPlace();
     const { Client } = await import("@modelcontextprotocol/client");
     signal.throwIfAborted();
-    this.#opened = await createServerTransport(this.config, place, this.#options.env);
+    this.#opened = await createServerTransport(this.config, place, this.#options);
     const onChanged = () => this.#relist();
     this.#client = new Client(
       { name: "codex-mcp-client", title: "Codex", version: "0.1.0" },

@@ -61,13 +61,27 @@ it("reads every key", () => {
     environmentId: "older",
     startupTimeoutMs: 20,
   });
-  const http = { bearer_token_env_var: "T", http_headers: { A: "1" }, env_http_headers: { B: "V" } };
+  const http = {
+    bearer_token_env_var: "T",
+    http_headers: { A: "1" },
+    env_http_headers: { B: "V" },
+    oauth: { client_id: "c", client_secret: "s", callback_url: "http://127.0.0.1/back" },
+    oauth_resource: "https://example.com",
+    scopes: ["read"],
+  };
   expect(parse({ url: "nonsense", ...http }).transport).toEqual({
     kind: "http",
     url: "nonsense",
     bearerTokenEnvVar: "T",
     httpHeaders: { A: "1" },
     envHttpHeaders: { B: "V" },
+    oauth: {
+      clientId: "c",
+      clientSecret: "s",
+      callbackUrl: "http://127.0.0.1/back",
+      resource: "https://example.com",
+      scopes: ["read"],
+    },
   });
 });
 
@@ -77,6 +91,13 @@ const REJECTED: [string, unknown, string][] = [
   ["both kinds", { command: "x", url: "http://h" }, "`mcp_servers.s.url`: a server with `command` does not take it"],
   ["no table", 1, "`mcp_servers.s`: expected a table, got 1"],
   ["a token of stdio", { command: "x", bearer_token_env_var: "A" }, "`mcp_servers.s.bearer_token_env_var`"],
+  ["a login of stdio", { command: "x", oauth: { client_id: "c" } }, "`mcp_servers.s.oauth`"],
+  [
+    "a secret without its client",
+    { url: "http://h", oauth: { client_secret: "s" } },
+    "`mcp_servers.s.oauth.client_id`",
+  ],
+  ["scopes that are a string", { url: "http://h", scopes: "read" }, "`mcp_servers.s.scopes`"],
   ["headers of stdio", { command: "x", http_headers: { a: "b" } }, "`mcp_servers.s.http_headers`"],
   ["arguments of HTTP", { url: "u", args: ["x"] }, "`mcp_servers.s.args`: a server with `url` does not take it"],
   ["variables of HTTP", { url: "u", env: { A: "b" } }, "`mcp_servers.s.env`"],

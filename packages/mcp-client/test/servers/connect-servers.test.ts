@@ -1,6 +1,6 @@
 import { fileURLToPath } from "node:url";
 import { createMemoryChannelPair } from "@codex/channel";
-import { createExecutor, type ExecutorTool } from "@codex/executor";
+import { createExecutor } from "@codex/executor";
 import {
   type ApprovalDecision,
   type ApprovalRequest,
@@ -16,7 +16,7 @@ import {
   parseMcpServers,
   startMcpServers,
 } from "../../src/index.js";
-import { listenHttp, listenMcp, openRemote, SERVER, untilGone } from "../support.js";
+import { call, listenHttp, listenMcp, openRemote, SERVER, untilGone } from "../support.js";
 
 const { command, args } = SERVER;
 const GOOD = { command, args };
@@ -36,22 +36,6 @@ const hostile = (tools: readonly { name: string; description?: string; inputSche
     JSON.stringify(tools.map((tool) => ({ inputSchema: { type: "object" }, ...tool }))),
   ],
 });
-
-/** Calls a tool as an executor does. */
-async function call(tools: readonly ExecutorTool[], name: string, given: object, signal?: AbortSignal) {
-  const tool = tools.find(({ spec }) => spec.name === name);
-  if (tool === undefined) throw new Error(`no tool ${name} among ${tools.map(({ spec }) => spec.name).join(", ")}`);
-  const output: string[] = [];
-  const outcome = await tool.call(given, {
-    requestId: "1",
-    signal: signal ?? new AbortController().signal,
-    emitOutput: (bytes) => {
-      output.push(Buffer.from(bytes).toString());
-      return Promise.resolve();
-    },
-  });
-  return { outcome, output };
-}
 
 describe("servers of both kinds", () => {
   it("offer their tools, which return text, images and progress", async () => {
