@@ -20,6 +20,7 @@ export {
   startMcpServers,
 } from "./servers/connect-servers.js";
 export { type McpTools, type McpToolsOptions, openMcpTools } from "./servers/open-tools.js";
+export type { AskPerson, McpAnswer, McpField, McpQuestion, McpValue } from "./servers/questions.js";
 export type { McpServerStatus } from "./servers/server.js";
 export type { McpPlace } from "./servers/server-transport.js";
 export type { LeftOut } from "./tools/server-tools.js";

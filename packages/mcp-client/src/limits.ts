@@ -85,3 +85,6 @@ export const MAX_CALLBACK_LENGTH = 16 * 1024;
 
 /** Milliseconds to ask a server whether it wants a login. */
 export const DISCOVERY_MS = 5_000;
+
+/** Bytes of a text in a question of a server to the person. */
+export const MAX_QUESTION_BYTES = 8 * 1024;

@@ -290,7 +290,7 @@ async function callOrchestrator(
   if (result.status === "cancelled") onCancelled();
   await tracked?.finish(result, describeDecision(decision));
   if (name === "kill_session" && session !== undefined) await endSession(session, result, commands);
-  const parts = name.startsWith("mcp__") && !result.isError ? readParts(result.structured) : {};
+  const parts = result.isError ? {} : readParts(result.structured);
   if (generic !== undefined) await generic.finish(result, parts, decision);
   else if (name === "write_stdin" && result.isError)
     await (await startGeneric(call, name, context)).finish(result, parts, decision);

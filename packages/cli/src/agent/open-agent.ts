@@ -3,7 +3,7 @@ import { type Agent, createAgent, type Item, type ModelPort } from "@codex/agent
 import { type AgentSettings, AgentSettingsError, createModelApprover, readAgentSettings } from "@codex/agent-terminal";
 import { type LoadedConfig, loadUserConfig, saveTrust } from "@codex/config";
 import type { SandboxMode } from "@codex/executor-protocol";
-import type { McpTools } from "@codex/mcp-client";
+import type { AskPerson, McpTools } from "@codex/mcp-client";
 import { type Approver, createOrchestrator, type Orchestrator } from "@codex/orchestrator";
 import { readPlainFile } from "@codex/plain-file";
 import { createLazyShellParser, createRuleSaver, type GetShellParser } from "@codex/policy";
@@ -48,6 +48,8 @@ export interface OpenedAgent {
 export interface AgentChoices {
   /** Undefined: there is no approver, and calls that need approval are refused. */
   readonly approver: Approver | undefined;
+  /** Passes questions of MCP servers to the person; absent where nobody is asked. */
+  readonly askPerson?: AskPerson | undefined;
   /** Directory of the thread that is continued. */
   readonly threadCwd: string | undefined;
   /** Environment of the thread that is continued, if its file names one. */
@@ -144,7 +146,7 @@ async function openAgentAt(
     const others = { ...policy, sandbox: openSandbox(sandboxSettings, false) };
     const own = { sandbox: hostSandbox, withoutSandbox: sandboxSettings.mode === "danger-full-access" };
     opening = openPlace(orchestrator, options, chosen, own, others);
-    mcp = await startMcp(config, workspace, hostSandbox, opening);
+    mcp = await startMcp(config, workspace, hostSandbox, opening, choices.askPerson);
     const place = await opening;
     const { executor } = place;
     if (!isOwn) await checkRemoteWorkspace(placed, place);
@@ -221,6 +223,7 @@ async function startMcp(
   workspace: Workspace,
   sandbox: CommandSandbox | undefined,
   opening: Promise<Place>,
+  askPerson: AskPerson | undefined,
 ) {
   // A failure is reported where the place is opened.
   opening.catch(() => {});
@@ -232,6 +235,7 @@ async function startMcp(
     cwdOf: (id) => (id === "local" && sandbox === undefined ? process.cwd() : workspace.cwd),
     isTrusted: sandbox !== undefined && project.trust === "trusted",
     sandbox,
+    askPerson,
   });
 }
 

@@ -21,6 +21,7 @@ import { createLiveView } from "../agent/live-view.js";
 import { openAgent } from "../agent/open-agent.js";
 import { chooseThread } from "../agent/open-thread.js";
 import { CommandError, EXIT } from "../exit-codes.js";
+import { createTerminalQuestions } from "../mcp/terminal-questions.js";
 import { savedRulesFile } from "../rule-files.js";
 import { chooseRunSandbox } from "../run-sandbox.js";
 import { VERSION_LINE } from "../version.js";
@@ -86,6 +87,8 @@ async function openSession(
               signal,
             ),
         },
+        askPerson: (question, { signal }) =>
+          handle.ask((terminal) => createTerminalQuestions(terminal)(question, { signal }), signal),
         threadCwd: chosen.opened?.meta.cwd,
         threadEnvironment: chosen.opened?.meta.environment,
         live,

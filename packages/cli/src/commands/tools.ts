@@ -15,6 +15,7 @@ import { openAudit } from "../audit.js";
 import { attachExecutor, type ConnectOptions, choosePlace } from "../connect.js";
 import type { ChosenEnvironment } from "../environments.js";
 import { EXIT } from "../exit-codes.js";
+import { isMcpTool } from "../mcp/tool-names.js";
 import { printJson, printLine, say } from "../notice.js";
 import { openConfig } from "../open-config.js";
 import { hooksDirectory, openHooks } from "../open-hooks.js";
@@ -86,7 +87,7 @@ async function withExecutor(
   let mcp: McpTools | undefined;
   try {
     await attachExecutor(orchestrator, "executor", options, {}, chosen);
-    if (tool?.startsWith("mcp__"))
+    if (tool !== undefined && isMcpTool(tool))
       mcp = await (await import("../mcp/attach-mcp-tools.js")).attachMcpTools(orchestrator, chosen, tool);
     await use(orchestrator, mcp);
   } finally {

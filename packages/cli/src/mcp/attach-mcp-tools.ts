@@ -4,6 +4,7 @@ import type { Orchestrator } from "@codex/orchestrator";
 import type { ChosenEnvironment } from "../environments.js";
 import { say } from "../notice.js";
 import { openMcpServers } from "./mcp-servers.js";
+import { createTerminalQuestions } from "./terminal-questions.js";
 
 /**
  * Adds the tools of all configured MCP servers to an orchestrator, or only starts the server of one tool, and waits for them. Reports
@@ -23,6 +24,7 @@ export async function attachMcpTools(
     cwdOf: (id) => (id === "local" ? process.cwd() : undefined),
     isTrusted: project.trust === "trusted",
     tool,
+    askPerson: process.stdin.isTTY && process.stderr.isTTY ? createTerminalQuestions() : undefined,
   });
   try {
     await mcp.attachTo(orchestrator, { waitsForAll: true });

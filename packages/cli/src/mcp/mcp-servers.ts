@@ -1,5 +1,5 @@
 import type { Environment } from "@codex/environments";
-import { type McpPlace, type McpTools, openMcpTools, readOAuthSettings } from "@codex/mcp-client";
+import { type AskPerson, type McpPlace, type McpTools, openMcpTools, readOAuthSettings } from "@codex/mcp-client";
 import type { CommandSandbox } from "@codex/sandbox";
 import { createOwnEnvironment } from "../own-environment.js";
 import { openProgramDirectory } from "../program-directory.js";
@@ -17,12 +17,14 @@ export interface McpServerOptions {
   sandbox?: CommandSandbox | undefined;
   /** Name of a single tool to call: only its server is started. */
   tool?: string | undefined;
+  /** Passes questions of servers to the person; absent where nobody is asked. */
+  askPerson?: AskPerson | undefined;
 }
 
 /** Starts the MCP servers of a configuration without waiting; those without `environment_id` on this host, as Codex. @throws McpConfigError */
 export function openMcpServers(
   table: Readonly<Record<string, unknown>>,
-  { getEnvironment, cwdOf, isTrusted, tool, sandbox }: McpServerOptions,
+  { getEnvironment, cwdOf, isTrusted, tool, sandbox, askPerson }: McpServerOptions,
 ): McpTools {
   const own = createOwnEnvironment({ sandbox });
   const cwd = cwdOf(own.id) ?? process.cwd();
@@ -37,6 +39,7 @@ export function openMcpServers(
     getEnvironment: async (id = own.id) => (id === own.id ? here : startingAtHome(await getEnvironment(id))),
     cwdOf,
     tool,
+    askPerson,
     credentials: readOAuthSettings(table).store === "keyring" ? undefined : openCredentials(),
   });
   const close = async () => {

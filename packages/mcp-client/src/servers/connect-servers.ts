@@ -3,8 +3,10 @@ import type { ExecutorTool, ToolRegistry } from "@codex/executor";
 import { defined, messageOf } from "@codex/values";
 import type { McpServerConfig } from "../config/server-config.js";
 import type { CredentialStore } from "../oauth/credential-store.js";
+import { listLibraryTools } from "../tools/library-tools.js";
 import { findNameProblem, prefixOf } from "../tools/names.js";
 import { type LeftOut, listTools } from "../tools/server-tools.js";
+import type { AskPerson } from "./questions.js";
 import { McpServer, type McpServerStatus } from "./server.js";
 import type { McpPlace } from "./server-transport.js";
 
@@ -19,6 +21,8 @@ export interface ConnectOptions {
   env?: Readonly<Record<string, string | undefined>>;
   /** Logins of persons to HTTP servers. Without it, a server that wants a login fails. */
   credentials?: CredentialStore | undefined;
+  /** Passes questions of servers to the person. Without it, servers are told that nobody can be asked. */
+  askPerson?: AskPerson | undefined;
   /** Aborts servers that are still starting. */
   signal?: AbortSignal;
   clock?: Clock;
@@ -47,10 +51,12 @@ export interface McpServers extends AsyncDisposable {
   untilStarted(options?: { graceMs?: number }): Promise<void>;
   /** Tools of all started servers. Calls to a server that has ended since fail with the reason. */
   readonly tools: readonly ExecutorTool[];
+  /** Tools with which a model finds and reads the resources and prompts of all servers; none if no server has any. */
+  readonly libraryTools: readonly ExecutorTool[];
   /** Called after each change of a state or of the tools. Returns a function that stops it. */
   onChange(listener: () => void): () => void;
   /**
-   * Adds the tools to an executor, and updates them after each change. A name that the executor already has is skipped and
+   * Adds all of them to an executor, and updates them after each change. A name that the executor already has is skipped and
    * reported to `onProblem`. Returns a function that removes them.
    */
   addTo(registry: Pick<ToolRegistry, "add">, options?: AddOptions): () => void;
@@ -62,6 +68,8 @@ export interface McpServers extends AsyncDisposable {
 export interface AddOptions {
   /** Selects the servers whose tools are added; default all. */
   includes?: (config: McpServerConfig) => boolean;
+  /** Whether `libraryTools` are added, which are those of all servers; default true. */
+  hasLibrary?: boolean;
   onProblem?: (problem: string) => void;
 }
 
@@ -98,7 +106,7 @@ export async function connectMcpServers(
 
 /** Like `connectMcpServers`, but does not wait. The caller closes them. */
 export function startMcpServers(configs: readonly McpServerConfig[], options: ConnectOptions): McpServers {
-  const { getEnvironment, env = process.env, credentials, clock = systemClock, signal } = options;
+  const { getEnvironment, env = process.env, credentials, askPerson, clock = systemClock, signal } = options;
   const listeners = new Set<() => void>();
   const notify = () => {
     for (const listener of [...listeners]) listener();
@@ -109,7 +117,10 @@ export function startMcpServers(configs: readonly McpServerConfig[], options: Co
     const problem = findNameProblem(config.name) ?? findConflict(config.name, names.slice(0, index));
     if (problem !== undefined) return { config, problem };
     const getPlace = async () => getEnvironment(config.environmentId);
-    return { config, server: new McpServer(config, { getPlace, env, credentials, clock, onChange: notify }) };
+    return {
+      config,
+      server: new McpServer(config, { getPlace, env, credentials, askPerson, clock, onChange: notify }),
+    };
   });
   const closing = new AbortController();
   const startSignal = signal === undefined ? closing.signal : AbortSignal.any([signal, closing.signal]);
@@ -187,6 +198,10 @@ class ConnectedServers implements McpServers {
     );
   }
 
+  get libraryTools(): ExecutorTool[] {
+    return listLibraryTools(this.#started.flatMap(({ server }) => server?.library ?? []));
+  }
+
   onChange(listener: () => void): () => void {
     this.#shared.listeners.add(listener);
     return () => this.#shared.listeners.delete(listener);
@@ -194,11 +209,12 @@ class ConnectedServers implements McpServers {
 
   addTo(
     registry: Pick<ToolRegistry, "add">,
-    { includes = () => true, onProblem = () => {} }: AddOptions = {},
+    { includes = () => true, hasLibrary = true, onProblem = () => {} }: AddOptions = {},
   ): () => void {
     const added = new Map<string, { text: string; remove: () => void }>();
     const update = () => {
-      const wanted = new Map(this.#toolsOf(includes).map((tool) => [tool.spec.name, tool]));
+      const all = [...this.#toolsOf(includes), ...(hasLibrary ? this.libraryTools : [])];
+      const wanted = new Map(all.map((tool) => [tool.spec.name, tool]));
       for (const [name, { text, remove }] of added) {
         const tool = wanted.get(name);
         if (tool !== undefined && JSON.stringify(tool.spec) === text) continue;

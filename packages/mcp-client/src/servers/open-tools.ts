@@ -7,8 +7,15 @@ import { defined } from "@codex/values";
 import { parseMcpServers } from "../config/parse-servers.js";
 import type { McpServerConfig } from "../config/server-config.js";
 import { MAX_NAMED_TOOLS, MAX_WARNINGS, STARTUP_GRACE_MS } from "../limits.js";
+import { isLibraryTool } from "../tools/library-tools.js";
 import { prefixOf } from "../tools/names.js";
-import { type ConnectOptions, type McpServerState, type McpServers, startMcpServers } from "./connect-servers.js";
+import {
+  type AddOptions,
+  type ConnectOptions,
+  type McpServerState,
+  type McpServers,
+  startMcpServers,
+} from "./connect-servers.js";
 import type { McpPlace } from "./server-transport.js";
 
 /** How MCP servers are started whose tools an orchestrator offers itself. */
@@ -17,7 +24,7 @@ export interface McpToolsOptions extends ConnectOptions {
   defaultEnvironment: string;
   /** Absolute directory against which a server's `cwd` is resolved in an environment; undefined for the environment's own. */
   cwdOf?: (environment: string) => string | undefined;
-  /** Name of the only tool needed: only its server is started. Default: all are. */
+  /** Name of the only tool needed: only its server is started, or all of them for one that is of all. Default: all are. */
   tool?: string | undefined;
 }
 
@@ -46,7 +53,9 @@ export function openMcpTools(table: Readonly<Record<string, unknown>>, options: 
   const { mcp_optional_startup_grace_ms: ms } = table;
   // A server that is not started still reserves its name.
   const configs = parseMcpServers(table.mcp_servers).map((config) =>
-    tool === undefined || tool.startsWith(prefixOf(config.name)) ? config : { ...config, enabled: false },
+    tool === undefined || isLibraryTool(tool) || tool.startsWith(prefixOf(config.name))
+      ? config
+      : { ...config, enabled: false },
   );
   const servers = startMcpServers(configs, {
     ...options,
@@ -58,10 +67,14 @@ export function openMcpTools(table: Readonly<Record<string, unknown>>, options: 
   return {
     async attachTo(orchestrator, { waitsForAll = false } = {}) {
       await servers.untilStarted(waitsForAll ? {} : { graceMs: grace.left() });
-      const ids = new Set(configs.filter(({ enabled }) => enabled).map(environmentOf));
+      // What is of all servers is offered once, and read from where the model is.
+      const ids = new Set([defaultEnvironment, ...configs.filter(({ enabled }) => enabled).map(environmentOf)]);
       await Promise.all(
         Array.from(ids, async (id, at) => {
-          const channel = serveTools(servers, (config) => environmentOf(config) === id);
+          const channel = serveTools(servers, {
+            includes: (config) => environmentOf(config) === id,
+            hasLibrary: id === defaultEnvironment,
+          });
           await orchestrator.attach({ name: `mcp.${at}`, channel, toolsFor: id });
         }),
       );
@@ -92,9 +105,9 @@ function startGrace(clock: Clock, graceMs: number) {
 }
 
 /** A separate executor that offers only these tools, because an environment's executor may be remote and accepts none. */
-function serveTools(servers: McpServers, includes: (config: McpServerConfig) => boolean) {
+function serveTools(servers: McpServers, options: AddOptions) {
   const executor = createExecutor({ backend: NO_PROCESSES, sessionTools: false });
-  servers.addTo(executor.tools, { includes });
+  servers.addTo(executor.tools, options);
   const [clientEnd, executorEnd] = createMemoryChannelPair();
   void executor.serve(executorEnd, { resumable: false });
   return clientEnd;

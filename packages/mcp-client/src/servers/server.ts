@@ -5,9 +5,11 @@ import type { Client, Progress, Tool } from "@modelcontextprotocol/client";
 import type { McpServerConfig } from "../config/server-config.js";
 import { END_SESSION_MS, MAX_SENTENCE_BYTES, RELIST_MS } from "../limits.js";
 import type { CredentialStore } from "../oauth/credential-store.js";
+import type { LibraryServer } from "../tools/library-tools.js";
 import { toOutcome } from "../tools/result.js";
 import { toSentence } from "../tools/text.js";
 import { createFilter } from "../transports/secrets.js";
+import { type AskPerson, answerQuestion, RequestLimits } from "./questions.js";
 import { createServerTransport, type McpPlace, type ServerTransport } from "./server-transport.js";
 
 /** `starting`: its tools are not listed yet. `failed`: it could not be started, or has ended. */
@@ -18,6 +20,7 @@ export interface ServerOptions {
   getPlace(): Promise<McpPlace>;
   env: Readonly<Record<string, string | undefined>>;
   credentials?: CredentialStore | undefined;
+  askPerson?: AskPerson | undefined;
   clock?: Clock | undefined;
   /** Called when its state or its tools have changed. */
   onChange(): void;
@@ -35,6 +38,7 @@ export class McpServer {
   #opened: ServerTransport | undefined;
   /** The last error of the transport, more specific than that the connection is closed. */
   #lastError: string | undefined;
+  readonly #limits: RequestLimits;
   #cancelRelist = () => {};
   #closing: Promise<void> | undefined;
 
@@ -42,6 +46,7 @@ export class McpServer {
     this.config = config;
     this.#options = options;
     this.#clock = options.clock ?? systemClock;
+    this.#limits = new RequestLimits(this.#clock);
   }
 
   get status(): McpServerStatus {
@@ -77,7 +82,6 @@ export class McpServer {
     args: Record<string, unknown>,
     options: { signal?: AbortSignal; onProgress?: (line: string) => void },
   ): Promise<ToolCallOutcome> {
-    const { toolTimeoutMs: timeout } = this.config;
     const client = this.#client;
     if (this.#status !== "ready" || client === undefined) {
       return failed(
@@ -85,18 +89,56 @@ export class McpServer {
       );
     }
     const { signal, onProgress } = options;
+    const onprogress = onProgress && ((step: Progress) => onProgress(this.#hide(describeProgress(step))));
     try {
-      const result = await client.callTool(
-        { name, arguments: args },
-        {
-          timeout,
-          ...defined({ signal }),
-          ...(onProgress === undefined ? {} : { onprogress: (step) => onProgress(this.#hide(describeProgress(step))) }),
-        },
-      );
-      return toOutcome(result);
+      return await this.#request(signal, async (request) => {
+        return toOutcome(await client.callTool({ name, arguments: args }, { ...request, ...defined({ onprogress }) }));
+      });
     } catch (error) {
-      return failed(this.#describeFailure(name, error));
+      const { text, isCertain } = this.#describeFailure(`\`${toSentence(name, 100)}\``, error);
+      return failed(isCertain ? text : `${text}. What the call did is unknown.`);
+    }
+  }
+
+  /** What it has besides tools, once it is ready. */
+  get library(): LibraryServer | undefined {
+    const client = this.#client;
+    const { resources, prompts } = client?.getServerCapabilities() ?? {};
+    if (this.#status !== "ready" || client === undefined) return undefined;
+    const read = async <T>(signal: AbortSignal, run: (request: Limited) => Promise<T>, what: string): Promise<T> => {
+      try {
+        return await this.#request(signal, run);
+      } catch (error) {
+        throw new Error(this.#describeFailure(what, error).text, { cause: error });
+      }
+    };
+    const page = (cursor: string | undefined) => (cursor === undefined ? undefined : { cursor });
+    return {
+      config: this.config,
+      offers: { resources: resources !== undefined, prompts: prompts !== undefined },
+      listResources: (cursor, signal) =>
+        read(signal, (how) => client.listResources(page(cursor), how), "the resources"),
+      listResourceTemplates: (cursor, signal) =>
+        read(signal, (how) => client.listResourceTemplates(page(cursor), how), "the templates"),
+      readResource: (uri, signal) =>
+        read(signal, (how) => client.readResource({ uri }, how), `\`${toSentence(uri, 200)}\``),
+      listPrompts: (cursor, signal) => read(signal, (how) => client.listPrompts(page(cursor), how), "the prompts"),
+      getPrompt: (name, args, signal) =>
+        read(signal, (how) => client.getPrompt({ name, arguments: args }, how), `\`${toSentence(name, 100)}\``),
+    };
+  }
+
+  /** Runs a request within the time limit of a call, which stands still while the person is asked. */
+  async #request<T>(signal: AbortSignal | undefined, run: (request: Limited) => Promise<T>): Promise<T> {
+    const late = new AbortController();
+    const end = this.#limits.start(this.config.toolTimeoutMs, () => late.abort(new LateError()));
+    const ends = signal === undefined ? late.signal : AbortSignal.any([signal, late.signal]);
+    try {
+      return await run({ timeout: MAX_TIMER_MS, signal: ends });
+    } catch (error) {
+      throw late.signal.aborted && signal?.aborted !== true ? late.signal.reason : error;
+    } finally {
+      end();
     }
   }
 
@@ -112,6 +154,7 @@ export class McpServer {
   }
 
   async #open(signal: AbortSignal): Promise<void> {
+    const { askPerson } = this.#options;
     const place = await this.#options.getPlace();
     const { Client } = await import("@modelcontextprotocol/client");
     signal.throwIfAborted();
@@ -119,8 +162,16 @@ export class McpServer {
     const onChanged = () => this.#relist();
     this.#client = new Client(
       { name: "codex-mcp-client", title: "Codex", version: "0.1.0" },
-      { listChanged: { tools: { autoRefresh: false, debounceMs: 0, onChanged } } },
+      {
+        listChanged: { tools: { autoRefresh: false, debounceMs: 0, onChanged } },
+        capabilities: askPerson === undefined ? {} : { elicitation: { form: {}, url: {} } },
+      },
     );
+    if (askPerson !== undefined) {
+      this.#client.setRequestHandler("elicitation/create", (request, { mcpReq }) =>
+        this.#limits.whileAsking(() => answerQuestion(this.config.name, request, askPerson, mcpReq.signal)),
+      );
+    }
     this.#client.onerror = ({ message }) => {
       this.#lastError = message;
     };
@@ -169,22 +220,36 @@ export class McpServer {
     });
   }
 
-  #describeFailure(tool: string, error: unknown): string {
-    const what = `\`${toSentence(tool, 100)}\` of MCP server \`${this.config.name}\``;
-    const code = getCode(error);
+  /** `isCertain`: the server has answered with an error, and nothing else is to be told of what it did. */
+  #describeFailure(what: string, error: unknown): { text: string; isCertain: boolean } {
+    const whose = `${what} of MCP server \`${this.config.name}\``;
     // A numeric code is an error response of the server.
-    if (typeof code === "number") return `${what}: ${this.#hide(messageOf(error))}`;
+    if (typeof getCode(error) === "number") {
+      return { text: `${whose}: ${this.#hide(messageOf(error))}`, isCertain: true };
+    }
     const reason =
-      code === "REQUEST_TIMEOUT"
+      error instanceof LateError
         ? `it did not respond within ${this.config.toolTimeoutMs / 1000} s`
         : (this.#reason ?? this.#hide(messageOf(error)));
-    return `${what}: ${reason}. What the call did is unknown.`;
+    return { text: `${whose}: ${reason}`, isCertain: false };
   }
 
   #hide(text: string): string {
     return toSentence(createFilter(this.#opened?.secrets ?? []).hide(text), MAX_SENTENCE_BYTES);
   }
 }
+
+/** The time limit of a request is over. */
+class LateError extends Error {}
+
+/** How a request is sent. */
+interface Limited {
+  timeout: number;
+  signal: AbortSignal;
+}
+
+/** The longest timer of the official client; the limit of a request is held here. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
 
 const getCode = (error: unknown): unknown =>
   typeof error === "object" && error !== null && "code" in error ? error.code : undefined;
