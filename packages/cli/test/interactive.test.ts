@@ -2,6 +2,7 @@ import { execFileSync, spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { functionCall, respond, type Script, say, startScriptedEndpoint } from "@codex/agent/testing";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { Terminal } from "./pty.js";
@@ -97,6 +98,22 @@ describe("codex at a terminal", () => {
     await terminal.shown("denied: ");
     await terminal.shown("two");
     expect(readdirSync(repository)).toEqual([".git", "made"]);
+  });
+
+  it("passes the question of an MCP server to the person, and goes on with the answer", async () => {
+    const program = fileURLToPath(new URL("../../mcp-client/test/programs/library.mjs", import.meta.url));
+    const words = `command = ${JSON.stringify(process.execPath)}\nargs = [${JSON.stringify(program)}]`;
+    const { open, endpoint } = await setUp(
+      [respond(functionCall("c1", "mcp__library__sign", {})), say("signed")],
+      `[mcp_servers.library]\n${words}\nrequired = true\ndefault_tools_approval_mode = "approve"`,
+    );
+    const terminal = open(["go on"]);
+    await terminal.shown("https://example.com/form");
+    await terminal.shown("Have you opened it? [y]es, [n]o: ");
+    terminal.type("y\r");
+    await terminal.shown("signed");
+    const [output] = endpoint.requests[1]?.body.input.slice(-1) ?? [];
+    expect(JSON.stringify(output).replaceAll("\\", "")).toContain('{"action":"accept"}');
   });
 
   it("ends a turn with Ctrl-C, also while it asks, and ends what that left running", async () => {
