@@ -1,4 +1,5 @@
-import { type ConfigFlags, type LoadedConfig, loadUserConfig } from "@codex/config";
+import { type ConfigFlags, findUnknownFeature, type LoadedConfig, loadUserConfig } from "@codex/config";
+import { CommandError, EXIT } from "./exit-codes.js";
 import { say } from "./notice.js";
 
 /**
@@ -9,4 +10,22 @@ export async function openConfig(flags: ConfigFlags, projectDirectory?: string):
   const config = await loadUserConfig(flags, projectDirectory);
   for (const notice of config.notices) say(notice);
   return config;
+}
+
+/** Flags of commands that turn features on and off. */
+export interface FeatureFlags {
+  config?: readonly string[];
+  enable?: readonly string[];
+  disable?: readonly string[];
+}
+
+/** Settings that flags amount to; `-c` wins. @throws CommandError for a feature that Codex does not have */
+export function settingsOf({ config = [], enable = [], disable = [] }: FeatureFlags): string[] {
+  const unknown = findUnknownFeature([...enable, ...disable]);
+  if (unknown !== undefined) throw new CommandError(`Unknown feature flag: ${unknown}`, EXIT.failure);
+  return [
+    ...enable.map((name) => `features.${name}=true`),
+    ...disable.map((name) => `features.${name}=false`),
+    ...config,
+  ];
 }

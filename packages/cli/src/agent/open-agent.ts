@@ -16,6 +16,7 @@ import type { ChosenEnvironment } from "../environments.js";
 import { CommandError, EXIT } from "../exit-codes.js";
 import { createOutages } from "../foreground/outages.js";
 import { say } from "../notice.js";
+import { settingsOf } from "../open-config.js";
 import { hooksDirectory, openHooks } from "../open-hooks.js";
 import { loadRules, savedRulesFile } from "../rule-files.js";
 import { openSandbox } from "../sandbox-selector.js";
@@ -265,18 +266,14 @@ async function openAgentConfig(
   isSomebodyAsked: boolean,
   isOwn: boolean,
 ): Promise<LoadedConfig> {
-  const { config = [], enable = [], disable = [], profile, permissionProfile, approveForMe = false } = options;
+  const { profile, permissionProfile, approveForMe = false } = options;
   const { dangerouslyBypassHookTrust } = options;
   const askForApproval = approveForMe ? "on-request" : options.askForApproval;
   const mode = modeOf(options);
-  const features = [
-    ...enable.map((name) => `features.${name}=true`),
-    ...disable.map((name) => `features.${name}=false`),
-  ];
   const load = () =>
     loadUserConfig(
       {
-        config: [...features, ...config],
+        config: settingsOf(options),
         ...(options.ignoreUserConfig === true ? { ignoreUserConfig: true } : {}),
         ...defined({ profile, sandbox: mode, permissionProfile, askForApproval, dangerouslyBypassHookTrust }),
         ...(isBypassed(options) || !(isSomebodyAsked || approveForMe) ? { approvalPolicy: "never" } : {}),

@@ -1,19 +1,16 @@
-import { findUnknownFeature, loadUserConfig } from "@codex/config";
+import { loadUserConfig } from "@codex/config";
 import { CommandError, EXIT } from "../exit-codes.js";
+import { type FeatureFlags, settingsOf } from "../open-config.js";
 
 /** The settings that a launcher gives an exec-server. */
-export interface LaunchSettings {
-  config?: readonly string[];
-  enable?: readonly string[];
-  disable?: readonly string[];
+export interface LaunchSettings extends FeatureFlags {
   strictConfig?: boolean;
 }
 
 /** Checks settings, which have no effect on an exec-server, as Codex does. @throws CommandError */
 export async function checkLaunchSettings(options: LaunchSettings): Promise<void> {
-  const { config = [], enable = [], disable = [], strictConfig = false } = options;
-  const unknown = findUnknownFeature([...enable, ...disable]);
-  if (unknown !== undefined) throw new CommandError(`Unknown feature flag: ${unknown}`, EXIT.failure);
+  const { config = [], strictConfig = false } = options;
+  settingsOf(options);
   const shapeless = config.find((setting) => !/^[^=]+=/.test(setting));
   if (shapeless !== undefined) throw new CommandError("-c: expected key=value", EXIT.usage);
   if (!strictConfig) return;

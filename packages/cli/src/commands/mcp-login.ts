@@ -14,19 +14,19 @@ import { chooseEnvironment } from "../environments.js";
 import { CommandError, EXIT } from "../exit-codes.js";
 import { openCredentials } from "../mcp/logins.js";
 import { printLine, say } from "../notice.js";
-import { openConfig } from "../open-config.js";
+import { type FeatureFlags, openConfig, settingsOf } from "../open-config.js";
 import { createOwnEnvironment } from "../own-environment.js";
-import { findServer, type SettingOptions, toFlags } from "./mcp.js";
+import { findServer } from "./mcp.js";
 
 /** Options of `codex mcp login`. */
-export interface McpLoginOptions extends SettingOptions {
+export interface McpLoginOptions extends FeatureFlags {
   scopes?: string;
   browser: boolean;
 }
 
 /** Logs in to a server. Its tokens are kept where Codex keeps them, and are shown nowhere. */
 export async function runMcpLogin(name: string, options: McpLoginOptions): Promise<void> {
-  const config = await openConfig(toFlags(options));
+  const config = await openConfig({ config: settingsOf(options) });
   const server = findServer(config, name);
   const { url, oauth } = findHttp(server);
   const settings = readOAuthSettings(config.table);
@@ -64,8 +64,8 @@ export async function runMcpLogin(name: string, options: McpLoginOptions): Promi
 }
 
 /** Removes the tokens of a server. */
-export async function runMcpLogout(name: string, options: SettingOptions): Promise<void> {
-  const { url } = findHttp(findServer(await openConfig(toFlags(options)), name));
+export async function runMcpLogout(name: string, options: FeatureFlags): Promise<void> {
+  const { url } = findHttp(findServer(await openConfig({ config: settingsOf(options) }), name));
   const store = openCredentials();
   const server = { name, url };
   const isKept = (await store.read(server)) !== undefined;

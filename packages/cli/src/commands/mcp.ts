@@ -1,28 +1,13 @@
-import { type ConfigFlags, describePlace, type LoadedConfig, saveMcpServer } from "@codex/config";
+import { describePlace, type LoadedConfig, saveMcpServer } from "@codex/config";
 import { McpConfigError, type McpLoginState, type McpServerConfig, parseMcpServers } from "@codex/mcp-client";
 import { defined } from "@codex/values";
 import { CommandError, EXIT } from "../exit-codes.js";
 import { readLogins } from "../mcp/logins.js";
 import { printJson, printLine, say } from "../notice.js";
-import { openConfig } from "../open-config.js";
-
-/** Options of all of these commands. */
-export interface SettingOptions {
-  config?: readonly string[];
-  enable?: readonly string[];
-  disable?: readonly string[];
-}
-
-export const toFlags = ({ config = [], enable = [], disable = [] }: SettingOptions): ConfigFlags => ({
-  config: [
-    ...enable.map((name) => `features.${name}=true`),
-    ...disable.map((name) => `features.${name}=false`),
-    ...config,
-  ],
-});
+import { type FeatureFlags, openConfig, settingsOf } from "../open-config.js";
 
 /** Options of `codex mcp add`. */
-export interface McpAddOptions extends SettingOptions {
+export interface McpAddOptions extends FeatureFlags {
   env?: readonly string[];
   url?: string;
   bearerTokenEnvVar?: string;
@@ -32,8 +17,8 @@ export interface McpAddOptions extends SettingOptions {
 }
 
 /** Prints the configured servers. Values of variables and headers, which may be secrets, are never shown. */
-export async function runMcpList(options: SettingOptions & { json: boolean }): Promise<void> {
-  const config = await openConfig(toFlags(options));
+export async function runMcpList(options: FeatureFlags & { json: boolean }): Promise<void> {
+  const config = await openConfig({ config: settingsOf(options) });
   const servers = readServers(config);
   const logins = await readLogins(servers);
   if (options.json) return void printJson(servers.map((server) => describe(server, config, logins)));
@@ -42,8 +27,8 @@ export async function runMcpList(options: SettingOptions & { json: boolean }): P
 }
 
 /** Prints one of them. */
-export async function runMcpGet(name: string, options: SettingOptions & { json: boolean }): Promise<void> {
-  const config = await openConfig(toFlags(options));
+export async function runMcpGet(name: string, options: FeatureFlags & { json: boolean }): Promise<void> {
+  const config = await openConfig({ config: settingsOf(options) });
   const server = findServer(config, name);
   const logins = await readLogins([server]);
   if (options.json) return void printJson({ ...describe(server, config, logins), ...describeTools(server) });
@@ -63,7 +48,7 @@ export async function runMcpAdd(name: string, words: readonly string[], options:
     throw new CommandError(`--url ${JSON.stringify(url)}: expected http:// or https://`, EXIT.usage);
   }
   const pairs = env.map(readPair);
-  const { sources, requirements } = await openConfig(toFlags(options));
+  const { sources, requirements } = await openConfig({ config: settingsOf(options) });
   await saveMcpServer(sources.home, name, {
     ...defined({ command, url, bearer_token_env_var: bearerTokenEnvVar, oauth_resource: oauthResource }),
     ...(args.length === 0 ? {} : { args }),
@@ -80,8 +65,8 @@ export async function runMcpAdd(name: string, words: readonly string[], options:
 }
 
 /** Removes a server from the user's configuration. */
-export async function runMcpRemove(name: string, options: SettingOptions): Promise<void> {
-  const { sources } = await openConfig(toFlags(options));
+export async function runMcpRemove(name: string, options: FeatureFlags): Promise<void> {
+  const { sources } = await openConfig({ config: settingsOf(options) });
   const isGone = (await saveMcpServer(sources.home, name, undefined)) === "saved";
   printLine(isGone ? `Removed global MCP server '${name}'.` : `No MCP server named '${name}' found.`);
 }

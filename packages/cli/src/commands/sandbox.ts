@@ -7,12 +7,13 @@ import { CommandError, EXIT } from "../exit-codes.js";
 import { endAs, followProgram } from "../foreground/follow-program.js";
 import { DEFAULT_SIZE, getTerminalSize } from "../foreground/terminal.js";
 import { print, say } from "../notice.js";
-import { openConfig } from "../open-config.js";
+import { type FeatureFlags, openConfig, settingsOf } from "../open-config.js";
 import { resolveDirectory } from "../own-directory.js";
 import { describeDenial } from "../run-sandbox.js";
-import { chooseTrialSandbox, type TrialOptions } from "../sandbox-trial.js";
+import { chooseTrialSandbox, readSandboxState, type TrialOptions } from "../sandbox-trial.js";
 
-export interface SandboxCommandOptions extends TrialOptions {
+export interface SandboxCommandOptions extends TrialOptions, FeatureFlags {
+  config?: string[];
   cd?: string;
   environment?: string;
   tty?: boolean;
@@ -21,11 +22,14 @@ export interface SandboxCommandOptions extends TrialOptions {
 }
 
 /** Runs a program in a sandbox of this host, or describes that sandbox. */
-export async function runSandbox(argv: readonly string[], options: SandboxCommandOptions): Promise<void> {
+export async function runSandbox(argv: readonly string[], given: SandboxCommandOptions): Promise<void> {
+  const options = { ...given, config: settingsOf(given) };
   if (options.environment !== undefined && options.environment !== "local") return runElsewhere(argv, options);
   if (options.check) return check(argv);
-  const cwd = resolveDirectory(options.cd);
-  const chosen = await chooseTrialSandbox(cwd, options);
+  const state =
+    options.sandboxStateJson === undefined ? undefined : readSandboxState(options.sandboxStateJson, options);
+  const cwd = resolveDirectory(state?.cwd ?? options.cd);
+  const chosen = state ?? (await chooseTrialSandbox(cwd, options));
   if (options.explain) {
     const { explainSandbox } = await import("../explain-sandbox.js");
     print(visible(await explainSandbox(chosen.sandbox ?? null, argv, cwd)));
@@ -37,8 +41,9 @@ export async function runSandbox(argv: readonly string[], options: SandboxComman
 
 /** Runs a program in a sandbox on the host of an environment, with the settings of this host. */
 async function runElsewhere(argv: readonly string[], options: SandboxCommandOptions): Promise<void> {
-  const { check, explain, profileJson, network, writableRoot, deny, environment, cd, tty } = options;
-  if (check || explain || network || profileJson !== undefined || writableRoot.length > 0 || deny.length > 0) {
+  const { check, explain, profileJson, sandboxStateJson, network, writableRoot, deny, environment, cd, tty } = options;
+  const complete = profileJson ?? sandboxStateJson;
+  if (check || explain || network || complete !== undefined || writableRoot.length > 0 || deny.length > 0) {
     throw new CommandError(
       "--environment can be combined with --cd, --sandbox, --tty and settings; the other options concern this host",
       EXIT.usage,

@@ -1,4 +1,5 @@
-import type { Command } from "commander";
+import { type Command, Option } from "commander";
+import { DependentOption } from "./check-options.js";
 import { addNotes } from "./help.js";
 import {
   addConfigOptions,
@@ -74,7 +75,30 @@ export function addRunning(program: Command): void {
     )
     .option("--network", "With workspace-write: allow the network", false)
     .option("--deny <path|pattern>", "Paths that cannot be read, in addition to deny_read; repeatable", append, [])
-    .option("--profile-json <file>", "The complete sandbox, in the form that is sent to an executor");
+    .option("--profile-json <file>", "The complete sandbox, in the form that is sent to an executor")
+    .addOption(
+      new Option(
+        "--sandbox-state-json <json>",
+        "The complete sandbox and its directory, as Codex tells MCP servers (codex/sandbox-state-meta)",
+      ).conflicts(["cd", "profile", "profileJson", "includeManagedConfig"]),
+    )
+    .addOption(
+      new DependentOption(
+        "--sandbox-state-readable-root <dir>",
+        "--sandbox-state-json",
+        "another directory that may be read; repeatable",
+      ).argParser(append),
+    )
+    .addOption(new DependentOption("--sandbox-state-disable-network", "--sandbox-state-json", "no network"))
+    .addOption(
+      new DependentOption(
+        "--include-managed-config",
+        "--permission-profile",
+        "requirements apply to it, as they do without this option",
+      ),
+    )
+    .option("--enable <feature>", "Same as -c features.<feature>=true; repeatable", append)
+    .option("--disable <feature>", "Same as -c features.<feature>=false; repeatable", append);
   addTerminalOptions(addEnvironmentOption(sandbox))
     .option("--explain", "Print the access to each path and its reason, and the command line; run nothing", false)
     .option("--check", "Say whether this host has a sandbox, or why not and how to fix that", false)

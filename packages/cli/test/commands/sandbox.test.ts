@@ -1,5 +1,6 @@
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { pathToFileURL } from "node:url";
 import { createCommandSandbox } from "@codex/sandbox";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { finish, useCommand } from "../support.js";
@@ -81,7 +82,72 @@ describe.skipIf(kind === "none")(`codex sandbox (${problem ?? kind})`, () => {
     expect(existsSync(join(root, "w/x"))).toBe(true);
   });
 
+  describe("with what Codex tells MCP servers of its sandbox", () => {
+    /** As recorded from Codex 0.169.0, for the directory `w`. */
+    const state = (network: string, more: object = {}) => {
+      const special = (kind: string, access: string) => ({ path: { type: "special", value: { kind } }, access });
+      const w = join(root, "w");
+      const skipped = { path: { type: "path", path: join(w, ".git") }, access: "read", missing_path_behavior: "skip" };
+      const entries = [special("minimal", "read"), { path: { type: "path", path: w }, access: "write" }, skipped];
+      return JSON.stringify({
+        permissionProfile: { type: "managed", file_system: { type: "restricted", entries }, network },
+        codexLinuxSandboxExe: "/somewhere/codex-linux-sandbox",
+        sandboxCwd: pathToFileURL(w).href,
+        useLegacyLandlock: false,
+        useMxc: false,
+        ...more,
+      });
+    };
+    const script = "pwd; touch x; touch .git/y; cat ../shared/file";
+    const runState = (...args: string[]) => run(["--sandbox-state-json", ...args, "--", "sh", "-c", script]);
+
+    it("runs a program in that sandbox, in its directory", async () => {
+      mkdirSync(join(root, "shared"));
+      writeFileSync(join(root, "shared/file"), "secret");
+      const { stdout, stderr } = await runState(state("restricted"));
+      expect(stdout).toBe("ROOT/w\n");
+      expect(stderr).toMatch(/touch: .*\.git\/y.*\n(?:.*\n)*cat: .*shared\/file/);
+      expect(existsSync(join(root, "w/x"))).toBe(true);
+      const readable = await runState(state("restricted"), "--sandbox-state-readable-root", join(root, "shared"));
+      expect(readable.stdout).toContain("secret");
+    });
+
+    it("has no network where it is taken away", async () => {
+      const explain = async (...args: string[]) =>
+        (await run(["--sandbox-state-json", ...args, "--explain", "--", "true"])).stdout;
+      expect(await explain(state("enabled"))).toMatch(/^network {2}open/m);
+      expect(await explain(state("enabled"), "--sandbox-state-disable-network")).toMatch(/^network {2}closed$/m);
+      const off = state("restricted", { permissionProfile: { type: "disabled" } });
+      expect(await explain(off, "--sandbox-state-disable-network")).toMatch(/^network {2}closed$/m);
+    });
+
+    it.each([
+      ["no JSON", "{", "--sandbox-state-json: "],
+      [
+        "a member that is not known",
+        '{"permissionProfile":{"type":"disabled"},"sandboxCwd":"file:///","only":1}',
+        "only",
+      ],
+      ["a path", '{"permissionProfile":{"type":"disabled"},"sandboxCwd":"/tmp"}', "`sandboxCwd`: expected a file URL"],
+      ["nothing", "{}", "`permissionProfile`"],
+    ])("refuses %s", async (_, json, text) => {
+      expect(await runState(json)).toMatchObject({ code: 2, stderr: expect.stringContaining(text) });
+    });
+
+    it.each([
+      ["--sandbox", "read-only"],
+      ["--permission-profile", ":read-only"],
+      ["--cd", "."],
+      ["--deny", "x"],
+    ])("excludes %s", async (...args) => {
+      expect((await runState(state("restricted"), ...args)).code).toBe(2);
+    });
+  });
+
   it.each([
+    [["--sandbox-state-disable-network", "--", "true"], 2, "--sandbox-state-json"],
+    [["--include-managed-config", "--", "true"], 2, "--permission-profile"],
+    [["--disable", "no_such_feature", "--", "true"], 1, "no_such_feature"],
     [["--network", "--", "true"], 2, "--network needs mode workspace-write; the mode is read-only"],
     [["--writable-root", "/", "-s", "workspace-write", "--", "true"], 1, "`/` is everything"],
     [["--profile-json", "nowhere.json", "--", "true"], 2, 'codex: --profile-json "nowhere.json": ENOENT'],
