@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { parseKeyPath, type TomlTable } from "@codex/toml";
 import { ConfigError, createValueError, renderValue } from "./config-error.js";
 import { parseFlags } from "./flags.js";
 import { refusePluginHooks } from "./hooks/hooks-file.js";
@@ -10,6 +11,8 @@ import { MAX_PROJECT_LAYERS } from "./limits.js";
 import { restrictServers } from "./mcp-requirement.js";
 import { describeOrigin, describePlace, type FileLayer, type Origin } from "./origin.js";
 import { type ProfileRequirement, type Requirements, readRequirements } from "./requirements.js";
+import { CONFIG_TABLE } from "./restrictions/config-rows.js";
+import { findRow } from "./restrictions/find-restrictions.js";
 import { refuseManagedPreferences } from "./restrictions/managed-preferences.js";
 import { refuseRestrictions } from "./restrictions/refuse-restrictions.js";
 import { createSettings, findProfile, readSetting, type Settings, type Values } from "./settings.js";
@@ -49,7 +52,11 @@ export interface LoadedConfig {
   values: Values;
   layers: readonly { layer: FileLayer; file: string; state: "used" | "missing" | "not trusted" }[];
   project: Project;
-  /** Keys that this project does not use. */
+  /** The MCP servers, whether each may start, and who decided that. */
+  mcpServers: readonly { name: string; isOn: boolean; origin: Origin }[];
+  /** Keys that are no settings of commands, and are read where they are needed, such as those of models. */
+  elsewhere: Layer["unused"];
+  /** Keys that have no effect here. */
   unused: Layer["unused"];
   /** Messages about those that Codex does not have either; part of `notices`. */
   unknownKeys: readonly string[];
@@ -99,11 +106,11 @@ export async function loadConfig(sources: ConfigSources): Promise<LoadedConfig> 
   if (requirements !== undefined) applyRequirements(stack, requirements);
   const hooks = await refuseAllRestrictions(stack, requirements, sources);
   const { values, layers, unused } = stack;
-  const own = mergeSources(stack.own).table;
+  const own = mergeSources(stack.own);
   const { table, notices: turnedOff } =
     requirements?.mcpServers === undefined
-      ? { table: own, notices: [] }
-      : restrictServers(own, requirements.mcpServers);
+      ? { table: own.table, notices: [] }
+      : restrictServers(own.table, requirements.mcpServers);
   const unknownKeys = describeUnknownKeys(unused);
   const notices = [...unknownKeys, ...stack.notices, ...hooks.notices, ...turnedOff];
   const { profileName } = stack;
@@ -114,7 +121,9 @@ export async function loadConfig(sources: ConfigSources): Promise<LoadedConfig> 
     values,
     layers,
     project,
-    unused,
+    mcpServers: listServers(own, table, requirements),
+    elsewhere: unused.filter(isReadElsewhere),
+    unused: unused.filter((each) => !isReadElsewhere(each)),
     unknownKeys,
     notices,
     requirements,
@@ -122,6 +131,32 @@ export async function loadConfig(sources: ConfigSources): Promise<LoadedConfig> 
     table,
     sources,
   };
+}
+
+/** @param table with the servers turned off that are not allowed */
+function listServers(
+  own: Source,
+  { mcp_servers: servers }: TomlTable,
+  requirements: Requirements | undefined,
+): LoadedConfig["mcpServers"] {
+  if (!isTable(servers)) return [];
+  const given = isTable(own.table.mcp_servers) ? own.table.mcp_servers : {};
+  return Object.entries(servers).map(([name, server]) => {
+    const isOn = isTable(server) && server.enabled !== false;
+    const before = given[name];
+    const origin = isTable(before) && before.enabled !== undefined ? ["enabled"] : [];
+    const wasOn = isTable(before) && before.enabled !== false;
+    const required = wasOn && !isOn ? requirements?.mcpServers?.origin : undefined;
+    return { name, isOn, origin: required ?? own.locate(["mcp_servers", name, ...origin]) };
+  });
+}
+
+/** Servers and hooks are listed on their own. */
+function isReadElsewhere({ key, origin }: Layer["unused"][number]): boolean {
+  const path = parseKeyPath(key) ?? [key];
+  if (origin.kind === "file" && origin.layer === "requirements") return false;
+  const row = findRow(CONFIG_TABLE, path);
+  return row === "table" || row?.here === "supported";
 }
 
 class LayerStack {

@@ -74,15 +74,16 @@ describe("layers", () => {
     expect(originOf(config, "tool_output_token_limit")).toBe("flag");
   });
 
-  it("report unused keys with their place", async () => {
-    const { unused } = await load({
+  it("report keys with their place that other parts read, and those that have no effect", async () => {
+    const { unused, elsewhere } = await load({
       "home/config.toml": 'model = "m"\n[mcp_servers.x]\ncommand = "y"\n[sandbox_workspace_write]\nnew = 1\n',
     });
-    expect(unused.map(({ key, origin }) => [key, origin.kind === "file" && origin.line])).toEqual([
+    const places = (keys: typeof unused) => keys.map(({ key, origin }) => [key, origin.kind === "file" && origin.line]);
+    expect(places(elsewhere)).toEqual([
       ["model", 1],
       ["mcp_servers", 2],
-      ["sandbox_workspace_write.new", 5],
     ]);
+    expect(places(unused)).toEqual([["sandbox_workspace_write.new", 5]]);
   });
 
   it("resolve paths against the directory of their file", async () => {

@@ -27,9 +27,20 @@ it.each([
   ['[mcp_servers.web.identity]\nurl = "https://web.example/mcp/"', []],
   ["", ["docs", "other", "web"]],
 ])("requirements %j leave on the MCP servers %j", async (required, on) => {
-  const { table, notices } = await config.load({ "system/requirements.toml": required, "home/config.toml": SERVERS });
+  const { table, notices, mcpServers } = await config.load({
+    "system/requirements.toml": required,
+    "home/config.toml": SERVERS,
+  });
   const servers = table.mcp_servers as Record<string, { enabled?: boolean; required?: boolean }>;
   expect(Object.keys(servers).filter((name) => servers[name]?.enabled !== false)).toEqual(on);
+  const decided = mcpServers.map(({ name, isOn, origin }) => [name, isOn, origin.kind === "file" && origin.layer]);
+  expect(decided).toEqual(
+    ["docs", "other", "web", "off"].map((name) => [
+      name,
+      on.includes(name),
+      on.includes(name) || name === "off" ? "user" : "requirements",
+    ]),
+  );
   // The failure of a server that is off must not end anything.
   expect(servers.other?.required).toBe(on.includes("other"));
   expect(notices).toHaveLength(3 - on.length);

@@ -1,6 +1,7 @@
 import { visible } from "@codex/agent-terminal/text";
 import {
   type ConfigFlags,
+  type ConfiguredHook,
   describePlace,
   HIDDEN,
   KEY_BY_NAME,
@@ -35,21 +36,44 @@ const hideValues = (value: unknown) =>
   Object.fromEntries(Object.keys(Object(value)).map((name) => [name, HIDDEN] as const));
 
 function describe(config: LoadedConfig) {
-  const { sources, project, layers, unused, notices } = config;
+  const { sources, project, layers, mcpServers, hooks, elsewhere, unused, notices, requirements } = config;
   return {
     codexHome: { value: sources.home, origin: sources.homeOrigin },
     project: { root: project.root, trust: project.trust ?? null },
     layers,
     values: listShown(config),
+    mcpServers: mcpServers.map(({ name, isOn, origin }) => ({ name, enabled: isOn, origin })),
+    managedHooksOnly: requirements?.managedHooksOnly ?? false,
+    hooks: hooks.map(({ hook, isActive, trust }) => ({ key: hook.key, runs: isActive, trust })),
+    elsewhere: elsewhere.filter(isNotListed),
     unused,
     ignored: notices,
   };
 }
 
+/** Servers and hooks have a list of their own. */
+const isNotListed = ({ key }: { key: string }): boolean => key !== "mcp_servers" && key !== "hooks";
+
+const section = (title: string, rows: readonly (readonly string[])[]): string[] =>
+  rows.length === 0 ? [] : ["", title, ...rows.map((row) => visible(`  ${row.join("  ")}`))];
+
+const MANAGED_ONLY = "the administrator's allow_managed_hooks_only";
+
+function decidedBy({ trust, isEnabled }: ConfiguredHook): string {
+  if (trust === "managed") return "the administrator's";
+  if (!isEnabled) return "turned off";
+  return trust === "trusted"
+    ? "trusted"
+    : trust === "modified"
+      ? "changed since it was trusted"
+      : "nobody has trusted it";
+}
+
 function render(config: LoadedConfig): string {
-  const { sources, project, layers, unused } = config;
+  const { sources, project, layers, mcpServers, hooks, elsewhere, unused, requirements } = config;
   const trust = project.trust ?? `not trusted: ${visible(project.toMark)} is not marked`;
   const rows = listShown(config).map(({ key, value, origin }) => [key, renderValue(value), describePlace(origin)]);
+  const others = elsewhere.filter(isNotListed);
   const widths = [0, 1].map((column) => Math.min(48, Math.max(...rows.map((row) => row[column]?.length ?? 0))));
   const lines = [
     `codex home  ${visible(sources.home)} (${describePlace(sources.homeOrigin)})`,
@@ -61,8 +85,22 @@ function render(config: LoadedConfig): string {
     ...rows.map(([key = "", value = "", where = ""]) =>
       visible(`${key.padEnd(widths[0] ?? 0)}  ${value.padEnd(widths[1] ?? 0)}  ${where}`),
     ),
-    ...(unused.length === 0 ? [] : ["", "not used here:"]),
-    ...unused.map(({ key, origin }) => visible(`  ${key}  ${describePlace(origin)}`)),
+    ...section(
+      "MCP servers:",
+      mcpServers.map(({ name, isOn, origin }) => [name, isOn ? "on" : "off", describePlace(origin)]),
+    ),
+    ...section("hooks:", [
+      ...hooks.map((each) => [each.hook.key, each.isActive ? "runs" : "does not run", decidedBy(each)]),
+      ...(requirements?.managedHooksOnly === true ? [["all others", "do not run", MANAGED_ONLY]] : []),
+    ]),
+    ...section(
+      "read where they are needed:",
+      others.map(({ key, origin }) => [key, describePlace(origin)]),
+    ),
+    ...section(
+      "not used here:",
+      unused.map(({ key, origin }) => [key, describePlace(origin)]),
+    ),
   ];
   return `${lines.join("\n")}\n`;
 }

@@ -95,15 +95,10 @@ function readServers({ table }: LoadedConfig): McpServerConfig[] {
 }
 
 /** Who has turned a server off that the administrator does not allow; null for any other. */
-function findReason({ name, transport }: McpServerConfig, { requirements }: LoadedConfig): string | null {
-  const required = requirements?.mcpServers;
-  const identity = required?.servers.get(name);
-  const isAllowed =
-    identity !== undefined &&
-    ("command" in identity
-      ? transport.kind === "stdio" && transport.command === identity.command
-      : transport.kind === "http" && transport.url === identity.url);
-  return required === undefined || isAllowed ? null : `requirements (${describePlace(required.origin)})`;
+function findReason({ name }: McpServerConfig, { mcpServers }: LoadedConfig): string | null {
+  const origin = mcpServers.find((each) => each.name === name)?.origin;
+  const isRequired = origin?.kind === "file" && origin.layer === "requirements";
+  return isRequired ? `requirements (${describePlace(origin)})` : null;
 }
 
 const HIDDEN_VALUE = "*****";

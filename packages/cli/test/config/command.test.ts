@@ -29,8 +29,43 @@ describe("codex config show", () => {
     expect(stdout).toMatch(new RegExp(`\napproval_policy +"never" +${home}/config.toml:1\n`));
     expect(stdout).toMatch(/\nsandbox_mode +"workspace-write" +flag --sandbox workspace-write\n/);
     expect(stdout).toMatch(/\nallow_login_shell +true +default\n/);
-    expect(stdout).toContain(`not used here:\n  model  ${home}/config.toml:2\n`);
+    expect(stdout).toContain(`\nread where they are needed:\n  model  ${home}/config.toml:2\n`);
     expect(stdout).not.toContain("s3cret");
+  });
+
+  it("tells of MCP servers and hooks whether they run, and who decided that", async () => {
+    const config = `[mcp_servers.on]
+command = "secret-program"
+[mcp_servers.off]
+command = "x"
+enabled = false
+[[hooks.Stop]]
+hooks = [{ type = "command", command = "true" }]
+[tui]
+animations = false
+`;
+    const { stdout } = await run(config, "config", "show");
+    expect(stdout.slice(stdout.indexOf("\nMCP servers:"))).toBe(`
+MCP servers:
+  on  on  ${home}/config.toml:1
+  off  off  ${home}/config.toml:5
+
+hooks:
+  ${home}/config.toml:stop:0:0  does not run  nobody has trusted it
+
+not used here:
+  tui  ${home}/config.toml:8
+`);
+    const { stdout: json } = await run(config, "config", "show", "--json");
+    expect(JSON.parse(json)).toMatchObject({
+      mcpServers: [
+        { name: "on", enabled: true },
+        { name: "off", enabled: false, origin: { line: 5 } },
+      ],
+      managedHooksOnly: false,
+      hooks: [{ runs: false, trust: "untrusted" }],
+      elsewhere: [],
+    });
   });
 
   it("prints JSON", async () => {
