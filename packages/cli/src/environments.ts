@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { codexHome } from "@codex/config";
 import {
   addSshAddress,
+  type ConfiguredEnvironment,
   type ConfiguredSsh,
   createConfiguredProvider,
   createEnvironments,
@@ -26,6 +27,8 @@ import { createOwnSshLink } from "./ssh-host.js";
 export interface ChosenEnvironment extends UsedEnvironment {
   /** Set for the default environment of a run, which starts even if it cannot be connected. */
   default?: { fallback: string | undefined } | "none";
+  /** Of the environment that was chosen, also where another is used instead of it. */
+  permissionProfile?: ConfiguredEnvironment["permissionProfile"];
   /** Ends it. Idempotent; never rejects. */
   close(): Promise<void>;
 }
@@ -53,7 +56,8 @@ export async function chooseEnvironment(
         `environment \`${used.insteadOf.id}\` cannot be used: ${used.insteadOf.reason}; running in \`${used.environment.id}\``,
       );
     }
-    if (used.environment.id !== "local") return { ...used, close: () => environments.close() };
+    const permissionProfile = config.environments.find((one) => one.id === id)?.permissionProfile;
+    if (used.environment.id !== "local") return { ...used, permissionProfile, close: () => environments.close() };
     await environments.close();
     return undefined;
   } catch (error) {

@@ -1,13 +1,19 @@
 import { type ConfigFlags, findUnknownFeature, type LoadedConfig, loadUserConfig } from "@codex/config";
+import { type EnvironmentChoice, findEnvironmentProfile } from "./environment-profile.js";
 import { CommandError, EXIT } from "./exit-codes.js";
 import { say } from "./notice.js";
 
 /**
- * The effective configuration for a command with these flags, in this or another directory. Reports ignored settings on
+ * The effective configuration for a command with these flags, in this or another directory, with the permission profile of its environment. Reports ignored settings on
  * stderr. @throws ConfigError
  */
-export async function openConfig(flags: ConfigFlags, projectDirectory?: string): Promise<LoadedConfig> {
-  const config = await loadUserConfig(flags, projectDirectory);
+export async function openConfig(
+  flags: ConfigFlags & EnvironmentChoice,
+  projectDirectory?: string,
+): Promise<LoadedConfig> {
+  const isChosen = "environmentProfile" in flags;
+  const environmentProfile = isChosen ? flags.environmentProfile : await findEnvironmentProfile(flags);
+  const config = await loadUserConfig({ ...flags, environmentProfile }, projectDirectory);
   for (const notice of config.notices) say(notice);
   return config;
 }

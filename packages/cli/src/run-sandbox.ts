@@ -1,4 +1,4 @@
-import type { LoadedConfig } from "@codex/config";
+import type { ConfigFlags, LoadedConfig } from "@codex/config";
 import type { HostInfo, Sandbox, SandboxMode } from "@codex/executor-protocol";
 import type { RunCommandRequest, SandboxDenial } from "@codex/orchestrator";
 import { defined } from "@codex/values";
@@ -20,7 +20,7 @@ export interface RunPlace {
  * @throws CommandError, ConfigError
  */
 export async function chooseRunSandbox(
-  mode: SandboxMode | { permissionProfile: string } | undefined,
+  mode: SandboxMode | Pick<ConfigFlags, "permissionProfile" | "environmentProfile"> | undefined,
   { host, cwd, isOwn }: RunPlace,
 ): Promise<Pick<RunCommandRequest, "sandbox" | "network">> {
   if (mode === undefined || mode === "danger-full-access") {
@@ -43,7 +43,8 @@ export async function chooseRunSandbox(
     import("./open-config.js"),
     import("./sandbox-selector.js"),
   ]);
-  const config = await openConfig(typeof mode === "string" ? { sandbox: mode } : mode, isOwn ? directory : undefined);
+  const flags = typeof mode === "string" ? { sandbox: mode } : mode;
+  const config = await openConfig({ environmentProfile: undefined, ...flags }, isOwn ? directory : undefined);
   const chosen = openSandbox(config.settings.sandbox, isOwn).select({
     environment: "run",
     host,

@@ -8,6 +8,8 @@ import { mergeSources, type Source } from "./source.js";
 export interface FlagSetting {
   flag: string;
   setting: string;
+  /** Where it is written, if not in a flag. */
+  origin?: Origin;
 }
 
 /**
@@ -18,11 +20,11 @@ export function parseFlags(flags: readonly FlagSetting[], directory: string): La
   const entries: Entry[] = [];
   const unused: Layer["unused"][number][] = [];
   const sources: Source[] = [];
-  for (const { flag, setting } of flags) {
+  for (const { flag, setting, origin: written } of flags) {
+    const origin: Origin = written ?? { kind: "flag", flag };
     const equals = setting.indexOf("=");
     const path = parseKeyPath(equals < 0 ? "" : setting.slice(0, equals));
     if (path === undefined) throw new ConfigError(`${flag}: expected key=value, with a dotted key`, "usage");
-    const origin: Origin = { kind: "flag", flag };
     const table = path.reduceRight<unknown>(
       (inner, part) => ({ [part]: inner }),
       parseTypedValue(setting.slice(equals + 1).trim()),
@@ -45,6 +47,8 @@ export interface ConfigFlags {
   sandbox?: string;
   /** A profile of `[permissions]`, or one that is built in. */
   permissionProfile?: string;
+  /** The profile of the environment that a command uses, which flags override. `file`: the file that names it. */
+  environmentProfile?: { name: string; file: string; line?: number } | undefined;
   /** The user's `config.toml` is not read. */
   ignoreUserConfig?: boolean;
   /** Hooks run that nobody has trusted. */
@@ -61,10 +65,12 @@ export function listFlags({
   askForApproval,
   sandbox,
   permissionProfile,
+  environmentProfile,
 }: ConfigFlags): FlagSetting[] {
   const own = (flag: string, key: string, value: string | undefined): FlagSetting[] =>
     value === undefined ? [] : [{ flag: `${flag} ${value}`, setting: `${key}=${JSON.stringify(value)}` }];
   return [
+    ...(environmentProfile === undefined ? [] : [toSetting(environmentProfile)]),
     // Only the key: the value may be a secret.
     ...config
       .map((setting) => ({ flag: `-c ${setting.split("=", 1)[0]}`, setting }))
@@ -75,3 +81,9 @@ export function listFlags({
     ...own("--permission-profile", "default_permissions", permissionProfile),
   ];
 }
+
+const toSetting = ({ name, ...place }: NonNullable<ConfigFlags["environmentProfile"]>): FlagSetting => ({
+  flag: "permission_profile",
+  setting: `default_permissions=${JSON.stringify(name)}`,
+  origin: { kind: "file", layer: "user", ...place },
+});

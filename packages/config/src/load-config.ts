@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { parseKeyPath, type TomlTable } from "@codex/toml";
 import { ConfigError, createValueError, renderValue } from "./config-error.js";
-import { parseFlags } from "./flags.js";
+import { type FlagSetting, parseFlags } from "./flags.js";
 import { refusePluginHooks } from "./hooks/hooks-file.js";
 import { type ConfiguredHook, FLAGS_FILE, type HookLayer, loadHooks } from "./hooks/load-hooks.js";
 import { areHooksOff, arePluginsOff } from "./hooks/switches.js";
@@ -41,7 +41,7 @@ export interface ConfigSources {
   /** Hooks run that nobody has trusted. */
   bypassHookTrust?: boolean | undefined;
   /** Settings given as flags, `key=value` each; the last one wins. */
-  flags?: readonly { flag: string; setting: string }[];
+  flags?: readonly FlagSetting[];
 }
 
 /** The effective settings and their origins. */

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { type Agent, createAgent, type Item, type ModelPort } from "@codex/agent";
 import { type AgentSettings, AgentSettingsError, createModelApprover, readAgentSettings } from "@codex/agent-terminal";
-import { type LoadedConfig, loadUserConfig, saveTrust } from "@codex/config";
+import { type ConfigFlags, type LoadedConfig, loadUserConfig, saveTrust } from "@codex/config";
 import type { SandboxMode } from "@codex/executor-protocol";
 import type { AskPerson, McpTools } from "@codex/mcp-client";
 import { type Approver, createOrchestrator, type Orchestrator } from "@codex/orchestrator";
@@ -12,6 +12,7 @@ import { VERSION } from "@codex/servers";
 import { decodeText, defined, messageOf } from "@codex/values";
 import { openAudit } from "../audit.js";
 import { choosePlace } from "../connect.js";
+import { findEnvironmentProfile } from "../environment-profile.js";
 import type { ChosenEnvironment } from "../environments.js";
 import { CommandError, EXIT } from "../exit-codes.js";
 import { createOutages } from "../foreground/outages.js";
@@ -97,12 +98,8 @@ async function openAgentAt(
   // Its trial run takes longer than reading everything below.
   const isTried = modeOf(options) !== "danger-full-access";
   const hostSandbox = isOwn ? (await import("../own-executor.js")).createOwnSandbox(isTried) : undefined;
-  const config = await openAgentConfig(
-    options,
-    workspace,
-    choices.approver !== undefined || options.view === true,
-    isOwn,
-  );
+  const isSomebodyAsked = choices.approver !== undefined || options.view === true;
+  const config = await openAgentConfig(options, workspace, isSomebodyAsked, isOwn);
   if (options.approveForMe === true) refuseModelReview(config);
   const settings = readSettings(config, options.model);
   const shellParser = createLazyShellParser();
@@ -144,7 +141,13 @@ async function openAgentAt(
     if (live !== undefined && audit !== undefined) live.auditFile = config.settings.audit.path;
     if (options.view === true) await live?.attach(orchestrator);
     // --add-dir names directories on the host where calls run by default.
-    const others = { ...policy, sandbox: openSandbox(sandboxSettings, false) };
+    const others = async (id: string) => {
+      const profile = await findEnvironmentProfile({ environment: id });
+      if (profile === undefined) return { ...policy, sandbox: openSandbox(sandboxSettings, false) };
+      const flags = { ...toConfigFlags(options, isSomebodyAsked), environmentProfile: profile };
+      const { settings: own } = await loadUserConfig(flags, workspace.cwd);
+      return { ...policy, sandbox: openSandbox(own.sandbox, false), ...defined({ network: own.network }) };
+    };
     const own = { sandbox: hostSandbox, withoutSandbox: sandboxSettings.mode === "danger-full-access" };
     opening = openPlace(orchestrator, options, chosen, own, others);
     mcp = await startMcp(config, workspace, hostSandbox, opening, choices.askPerson);
@@ -260,26 +263,26 @@ const modeOf = (options: AgentCommandOptions): SandboxMode | undefined =>
   isBypassed(options) ? "danger-full-access" : options.approveForMe === true ? "workspace-write" : options.sandbox;
 
 /** Without an approver, calls that need approval are refused, whatever is configured. */
+function toConfigFlags(options: AgentCommandOptions, isSomebodyAsked: boolean): ConfigFlags {
+  const { profile, permissionProfile, approveForMe = false, dangerouslyBypassHookTrust } = options;
+  const askForApproval = approveForMe ? "on-request" : options.askForApproval;
+  return {
+    config: settingsOf(options),
+    ...(options.ignoreUserConfig === true ? { ignoreUserConfig: true } : {}),
+    ...defined({ profile, sandbox: modeOf(options), permissionProfile, askForApproval, dangerouslyBypassHookTrust }),
+    ...(isBypassed(options) || !(isSomebodyAsked || approveForMe) ? { approvalPolicy: "never" } : {}),
+  };
+}
+
 async function openAgentConfig(
   options: AgentCommandOptions,
   workspace: Workspace,
   isSomebodyAsked: boolean,
   isOwn: boolean,
 ): Promise<LoadedConfig> {
-  const { profile, permissionProfile, approveForMe = false } = options;
-  const { dangerouslyBypassHookTrust } = options;
-  const askForApproval = approveForMe ? "on-request" : options.askForApproval;
-  const mode = modeOf(options);
-  const load = () =>
-    loadUserConfig(
-      {
-        config: settingsOf(options),
-        ...(options.ignoreUserConfig === true ? { ignoreUserConfig: true } : {}),
-        ...defined({ profile, sandbox: mode, permissionProfile, askForApproval, dangerouslyBypassHookTrust }),
-        ...(isBypassed(options) || !(isSomebodyAsked || approveForMe) ? { approvalPolicy: "never" } : {}),
-      },
-      workspace.cwd,
-    );
+  const environmentProfile = await findEnvironmentProfile(options);
+  const flags = { ...toConfigFlags(options, isSomebodyAsked), environmentProfile };
+  const load = () => loadUserConfig(flags, workspace.cwd);
   const loaded = options.trust === true ? await loadTrusted(load, isOwn) : await load();
   const [unknown] = loaded.unknownKeys;
   if (options.strictConfig === true && unknown !== undefined) throw new CommandError(`--strict-config: ${unknown}`);

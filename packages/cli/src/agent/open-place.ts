@@ -40,7 +40,7 @@ export async function openPlace(
   options: ConnectOptions,
   chosen: ChosenEnvironment | undefined,
   own: OwnExecutorOptions,
-  policyOfOthers: PolicyOptions,
+  policyOfOthers: (id: string) => Promise<PolicyOptions>,
 ): Promise<Place> {
   if (chosen?.default === "none") return { ...placeOf(chosen, orchestrator), ids: [] };
   const place = await openPrimary(orchestrator, options, chosen, own);

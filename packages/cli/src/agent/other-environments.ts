@@ -13,7 +13,7 @@ export async function addOtherEnvironments(
   orchestrator: Pick<Orchestrator, "addEnvironment">,
   primary: string,
   { executor, environment }: ConnectOptions,
-  policy: PolicyOptions,
+  policyOf: (id: string) => Promise<PolicyOptions>,
   own: OwnExecutorOptions,
 ) {
   if (executor !== undefined || environment !== undefined || !areEnvironmentsConfigured()) return undefined;
@@ -24,7 +24,7 @@ export async function addOtherEnvironments(
   const list = environments.list().filter(({ id }) => id !== primary);
   for (const other of list) {
     const fallback = config.environments.find(({ id }) => id === other.id)?.fallback;
-    orchestrator.addEnvironment(other, { policy, ...defined({ fallback }) });
+    orchestrator.addEnvironment(other, { policy: await policyOf(other.id), ...defined({ fallback }) });
   }
   return { list, close: () => environments.close() };
 }

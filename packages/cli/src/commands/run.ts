@@ -6,7 +6,8 @@ import type { SandboxMode, TerminalSize } from "@codex/executor-protocol";
 import { createProgramRunner } from "@codex/orchestrator";
 import type { RunRecording } from "@codex/recording";
 import { defined } from "@codex/values";
-import { attachExecutor, choosePlace } from "../connect.js";
+import { areEnvironmentsConfigured, attachExecutor, choosePlace } from "../connect.js";
+import type { ChosenEnvironment } from "../environments.js";
 import { CommandError, EXIT } from "../exit-codes.js";
 import { endAs, followProgram } from "../foreground/follow-program.js";
 import { createOutages } from "../foreground/outages.js";
@@ -28,14 +29,23 @@ export interface RunOptions {
   recordInput: boolean;
 }
 
-/** A profile that is built in is a mode. */
-function chooseMode({
-  sandbox,
-  permissionProfile,
-}: RunOptions): SandboxMode | { permissionProfile: string } | undefined {
-  if (permissionProfile === undefined) return sandbox;
+/** That of the flags, or the profile of the environment. A profile that is built in is a mode. */
+function chooseMode(
+  { sandbox, permissionProfile }: RunOptions,
+  environmentProfile: ChosenEnvironment["permissionProfile"],
+): Parameters<typeof chooseRunSandbox>[0] {
   if (permissionProfile === ":danger-full-access") return "danger-full-access";
-  return { permissionProfile };
+  if (permissionProfile !== undefined) return { permissionProfile };
+  return sandbox ?? (environmentProfile && { environmentProfile });
+}
+
+/** Also where this host is used instead of the environment that names it. */
+async function findProfile(chosen: ChosenEnvironment | undefined, options: RunOptions) {
+  if (chosen !== undefined || options.executor !== undefined || !areEnvironmentsConfigured()) {
+    return chosen?.permissionProfile;
+  }
+  const { findEnvironmentProfile } = await import("../environment-profile.js");
+  return findEnvironmentProfile(options);
 }
 
 const STDIN = 0;
@@ -50,6 +60,7 @@ export async function runRun(argv: string[], options: RunOptions): Promise<void>
   // An executor in this process is on this host: the program starts in the user's directory, with the user's environment.
   const chosen = await choosePlace(options, EXIT.lost);
   const own = options.executor === undefined && chosen === undefined;
+  const mode = chooseMode(options, await findProfile(chosen, options));
   const cwd = own ? resolveDirectory(options.cwd) : options.cwd;
   // Reading the size opens the streams.
   const size = ((tty || options.record !== undefined) && getTerminalSize()) || DEFAULT_SIZE;
@@ -65,11 +76,11 @@ export async function runRun(argv: string[], options: RunOptions): Promise<void>
       exitCode: EXIT.lost,
       onInterrupted: () => outages.lose("the exec-server cannot be reached"),
       onResumed: outages.restore,
-      withoutSandbox: options.sandbox === undefined && options.permissionProfile === undefined,
+      withoutSandbox: mode === undefined,
       lendsOutput: true,
     };
     const { host } = await attachExecutor(orchestrator, "run", options, hooks, chosen);
-    const sandboxed = await chooseRunSandbox(chooseMode(options), { host, cwd, isOwn: own });
+    const sandboxed = await chooseRunSandbox(mode, { host, cwd, isOwn: own });
     const followed = await followProgram(
       orchestrator,
       {

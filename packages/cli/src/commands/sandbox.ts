@@ -29,7 +29,8 @@ export async function runSandbox(argv: readonly string[], given: SandboxCommandO
   const state =
     options.sandboxStateJson === undefined ? undefined : readSandboxState(options.sandboxStateJson, options);
   const cwd = resolveDirectory(state?.cwd ?? options.cd);
-  const chosen = state ?? (await chooseTrialSandbox(cwd, options));
+  // That of an environment is for programs there.
+  const chosen = state ?? (await chooseTrialSandbox(cwd, { ...options, environmentProfile: undefined }));
   if (options.explain) {
     const { explainSandbox } = await import("../explain-sandbox.js");
     print(visible(await explainSandbox(chosen.sandbox ?? null, argv, cwd)));

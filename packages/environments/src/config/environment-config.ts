@@ -30,6 +30,8 @@ interface Common {
   readonly requiredSkills: readonly string[];
   /** Id of the environment to use if this one cannot be connected. */
   readonly fallback?: string;
+  /** The permission profile of commands there, unless the person chooses another, and where it is written. */
+  readonly permissionProfile?: { readonly name: string; readonly file: string; readonly line?: number };
   /** Whether to connect it before its first use. */
   readonly eager?: boolean;
 }

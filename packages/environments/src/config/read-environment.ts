@@ -43,6 +43,7 @@ export const OUR_KEYS = [
   "fallback",
   "eager",
   "env_inherit",
+  "permission_profile",
 ];
 
 const ELSEWHERE = Object.fromEntries([
@@ -98,6 +99,7 @@ export function readAdditions(section: Section, to: ConfiguredEnvironment, home:
   const token = readTokenSource(section, to, home);
   const caFile = readText(section, "ca_file");
   const envInherit = readTexts(section, "env_inherit");
+  const permissionProfile = readProfile(section);
   if (caFile !== undefined && to.kind !== "websocket" && to.kind !== "noise")
     throw misplaced(section, "ca_file", "needs a wss:// `url`");
   if (caFile !== undefined && to.kind === "websocket" && !to.url.startsWith("wss://")) {
@@ -107,10 +109,19 @@ export function readAdditions(section: Section, to: ConfiguredEnvironment, home:
   if (fallback === to.id) throw createProblem(section, "fallback", "names the environment itself", showValue(fallback));
   return {
     ...to,
-    ...defined({ fallback, eager, token }),
+    ...defined({ fallback, eager, token, permissionProfile }),
     ...(caFile === undefined ? {} : { caFile: resolve(home, caFile) }),
     ...defined({ envInherit }),
   };
+}
+
+function readProfile(section: Section): ConfiguredEnvironment["permissionProfile"] {
+  const name = readText(section, "permission_profile");
+  if (name === undefined) return undefined;
+  if (name === "")
+    throw createProblem(section, "permission_profile", "expected the name of a profile", showValue(name));
+  const { line } = section.findPlace([...section.path, "permission_profile"]) ?? {};
+  return { name, file: section.file, ...defined({ line }) };
 }
 
 function readId(section: Section): string {

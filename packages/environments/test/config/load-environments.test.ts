@@ -64,6 +64,17 @@ describe("environments-ts.toml", () => {
     ]);
   });
 
+  it("names the permission profile of an environment", async () => {
+    const ours = '[extend.a]\npermission_profile = "dev"\n';
+    const { environments } = await load({ codex: WS, ours });
+    expect(environments[0]?.permissionProfile).toEqual({
+      name: "dev",
+      file: expect.stringMatching(/environments-ts\.toml$/),
+      line: 2,
+    });
+    await expect(load({ codex: `${WS}permission_profile = "dev"\n` })).rejects.toThrow(/environments-ts\.toml/);
+  });
+
   it("works without environments.toml", async () => {
     const command = '[[environments]]\nid = "c"\nprogram = "x"\nenv_inherit = ["SSH_AUTH_SOCK"]\n';
     const config = await load({ ours: `include_local = false\ndefault = "c"\n${command}` });
@@ -86,6 +97,7 @@ describe("environments-ts.toml", () => {
     ["an addition to nothing", WS, '[extend.b]\nfallback = "a"\n', 1, "no such environment"],
     ["itself as a fallback", WS, '[extend.a]\nfallback = "a"\n', 2, "itself"],
     ["a fallback that is not there", WS, '[extend.a]\nfallback = "zz"\n', undefined, '"zz"'],
+    ["a profile without a name", WS, '[extend.a]\npermission_profile = ""\n', 2, "the name of a profile"],
     ["a key that is not there", WS, "[extend.a]\n\nurl = 5\n", 3, "`extend.a.url`"],
     [
       "a token for everybody to read",
