@@ -1,6 +1,7 @@
 import * as z from "zod/mini";
 import { decodeNoParams, decodeParams, lazily } from "./decode.js";
 import { pathMember, refuse } from "./members.js";
+import { sandboxMember } from "./sandbox.js";
 
 /** The host and what it can do; `environment/info` and a member of the response to `initialize`. */
 export interface EnvironmentInfo {
@@ -86,6 +87,66 @@ export interface ConfigLayers {
   /** Where the client inserts layers of its own. */
   cloudInsertionIndex: number;
 }
+
+const discoverSchema = lazily(() => z.object({ cwd: pathMember, sandbox: sandboxMember() }));
+/** Parameters of `capabilities/discoverV2`. */
+export type DiscoverParams = z.output<ReturnType<typeof discoverSchema>>;
+
+/** The response to `capabilities/discoverV2`: what is installed on the host for an agent. Paths are `file:` URIs. */
+export interface DiscoverResult {
+  plugins: DiscoveredPlugin[];
+  skills: (DiscoveredSkill & { discoveryRoot: { id: string; path: string } })[];
+  /** What could not be read. */
+  warnings: string[];
+}
+
+/** An installed plugin. */
+export interface DiscoveredPlugin {
+  /** `NAME@MARKETPLACE`. */
+  id: string;
+  displayName: string;
+  remotePluginId: string | null;
+  version: string;
+  root: string;
+  files: {
+    manifest: DiscoveredFile;
+    mcpConfig: DiscoveredFile | null;
+    appsConfig: DiscoveredFile | null;
+  };
+  /** Their names begin with that of the plugin and a colon. */
+  skills: DiscoveredSkill[];
+}
+
+/** A file of a plugin. */
+export interface DiscoveredFile {
+  path: string;
+  contents: string;
+}
+
+/** A skill, by its `SKILL.md`. */
+export interface DiscoveredSkill {
+  name: string;
+  description: string;
+  shortDescription: string | null;
+  path: string;
+  dependencies: { tools: SkillTool[] } | null;
+  policy: { allowImplicitInvocation: boolean | null; products: string[] } | null;
+}
+
+/** A tool that a skill needs. */
+export interface SkillTool {
+  type: string;
+  value: string;
+  description: string | null;
+  transport: string | null;
+  command: string | null;
+  url: string | null;
+  oauthCallbackPort: number | null;
+}
+
+/** Validates the parameters of `capabilities/discoverV2`. @throws RpcError `invalidParams` */
+export const decodeDiscover = (params: unknown): DiscoverParams =>
+  decodeParams(discoverSchema, params, "CapabilitiesDiscoverParams");
 
 /** Validates the parameters of methods that have none. @throws RpcError `invalidParams` */
 export const decodeEnvironmentParams = decodeNoParams;

@@ -7,11 +7,18 @@ export {
   type ConfigLayers,
   type ConfigReadParams,
   type ConfigReadResult,
+  type DiscoveredFile,
+  type DiscoveredPlugin,
+  type DiscoveredSkill,
+  type DiscoverParams,
+  type DiscoverResult,
   decodeConfigRead,
+  decodeDiscover,
   decodeEnvironmentParams,
   type EnvironmentCapabilities,
   type EnvironmentInfo,
   type EnvironmentStatusResult,
+  type SkillTool,
   type TomlPath,
 } from "./environment.js";
 export { type FileUrlOptions, type ParsedFileUrl, parseFileUrl, toFileUrl } from "./file-url.js";

@@ -7,6 +7,7 @@ export const METHODS = {
   environmentInfo: "environment/info",
   environmentStatus: "environment/status",
   environmentConfigRead: "environmentConfig/read",
+  capabilitiesDiscover: "capabilities/discoverV2",
   processStart: "process/start",
   processRead: "process/read",
   processWrite: "process/write",

@@ -8,6 +8,7 @@ it("pins the names of requests", () => {
     "environment/info",
     "environment/status",
     "environmentConfig/read",
+    "capabilities/discoverV2",
     "process/start",
     "process/read",
     "process/write",

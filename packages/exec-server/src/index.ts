@@ -1,10 +1,10 @@
+export type { CapabilityHost } from "./capabilities/methods.js";
 export {
   type ConfigReader,
   type ConfigReaderOptions,
   createConfigReader,
   type TomlCodec,
 } from "./environment/config-reader.js";
-
 export { createEnvironmentInfo, type EnvironmentInfoOptions } from "./environment/environment-info.js";
 export type { HostEnvironment } from "./environment/methods.js";
 export {

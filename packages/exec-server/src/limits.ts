@@ -110,5 +110,14 @@ export const PING_MS = 30_000;
 /** Largest delay of `setTimeout`, milliseconds; a longer timeout never fires. */
 export const MAX_TIMER_MS = 2 ** 31 - 1;
 
+/** Skills and plugins of one discovery, each below one directory. */
+export const MAX_DISCOVERED = 1_000;
+
+/** Bytes of a file of a skill or a plugin. */
+export const MAX_DISCOVERED_FILE_BYTES = 256 * 1024;
+
+/** Characters of the name of a skill. As in Codex 0.169.0. */
+export const MAX_SKILL_NAME = 64;
+
 /** Largest file of a secret, bytes. */
 export const MAX_SECRET_BYTES = 1024 * 1024;

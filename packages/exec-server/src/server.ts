@@ -4,6 +4,7 @@ import { createFileSystem, createSandboxedFiles, type FileSystem } from "@codex/
 import { createRemoteMounts } from "@codex/native";
 import { createShellSnapshots } from "@codex/shell-snapshot";
 import type { Telemetry } from "@codex/telemetry";
+import type { CapabilityHost } from "./capabilities/methods.js";
 import { ByteBudget } from "./connection/byte-budget.js";
 import { Connection, type ConnectionContext } from "./connection/connection.js";
 import type { HostEnvironment } from "./environment/methods.js";
@@ -17,7 +18,7 @@ import type { Transport } from "./transport.js";
 export interface ExecServerOptions {
   /** Where processes run. Not owned. */
   backend: ExecBackend;
-  environment: HostEnvironment;
+  environment: HostEnvironment & CapabilityHost;
   fileSystem?: FileSystem;
   http?: HttpClient;
   /** Environment that an `envPolicy` inherits from; default that of this process. */

@@ -3,6 +3,7 @@ export { type DecodeOptions, decodeText, isText } from "./decode.js";
 export { defined } from "./defined.js";
 export { messageOf, toError } from "./error-message.js";
 export { evictOldest } from "./evict-oldest.js";
+export { parseFrontMatter } from "./front-matter.js";
 export { quote } from "./quote.js";
 export { SecretFilter, type SecretFilterOptions } from "./secrets/secret-filter.js";
 export { sizeOfJson } from "./size.js";

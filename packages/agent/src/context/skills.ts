@@ -1,9 +1,8 @@
 import { type AgentFiles, isMissing, pathOfFileUrl } from "@codex/file-tools";
-import { cutEnd, decodeText, messageOf } from "@codex/values";
+import { cutEnd, decodeText, messageOf, parseFrontMatter } from "@codex/values";
 import { MAX_LISTED_SKILLS, MAX_SKILL_BYTES, MAX_SKILL_DESCRIPTION, MAX_SKILL_NAME } from "../limits.js";
 import type { CachedFiles } from "./cached-files.js";
 import { frameName, frameText } from "./framing.js";
-import { parseFrontMatter } from "./front-matter.js";
 import { joinName } from "./project-root.js";
 
 /** A skill: instructions for a kind of task, in a `SKILL.md`. */

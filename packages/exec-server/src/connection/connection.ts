@@ -15,6 +15,7 @@ import type { FileSystem } from "@codex/host-files";
 import { ChunkMemory } from "@codex/native";
 import type { Logger } from "@codex/telemetry";
 import { messageOf } from "@codex/values";
+import type { CapabilityHost } from "../capabilities/methods.js";
 import type { HostEnvironment } from "../environment/methods.js";
 import type { HttpClient } from "../http/http-client.js";
 import {
@@ -49,7 +50,7 @@ export interface ConnectionContext {
   sessions: SessionTable;
   fileSystem: FileSystem;
   http: HttpClient;
-  environment: HostEnvironment;
+  environment: HostEnvironment & CapabilityHost;
   defaults: SpecDefaults;
   /** Memory for the file responses of all connections. */
   responseBudget: ByteBudget;

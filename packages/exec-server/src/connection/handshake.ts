@@ -3,7 +3,7 @@ import { ERROR_CODES } from "@codex/exec-server-protocol";
 import type { Session } from "../session/session.js";
 
 /** Kinds of methods, as the errors name them. */
-export type MethodFamily = "exec" | "filesystem" | "http" | `environment ${string}`;
+export type MethodFamily = "exec" | "filesystem" | "http" | "capability discovery" | `environment ${string}`;
 
 /**
  * Enforces the order of a connection: `initialize`, then `initialized`, then everything else. Messages may be pipelined:

@@ -1,6 +1,7 @@
 import type { RequestContext, RequestHandler } from "@codex/channel";
 import type { ConnectionFileSystem } from "@codex/host-files";
 import { FS_REQUESTS } from "@codex/host-files";
+import { type CapabilityHost, DISCOVERY_REQUESTS } from "../capabilities/methods.js";
 import { ENVIRONMENT_REQUESTS, type HostEnvironment } from "../environment/methods.js";
 import type { ConnectionHttp } from "../http/http-client.js";
 import { HTTP_REQUESTS } from "../http/methods.js";
@@ -18,7 +19,7 @@ export interface RequestHost extends Omit<ProcessHost, "session" | "trace"> {
   http: ConnectionHttp;
   /** Memory for bodies of HTTP responses. */
   bodyMemory: ResponseMemory;
-  environment: HostEnvironment;
+  environment: HostEnvironment & CapabilityHost;
 }
 
 /** The handlers of all requests except `initialize`. Params are decoded before the state of the connection is checked. */
@@ -52,6 +53,11 @@ export function createRequests(host: RequestHost): Map<string, RequestHandler> {
     HTTP_REQUESTS,
     () => "http",
     (run) => bodyMemory.run((reserve) => run(http, { reserve })),
+  );
+  add(
+    DISCOVERY_REQUESTS,
+    () => "capability discovery",
+    (run) => run(environment, files),
   );
   add(ENVIRONMENT_REQUESTS, nameEnvironmentFamily, (run) => run(environment));
   return handlers;

@@ -5,7 +5,7 @@ import type { ConfigLayers, ConfigReadParams, ConfigReadResult, TomlPath } from 
 import { ERROR_CODES, toFileUrl } from "@codex/exec-server-protocol";
 import { readWholeFile } from "@codex/host-files";
 import { messageOf } from "@codex/values";
-import { getHome } from "./environment-info.js";
+import { getCodexHome, getHome } from "./environment-info.js";
 
 /** Parses and serializes TOML. Integers, floats and dates must survive a round trip. */
 export interface TomlCodec {
@@ -32,8 +32,7 @@ export interface ConfigReaderOptions {
 export function createConfigReader(options: ConfigReaderOptions): ConfigReader {
   const { toml, env = process.env, systemDirectory = "/etc/codex" } = options;
   const home = getHome(env);
-  const codexHome =
-    env.CODEX_HOME === undefined || env.CODEX_HOME === "" ? posix.join(home, ".codex") : posix.resolve(env.CODEX_HOME);
+  const codexHome = getCodexHome(env);
   const inSystem = (name: string) => posix.join(systemDirectory, name);
   const systemFile = inSystem("config.toml");
   const userFile = posix.join(codexHome, "config.toml");

@@ -55,6 +55,12 @@ function getDirectory(): string {
 export const getHome = (env: Readonly<Record<string, string | undefined>>): string =>
   env.HOME !== undefined && env.HOME !== "" ? posix.resolve(env.HOME) : homedir();
 
+/** `CODEX_HOME` of the environment, else `.codex` in the home directory. */
+export const getCodexHome = (env: Readonly<Record<string, string | undefined>>): string =>
+  env.CODEX_HOME === undefined || env.CODEX_HOME === ""
+    ? posix.join(getHome(env), ".codex")
+    : posix.resolve(env.CODEX_HOME);
+
 /** From the passwd database, which has no entry for the user of some containers. */
 function getUserShell(): string | undefined {
   try {

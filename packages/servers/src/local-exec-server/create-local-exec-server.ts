@@ -8,6 +8,7 @@ import {
   type ExecServer,
   type ExecServerOptions,
 } from "@codex/exec-server";
+import type { CapabilityFinder } from "@codex/exec-server/capabilities";
 import { createFileSystem, createPageCacheReader, createSandboxedFiles } from "@codex/host-files";
 import { createEntryReader, createNative, createRemoteMounts, NO_LIBRARY, type RemoteMounts } from "@codex/native";
 import { createLocalBackend } from "@codex/process-host";
@@ -50,14 +51,15 @@ export async function createLocalExecServer(
     // Not probed before a client asks for it: that would take longer than starting the server.
     capabilities: [
       "environmentConfigRead",
-      ...(sandbox.isLikely() ? (["sandboxedFileStreaming"] as const) : []),
+      "capabilityDiscoveryV2",
+      ...(sandbox.isLikely() ? (["sandboxedFileStreaming", "capabilityDiscoverySandbox"] as const) : []),
       ...(sandbox.mayOpenNetworks() ? (["networkProxyLaunch", "networkProxyReviewDomains"] as const) : []),
     ],
   });
   const sandboxed = createSandboxedFiles({ sandbox, getHelper: getFileHelper });
   const pageCache = createPageCacheReader();
   const fileSystem = createFileSystem({ sandboxed, pageCache, entries: createEntryReader(), mounts });
-  const environment = { info, config: createLazyConfigReader() };
+  const environment = { info, config: createLazyConfigReader(), capabilities: createLazyCapabilityFinder() };
   const server = createExecServer({ backend, environment, fileSystem, telemetry, sessions });
   return {
     server,
@@ -71,6 +73,24 @@ export async function createLocalExecServer(
 
 /** Whether this server was sent to a host for which there is no native code. If it is merely missing, nothing runs unshielded. */
 const isBundleWithoutNative = (): boolean => existsSync(join(dirname(process.argv[1]!), WITHOUT_NATIVE));
+
+/** What is installed for agents is read when a client first asks for it. */
+function createLazyCapabilityFinder(): CapabilityFinder {
+  let finder: Promise<CapabilityFinder> | undefined;
+  const load = async () => {
+    const [{ createCapabilityFinder }, { parse }] = await Promise.all([
+      import("@codex/exec-server/capabilities"),
+      import("yaml"),
+    ]);
+    return createCapabilityFinder({ parseYaml: (text) => parse(text, { maxAliasCount: 0 }) });
+  };
+  return {
+    async discover(params, files) {
+      finder ??= load();
+      return (await finder).discover(params, files);
+    },
+  };
+}
 
 /** TOML is read when a client first asks for it. */
 function createLazyConfigReader(): ConfigReader {

@@ -1,0 +1,1 @@
+export { type CapabilityFinder, type CapabilityFinderOptions, createCapabilityFinder } from "./capability-finder.js";
