@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { createCommandSandbox } from "@codex/sandbox";
@@ -110,6 +110,42 @@ describe.skipIf(kind === "none")(`codex sandbox (${problem ?? kind})`, () => {
       expect(existsSync(join(root, "w/x"))).toBe(true);
       const readable = await runState(state("restricted"), "--sandbox-state-readable-root", join(root, "shared"));
       expect(readable.stdout).toContain("secret");
+    });
+
+    it.skipIf(kind !== "bubblewrap")("keeps devices and restrictions where everything may be written", async () => {
+      const w = join(root, "w");
+      for (const directory of ["closed", "kept"]) mkdirSync(join(w, directory));
+      writeFileSync(join(w, "closed/f"), "secret");
+      const at = (path: string, access: string) => ({ path: { type: "path", path: join(w, path) }, access });
+      const entries = [
+        { path: { type: "special", value: { kind: "root" } }, access: "write" },
+        at("closed", "deny"),
+        at("kept", "read"),
+      ];
+      const permissionProfile = {
+        type: "managed",
+        file_system: { type: "restricted", entries },
+        network: "restricted",
+      };
+      const tried = [
+        "cat closed/f",
+        "touch kept/f",
+        "mv closed moved",
+        "mv kept moved",
+        `mv ${w} ${w}-moved`,
+        "touch made",
+        "head -c1 /dev/urandom >/dev/null && echo x >/dev/null && test -c /dev/ptmx && echo devices",
+      ];
+      const json = state("restricted", { permissionProfile });
+      const { stdout } = await run(["--sandbox-state-json", json, "--", "sh", "-c", tried.join("\n")]);
+      expect(stdout).toBe("devices\n");
+      expect(readdirSync(w).sort()).toEqual(expect.arrayContaining(["closed", "kept", "made"]));
+      expect(readdirSync(join(w, "kept"))).toEqual([]);
+      // A link that the program could replace would lift the restriction.
+      symlinkSync(join(w, "kept"), join(w, "link"));
+      entries.push(at("link", "deny"));
+      const linked = state("restricted", { permissionProfile });
+      expect((await run(["--sandbox-state-json", linked, "--", "true"])).stderr).toContain("crosses the symbolic link");
     });
 
     it("has no network where it is taken away", async () => {

@@ -52,7 +52,13 @@ export async function createLocalExecServer(
     capabilities: [
       "environmentConfigRead",
       "capabilityDiscoveryV2",
+      // A shell's state is recorded and restored here: the client never has it.
+      "shellSnapshotV2",
       ...(sandbox.isLikely() ? (["sandboxedFileStreaming", "capabilityDiscoverySandbox"] as const) : []),
+      // The sandbox has devices of its own, and holds what is denied or read-only below a writable root where it is.
+      ...(sandbox.isLikely() && process.platform === "linux"
+        ? (["linuxRootWritePreservesDevices", "linuxApprovedRootWritePreservesRestrictions"] as const)
+        : []),
       ...(sandbox.mayOpenNetworks() ? (["networkProxyLaunch", "networkProxyReviewDomains"] as const) : []),
     ],
   });
