@@ -1,14 +1,17 @@
 import { realpathSync, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
-import { codexHome } from "@codex/config";
+import { codexHome, type LoadedConfig } from "@codex/config";
 import { readPlainFileSync } from "@codex/plain-file";
 import {
   createSandboxSelector,
   type GitDirectories,
   PolicyError,
+  type PolicyOptions,
+  type PolicyProfile,
   type SandboxSelector,
   type SandboxSettings,
 } from "@codex/policy";
+import { defined } from "@codex/values";
 import { CommandError } from "./exit-codes.js";
 
 /**
@@ -29,6 +32,18 @@ export function openSandbox(settings: SandboxSettings, isOwn: boolean): SandboxS
     throw new CommandError(`sandbox_workspace_write.${message}`, 1, { cause: error });
   }
 }
+
+/** The permission profiles that a model may ask for. @throws CommandError */
+export const openProfiles = (
+  { profiles }: Pick<LoadedConfig, "profiles">,
+  isOwn: boolean,
+): NonNullable<PolicyOptions["profiles"]> =>
+  new Map(
+    Array.from(profiles, ([name, { sandbox, network }]): [string, PolicyProfile] => [
+      name,
+      { sandbox: openSandbox(sandbox, isOwn), ...defined({ network }) },
+    ]),
+  );
 
 const toSnakeCase = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 

@@ -47,6 +47,8 @@ export interface ConfigSources {
 /** The effective settings and their origins. */
 export interface LoadedConfig {
   settings: Settings;
+  /** The permission profiles that a model may ask for, by name; none where none is configured. */
+  profiles: ReadonlyMap<string, Pick<Settings, "sandbox" | "network">>;
   /** What `default_permissions` names; undefined where `sandbox_mode` chooses. */
   profileName: string | undefined;
   values: Values;
@@ -117,6 +119,7 @@ export async function loadConfig(sources: ConfigSources): Promise<LoadedConfig> 
   const settings = createSettings(values, requirements, profileName !== undefined);
   return {
     settings,
+    profiles: listProfiles(values, requirements, profileName),
     profileName,
     values,
     layers,
@@ -131,6 +134,43 @@ export async function loadConfig(sources: ConfigSources): Promise<LoadedConfig> 
     table,
     sources,
   };
+}
+
+/** Those of the configuration, and the one that is built in for the workspace, as far as the administrator and the project allow them. */
+function listProfiles(
+  values: Values,
+  requirements: Requirements | undefined,
+  current: string | undefined,
+): LoadedConfig["profiles"] {
+  const configured = Object.keys(readSetting(values, KEYS.permissions));
+  const found = new Map<string, Pick<Settings, "sandbox" | "network">>();
+  if (configured.length === 0) return found;
+  const { allowed } = requirements?.profiles ?? {};
+  const mode = values.get(KEYS.sandboxMode.name);
+  const isReadOnlyProject =
+    mode?.value === "read-only" && mode.origin.kind === "file" && mode.origin.layer === "project";
+  for (const name of [":workspace", ...configured]) {
+    if (name === current || allowed?.includes(name) === false) continue;
+    const asked = new Map(values);
+    asked.delete(KEYS.sandboxMode.name);
+    asked.set(KEYS.defaultPermissions.name, { value: name, origin: { kind: "default" } });
+    const own = tryCreate(asked, requirements);
+    if (own === undefined) continue;
+    const { sandbox, network } = own;
+    const isAllowed = requirements?.sandboxModes?.allowed?.includes(sandbox.mode) ?? true;
+    if (isAllowed && !(isReadOnlyProject && sandbox.mode !== "read-only")) found.set(name, { sandbox, network });
+  }
+  return found;
+}
+
+/** A profile that is none is an error where it is chosen. */
+function tryCreate(values: Values, requirements: Requirements | undefined): Settings | undefined {
+  try {
+    return createSettings(values, requirements, true);
+  } catch (error) {
+    if (error instanceof ConfigError) return undefined;
+    throw error;
+  }
 }
 
 /** @param table with the servers turned off that are not allowed */

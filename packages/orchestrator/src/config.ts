@@ -56,12 +56,14 @@ export interface Config {
   forcedEnv: Record<string, string>;
   baseEnv: Readonly<Record<string, string>>;
   allowAdditionalPermissions: boolean;
+  /** Names of the permission profiles that a model may ask for. */
+  permissionProfiles: readonly string[];
   limits: OrchestratorLimits;
   timings: OrchestratorTimings;
 }
 
 /** @throws OrchestratorError `bad_option` naming the option. */
-export function resolveConfig(defaults: OrchestratorDefaults = {}): Config {
+export function resolveConfig(defaults: OrchestratorDefaults = {}, permissionProfiles: readonly string[] = []): Config {
   const allowLogin = defaults.allowLogin ?? true;
   const maxOutputTokensCap = defaults.maxOutputTokensCap ?? DEFAULT_MAX_OUTPUT_TOKENS_CAP;
   const config: Config = {
@@ -78,6 +80,7 @@ export function resolveConfig(defaults: OrchestratorDefaults = {}): Config {
     forcedEnv: dropNames(FORCED_ENVIRONMENT, defaults.dropForced ?? []),
     baseEnv: defaults.baseEnv ?? DEFAULT_BASE_ENV,
     allowAdditionalPermissions: defaults.allowAdditionalPermissions ?? false,
+    permissionProfiles,
     limits: { ...DEFAULT_ORCHESTRATOR_LIMITS, ...defaults.limits },
     timings: { ...DEFAULT_ORCHESTRATOR_TIMINGS, ...defaults.timings },
   };

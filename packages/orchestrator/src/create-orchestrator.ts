@@ -1,5 +1,5 @@
 import type { GetShellParser, Policy, PolicyOptions, SandboxSettings } from "@codex/policy";
-import { createLazyShellParser, createSandboxSelector, RuleBook } from "@codex/policy";
+import { createLazyShellParser, createSandboxSelector, RuleBook, refusingPolicy } from "@codex/policy";
 import type { Orchestrator, OrchestratorOptions } from "./api.js";
 import { createApproverPanel } from "./approvals/approver-panel.js";
 import { AskingCommands } from "./calls/asking-commands.js";
@@ -41,7 +41,9 @@ export interface TestCollaborators extends Collaborators {
 
 export function createWith(options: OrchestratorOptions, { shellParser, ...core }: TestCollaborators): Orchestrator {
   const policy = resolvePolicy(options.policy);
-  return new OrchestratorCore({ ...options, ...core }, (shared) =>
+  const isAsked = refusingPolicy(policy.approvalPolicy, "sandboxApproval") === undefined;
+  const permissionProfiles = isAsked ? [...(policy.profiles?.keys() ?? [])] : [];
+  return new OrchestratorCore({ ...options, ...core, permissionProfiles }, (shared) =>
     createHandler(options, policy, shellParser ?? options.shellParser, shared),
   );
 }

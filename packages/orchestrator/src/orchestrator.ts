@@ -46,7 +46,11 @@ import { JudgedCommand, type Started } from "./programs/judged-command.js";
 import type { StartCommandRequest, StartedCommand } from "./programs/started-command.js";
 import { closedBeforeSending, fail, type RefusedCall, type StructuredOf, type ToolCallResult } from "./result.js";
 
-type CoreOptions = Omit<OrchestratorOptions, "policy"> & Collaborators;
+type CoreOptions = Omit<OrchestratorOptions, "policy"> &
+  Collaborators & {
+    /** Names of the permission profiles that a model may ask for. */
+    permissionProfiles?: readonly string[];
+  };
 
 /** Dependencies that tests replace: time and randomness. */
 export interface Collaborators {
@@ -113,7 +117,7 @@ export class OrchestratorCore implements Orchestrator {
 
   constructor(options: CoreOptions, createHandler: (shared: Shared) => CallHandler) {
     const { newId = randomUUID, jitter = Math.random } = options;
-    this.#config = resolveConfig(options.defaults);
+    this.#config = resolveConfig(options.defaults, options.permissionProfiles);
     this.#clock = options.clock ?? systemClock;
     this.#sessions = new SessionTable(this.#config.limits.rememberedSessions);
     this.#keyedCalls = new KeyedCalls(this.#config.limits);

@@ -11,5 +11,5 @@ export { CLOSED_IN_GIT_DIRECTORY, PROTECTED_NAMES, WRITTEN_IN_GIT_DIRECTORY } fr
 export { findMovedPaths, type MovedPaths } from "./moved-paths.js";
 export { expandBraces, isWithin, renderNamePattern } from "./paths.js";
 export { describeEntry, type SandboxEntry } from "./sandbox-entry.js";
-export { opensDenied, widenSandbox } from "./widen-sandbox.js";
+export { denyAlso, opensDenied, widenSandbox } from "./widen-sandbox.js";
 export { findUnwritable } from "./writable.js";

@@ -8,7 +8,7 @@ export { PolicyError } from "./errors.js";
 export { type ExplainContext, type ExplainedCommand, type Explanation, explainCommand } from "./explain.js";
 export { evaluateFileChange, type FileChangeContext, type FileChangeVerdict } from "./file-change.js";
 export { type LimitedNetwork, limitNetwork, type NetworkOptions } from "./network.js";
-export type { Policy, PolicyOptions } from "./policy-options.js";
+export type { Policy, PolicyOptions, PolicyProfile } from "./policy-options.js";
 export { type Cause, evaluateRequirement, type Requirement, type RequirementContext } from "./requirement.js";
 export { type AskedProgram, createEffectiveRules, type HeldRules, RuleBook, type SaveRule } from "./rule-book.js";
 export { createRuleSaver } from "./rule-saver.js";

@@ -22,6 +22,15 @@ export interface PolicyOptions {
    * every host.
    */
   network?: NetworkOptions;
+  /** The profiles that a model may ask for, each for one command, by name. What the sandbox of the policy denies stays denied in them. */
+  profiles?: ReadonlyMap<string, PolicyProfile>;
+}
+
+/** A profile of permissions. */
+export interface PolicyProfile {
+  sandbox: SandboxSelector;
+  /** As in `PolicyOptions`. */
+  network?: NetworkOptions;
 }
 
 /** The same, ready for use. */

@@ -47,6 +47,8 @@ export type Cause =
   | { kind: "no_sandbox" }
   /** Its sandbox denied it an access, and it is to run again outside. */
   | { kind: "sandbox_denial" }
+  /** The model asks for another profile of permissions. */
+  | { kind: "profile" }
   | { kind: "policy" };
 
 /** One command's verdict. `explicit`: a rule allowed it to run outside the sandbox. */

@@ -20,7 +20,7 @@ import { say } from "../notice.js";
 import { settingsOf } from "../open-config.js";
 import { hooksDirectory, openHooks } from "../open-hooks.js";
 import { loadRules, savedRulesFile } from "../rule-files.js";
-import { openSandbox } from "../sandbox-selector.js";
+import { openProfiles, openSandbox } from "../sandbox-selector.js";
 import { compileGrammarSimply } from "../shell-parser.js";
 import type { AgentCommandOptions } from "./agent-options.js";
 import { createFileTools } from "./file-tools.js";
@@ -125,6 +125,7 @@ async function openAgentAt(
     rules,
     saveRule: createRuleSaver(savedRulesFile()),
     sandbox,
+    profiles: openProfiles(config, isOwn),
     ...defined({ network: config.settings.network }),
   };
   const orchestrator = createOrchestrator({
@@ -143,10 +144,11 @@ async function openAgentAt(
     // --add-dir names directories on the host where calls run by default.
     const others = async (id: string) => {
       const profile = await findEnvironmentProfile({ environment: id });
-      if (profile === undefined) return { ...policy, sandbox: openSandbox(sandboxSettings, false) };
+      const profiles = openProfiles(config, false);
+      if (profile === undefined) return { ...policy, sandbox: openSandbox(sandboxSettings, false), profiles };
       const flags = { ...toConfigFlags(options, isSomebodyAsked), environmentProfile: profile };
       const { settings: own } = await loadUserConfig(flags, workspace.cwd);
-      return { ...policy, sandbox: openSandbox(own.sandbox, false), ...defined({ network: own.network }) };
+      return { ...policy, profiles, sandbox: openSandbox(own.sandbox, false), ...defined({ network: own.network }) };
     };
     const own = { sandbox: hostSandbox, withoutSandbox: sandboxSettings.mode === "danger-full-access" };
     opening = openPlace(orchestrator, options, chosen, own, others);

@@ -20,7 +20,7 @@ import { printJson, printLine, say } from "../notice.js";
 import { openConfig } from "../open-config.js";
 import { hooksDirectory, openHooks } from "../open-hooks.js";
 import { loadRules, savedRulesFile } from "../rule-files.js";
-import { openSandbox } from "../sandbox-selector.js";
+import { openProfiles, openSandbox } from "../sandbox-selector.js";
 import { compileGrammarSimply } from "../shell-parser.js";
 import { findTool } from "./tools-list.js";
 
@@ -44,13 +44,15 @@ export async function runToolsCall(
   const chosen = await choosePlace(options);
   const { approvalPolicy, defaults } = config.settings;
   const audit = openAudit(config.settings.audit);
-  const sandbox = openSandbox(config.settings.sandbox, options.executor === undefined && chosen === undefined);
+  const isOwn = options.executor === undefined && chosen === undefined;
+  const sandbox = openSandbox(config.settings.sandbox, isOwn);
+  const profiles = openProfiles(config, isOwn);
   const rules = await loadRules(options.rules ?? [], config);
   const hooks = await openHooks(config, hooksDirectory(config, process.cwd()));
   const saveRule = createRuleSaver(savedRulesFile());
   await withExecutor(
     { ...options, defaults, audit, hooks, chosen, tool: name },
-    { approvalPolicy, rules, saveRule, sandbox, ...defined({ network: config.settings.network }) },
+    { approvalPolicy, rules, saveRule, sandbox, profiles, ...defined({ network: config.settings.network }) },
     async (orchestrator, mcp) => {
       findTool(orchestrator.listTools(), name, mcp);
       const abort = new AbortController();

@@ -9,7 +9,7 @@ import { say } from "../notice.js";
 import { openConfig } from "../open-config.js";
 import { hooksDirectory, openHooks } from "../open-hooks.js";
 import { loadRules, savedRulesFile } from "../rule-files.js";
-import { openSandbox } from "../sandbox-selector.js";
+import { openProfiles, openSandbox } from "../sandbox-selector.js";
 import { compileGrammarSimply } from "../shell-parser.js";
 import type { EntryOptions } from "./entry-arguments.js";
 
@@ -35,6 +35,7 @@ export async function openOrchestrator(options: EntryOptions, onToolsChanged: ()
       rules: await loadRules(options.rules ?? [], config),
       saveRule: createRuleSaver(savedRulesFile()),
       sandbox: openSandbox(sandbox, isOwnHost(options)),
+      profiles: openProfiles(config, isOwnHost(options)),
       ...defined({ network }),
     },
     defaults,

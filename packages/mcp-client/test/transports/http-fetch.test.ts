@@ -1,4 +1,4 @@
-import { mkdtemp, writeFile } from "node:fs/promises";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
@@ -88,7 +88,9 @@ it("keeps its session and its call when the connection to the host is lost", asy
   await cut();
   expect(await echo("after")).toMatchObject([{ text: "after" }]);
 
-  const file = join(await mkdtemp(join(tmpdir(), "mcp ")), "there");
+  const directory = await mkdtemp(join(tmpdir(), "mcp "));
+  onTestFinished(() => rm(directory, { recursive: true }));
+  const file = join(directory, "there");
   // A stream can be resumed from its first event on; a request without an answer would only fail.
   let called: ReturnType<typeof client.callTool> | undefined;
   await new Promise<string>((onresumptiontoken) => {

@@ -1,4 +1,4 @@
-import { mkdtemp, writeFile } from "node:fs/promises";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { ExecBackend } from "@codex/exec-backend";
@@ -125,7 +125,9 @@ it("completes a call although the connection to the host was lost meanwhile", as
   const { environment, relay } = await openRemote();
   const { client, connected, events } = await connect(environment.backend);
   await connected;
-  const file = join(await mkdtemp(join(tmpdir(), "mcp ")), "there");
+  const directory = await mkdtemp(join(tmpdir(), "mcp "));
+  onTestFinished(() => rm(directory, { recursive: true }));
+  const file = join(directory, "there");
   const called = client.callTool({ name: "wait_for", arguments: { file } });
   await client.callTool({ name: "echo", arguments: { words: "before" } });
   relay.cut();

@@ -62,6 +62,8 @@ export interface ApprovalRequest {
   additionalPermissions: Readonly<Record<string, unknown>> | null;
   /** The sandbox in which it would run; null for none. */
   sandbox: Sandbox | null;
+  /** The permission profile that the model asks for, for this command alone; its sandbox is `sandbox`. Absent: that of the policy. */
+  permissionProfile?: string;
   /** Set if it has already run in the sandbox and is to run again outside: the effects of the first run remain. */
   afterDenial: AfterDenial | null;
   /** Prefix of a rule that would allow it, for `accept_and_save`; null if no rule would help or may be proposed. */

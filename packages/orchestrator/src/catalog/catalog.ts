@@ -201,6 +201,11 @@ function describeBounds(tool: LearnedTool, properties: Record<string, unknown>, 
     properties.sandbox_permissions = { type: "string", enum: sandboxPermissionsSchema.options };
     properties.additional_permissions = ADDITIONAL_PERMISSIONS;
   }
+  if (tool.contract === "unified_exec.exec_command" && config.permissionProfiles.length > 0) {
+    const description =
+      "Permission profile to run this one command in, where its sandbox does not allow what it needs. A person is asked, so say why in `justification`.";
+    properties.permission_profile = { type: "string", enum: config.permissionProfiles, description };
+  }
   if (isObject(budget)) {
     const { maxOutputTokens, maxOutputTokensCap } = config;
     const description = `Most tokens of output to return: default ${maxOutputTokens}, at most ${maxOutputTokensCap}`;

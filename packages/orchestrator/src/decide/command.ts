@@ -1,5 +1,5 @@
 import type { ExecGate, ManagedNetwork, Sandbox } from "@codex/executor-protocol";
-import { opensDenied } from "@codex/permissions";
+import { denyAlso, opensDenied } from "@codex/permissions";
 import {
   type AnalyzedCommand,
   analyzeCommand,
@@ -13,12 +13,13 @@ import {
   refusingPolicy,
   selectApproved,
 } from "@codex/policy";
+import { defined } from "@codex/values";
 import type { AfterDenial, ApprovalDecision } from "../approvals/approver.js";
 import { copyFrozen, digestRequest } from "../approvals/binding.js";
 import { HOST_QUESTION_MS, MAX_PROGRAM_QUESTIONS, PROGRAM_QUESTION_MS } from "../limits.js";
 import type { ResolvedExec } from "../resolve/exec-command.js";
 import type { Selected } from "../resolve/select-executor.js";
-import { chooseSandbox, selectSandbox } from "./choose-sandbox.js";
+import { type ChosenSandbox, chooseSandbox, selectSandbox } from "./choose-sandbox.js";
 import { type Evaluation, forbidden, type Question, unavailable } from "./decision.js";
 import type { DecidePorts, Ruling } from "./ports.js";
 import { sessionKey } from "./session-key.js";
@@ -52,11 +53,14 @@ export const questionKeyOf = ({ execGate, network }: CommandTerms): string | und
 /** Evaluates policy and rules, and chooses the sandbox. */
 export async function evaluateCommand(
   deed: CommandDeed,
-  { policy, rules: book }: Ruling,
+  { policy: standing, rules: book }: Ruling,
   ports: DecidePorts,
 ): Promise<Evaluation<CommandTerms>> {
   const { selected, resolved, after } = deed;
-  if (after !== undefined) return evaluateSecondRun(deed, after, { policy, rules: book }, ports);
+  if (after !== undefined) return evaluateSecondRun(deed, after, { policy: standing, rules: book }, ports);
+  const asked = applyProfile(standing, resolved.permissionProfile);
+  if ("refused" in asked) return { requirement: undefined, outcome: unavailable(asked.refused) };
+  const { policy, profile } = asked;
   const { request } = resolved;
   const { executor } = selected;
   const { host } = executor;
@@ -75,31 +79,79 @@ export async function evaluateCommand(
   const { complete, guesses, beginnings, readsScript } = command.literals;
   const mayHide = !complete || readsScript === true || (guesses ?? beginnings) !== undefined;
   const held = isSandboxed && mayHide && (await executor.holdsPrograms()) ? evaluateHeld(command, context) : undefined;
-  const requirement = held ?? evaluateRequirement(command, context);
+  const decided = held ?? evaluateRequirement(command, context);
+  const requirement = profile === undefined ? decided : requireAnswer(decided, profile, policy);
   const matches = () => command.commands.flatMap((words) => rules.match(words));
   const evaluated = { requirement, matches };
   if (requirement.kind === "forbidden") return { ...evaluated, outcome: forbidden(requirement.reason) };
   const bypassSandbox =
     missingSandbox !== undefined ||
     (requirement.kind === "skip" ? requirement.bypassSandbox : request.sandboxPermissions === "require_escalated");
-  const chosen = chooseSandbox(executor, resolved, bypassSandbox, policy);
+  if (profile !== undefined && missingSandbox !== undefined) {
+    return { ...evaluated, outcome: unavailable(`profile \`${profile}\` cannot be held: ${missingSandbox.reason}`) };
+  }
+  const found = chooseSandbox(executor, resolved, bypassSandbox, policy);
+  const chosen = profile === undefined || bypassSandbox ? found : keepStanding(found, deed, standing, profile);
   if (chosen.kind === "refused") return { ...evaluated, outcome: unavailable(chosen.reason) };
   const sandbox = chooseNetwork(executor, chosen.sandbox, policy, book);
   if ("refused" in sandbox) return { ...evaluated, outcome: unavailable(sandbox.refused) };
   const isHeld = held !== undefined;
   const gate = chooseGate(
-    { executor, isHeld, isSandboxed: isSandboxed && !bypassSandbox, outside: findOutside(deed, policy) },
+    { executor, isHeld, isSandboxed: isSandboxed && !bypassSandbox, outside: findOutside(deed, standing) },
     book,
     policy,
     command,
     ports,
   );
-  const asked = listenToNetwork(executor, sandbox.network, policy, gate.execGate?.questions?.key, ports);
-  const asIs = { bypassSandbox, ...sandbox, ...gate, ...asked, command, proposedAmendment: null };
+  const heard = listenToNetwork(executor, sandbox.network, policy, gate.execGate?.questions?.key, ports);
+  const asIs = { bypassSandbox, ...sandbox, ...gate, ...heard, command, proposedAmendment: null };
   if (requirement.kind === "skip") return { ...evaluated, outcome: { kind: "allowed", terms: asIs } };
-  const terms = { ...asIs, proposedAmendment: book.propose(command, requirement.asking, resolved.prefixRule) };
+  // A rule would be for the sandbox of the policy.
+  const proposed = profile === undefined ? book.propose(command, requirement.asking, resolved.prefixRule) : null;
+  const terms = { ...asIs, proposedAmendment: proposed };
   const question = createQuestion(deed, requirement, terms, book.canSave, ports.newId());
   return { ...evaluated, outcome: { kind: "ask", terms, reason: requirement.reason, question } };
+}
+
+/** The policy with the profile that is asked for. `profile`: a person has to be asked about it. */
+function applyProfile(
+  policy: Policy,
+  name: string | undefined,
+): { policy: Policy; profile: string | undefined } | { refused: string } {
+  if (name === undefined) return { policy, profile: undefined };
+  const found = policy.profiles?.get(name);
+  if (found === undefined) {
+    const names = [...(policy.profiles?.keys() ?? [])].map((each) => `\`${each}\``).join(", ");
+    const known = names === "" ? "none can be asked for here" : `those are ${names}`;
+    return { refused: `there is no permission profile \`${name}\` to ask for; ${known}` };
+  }
+  const { network: _, ...rest } = policy;
+  // Less than everything needs no approval.
+  return { policy: { ...rest, ...found }, profile: policy.sandbox.unrestricted ? undefined : name };
+}
+
+/** What rules and policy would let run in its own sandbox needs approval in another one. */
+function requireAnswer(decided: Requirement, profile: string, { approvalPolicy }: Policy): Requirement {
+  const reason = `it asks for permission profile \`${profile}\`, for this command alone`;
+  if (decided.kind === "needsApproval") return { ...decided, reason: `${decided.reason}; ${reason}` };
+  if (decided.kind !== "skip" || decided.bypassSandbox) return decided;
+  const refusing = refusingPolicy(approvalPolicy, "sandboxApproval");
+  if (refusing !== undefined) {
+    return {
+      kind: "forbidden",
+      reason: `approval policy ${refusing} lets no command run in another permission profile`,
+      cause: { kind: "profile" },
+    };
+  }
+  return { kind: "needsApproval", reason, cause: { kind: "profile" }, asking: null };
+}
+
+/** With what the person's own profile and the administrator deny. */
+function keepStanding(found: ChosenSandbox, deed: CommandDeed, standing: Policy, profile: string): ChosenSandbox {
+  if (found.kind === "refused" || found.sandbox === undefined) return found;
+  const sandbox = denyAlso(found.sandbox, findOutside(deed, standing) ?? null);
+  if (sandbox !== undefined) return { ...found, sandbox };
+  return { kind: "refused", reason: `permission profile \`${profile}\` opens what is denied otherwise` };
 }
 
 /** The requirement where programs are judged when they start; undefined for a command that leaves the sandbox, whose text decides. */
@@ -239,12 +291,15 @@ function evaluateSecondRun(
 
 /** The digest of what is approved is taken before, so that the decision covers exactly that. */
 function createQuestion(
-  { selected: { executor, tool }, resolved: { request }, after }: CommandDeed,
+  { selected: { executor, tool }, resolved, after }: CommandDeed,
   { reason, cause }: Pick<Extract<Requirement, { kind: "needsApproval" }>, "reason" | "cause">,
   { bypassSandbox, sandbox, command, proposedAmendment }: CommandTerms,
   canSaveRules: boolean,
   id: string,
 ): Question {
+  const { request } = resolved;
+  const { permissionProfile } = resolved;
+  const session: ApprovalDecision[] = permissionProfile === undefined ? ["accept_for_session"] : [];
   const save: ApprovalDecision[] = proposedAmendment !== null && canSaveRules ? ["accept_and_save"] : [];
   const shown = copyFrozen({
     id,
@@ -262,7 +317,8 @@ function createQuestion(
     sandbox: sandbox ?? null,
     afterDenial: after?.denial ?? null,
     proposedAmendment,
-    availableDecisions: ["accept", "accept_for_session", ...save, "decline", "cancel"] as ApprovalDecision[],
+    ...defined({ permissionProfile }),
+    availableDecisions: ["accept", ...session, ...save, "decline", "cancel"] as ApprovalDecision[],
   });
   // A script of one plain command counts as that command.
   const canonical = command.commands.length === 1 ? (command.commands[0] ?? request.command) : request.command;

@@ -32,6 +32,8 @@ export interface ResolvedExec {
   workspaceRoots: readonly string[] | undefined;
   /** The model's suggestion of a reusable approval. */
   prefixRule: string[] | undefined;
+  /** The permission profile that the model asks for, instead of that of the policy. */
+  permissionProfile?: string | undefined;
   notices: string[];
 }
 
@@ -68,7 +70,11 @@ export function resolveExecCommand(args: Record<string, unknown>, context: Resol
   ];
   const workspace = resolveWorkspace(context);
   if (workspace.kind === "rejected") return workspace;
-  return { kind: "ok", value: { request, host, workspaceRoots: workspace.value, prefixRule: prefix_rule, notices } };
+  const { permission_profile: permissionProfile } = read.value;
+  return {
+    kind: "ok",
+    value: { request, host, workspaceRoots: workspace.value, prefixRule: prefix_rule, permissionProfile, notices },
+  };
 }
 
 function resolveWorkspace({ config, host, turnCwd, workspaceRoots }: ResolveContext): Resolved<string[] | undefined> {

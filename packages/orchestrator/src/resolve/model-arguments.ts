@@ -77,6 +77,7 @@ export const execCommandArgumentsSchema = z.object({
   ...readersOf(STANDARD_TOOLS.exec_command.inputSchema),
   sandbox_permissions: maybe(sandboxPermissionsSchema),
   additional_permissions: maybe(additionalPermissionsSchema),
+  permission_profile: maybe(z.string()),
   /** Hard limit of the process, milliseconds. */
   timeout_ms: maybe(z.int().check(z.minimum(1))),
 });

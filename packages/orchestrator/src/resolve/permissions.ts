@@ -23,6 +23,9 @@ export function resolvePermissions(
   config: Config,
 ): Resolved<ResolvedPermissions> {
   const sandboxPermissions = args.sandbox_permissions ?? "use_default";
+  if (args.permission_profile !== undefined && sandboxPermissions !== "use_default") {
+    return rejected("permission_profile", `not allowed with sandbox_permissions "${sandboxPermissions}"`);
+  }
   const wantsMore = sandboxPermissions === "with_additional_permissions";
   const additionalPermissions = normalize(args.additional_permissions, cwd, host);
   if (!wantsMore && additionalPermissions !== undefined) {
