@@ -27,8 +27,10 @@ test("pins the exported names", () => {
     "encodeId",
     "findFinal",
     "findMessage",
+    "followTlsSource",
     "parseEnvelope",
     "resolveLimits",
+    "toTlsOptions",
     "withRoom",
   ]);
   expect(Object.keys(websocket).sort()).toEqual([

@@ -17,7 +17,7 @@ export {
 } from "./http/http-client.js";
 export { DEFAULT_HTTP_LIMITS, type HttpLimits } from "./http/limits.js";
 
-export { type AuthOptions, resolveAuth } from "./listen/auth-options.js";
+export { type AuthOptions, authFileOf, resolveAuth } from "./listen/auth-options.js";
 export type { BearerAuth } from "./listen/bearer-token.js";
 export {
   type ExecServerListener,

@@ -7,3 +7,4 @@ export {
   readPlainFile,
   readPlainFileSync,
 } from "./plain-file.js";
+export { type WatchedFiles, type WatchLog, watchFiles } from "./watch-files.js";

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerOptions } from "node:http";
 import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo, Socket } from "node:net";
-import { boundUnadmitted } from "@codex/channel";
+import { boundUnadmitted, followTlsSource, type TlsSource, toTlsOptions } from "@codex/channel";
 import { messageOf } from "@codex/values";
 import { openAbove } from "./descriptors.js";
 import { DESCRIPTORS_BELOW_LISTENER } from "./limits.js";
@@ -14,7 +14,7 @@ export interface ListenOptions {
   /** 0, the default: any free port. */
   port?: number;
   /** Certificate and key, PEM. */
-  tls?: { cert: string; key: string };
+  tls?: TlsSource;
   /** Whether a proxy in front terminates TLS. Default false. */
   isBehindProxy?: boolean;
   /** `http://…` or `https://…` for clients. Default: the `Host` of their request. */
@@ -103,16 +103,13 @@ function createHttp({ limits }: Rendezvous, { tls, onConnection }: ListenOptions
   };
   let server: Server;
   try {
-    server =
-      tls === undefined
-        ? createServer(options)
-        : createTlsServer({
-            ...options,
-            cert: tls.cert,
-            key: tls.key,
-            minVersion: "TLSv1.2",
-            handshakeTimeout: limits.headDeadlineMs,
-          });
+    if (tls === undefined) server = createServer(options);
+    else {
+      const handshakeTimeout = limits.headDeadlineMs;
+      const secured = createTlsServer({ ...options, ...toTlsOptions(tls), handshakeTimeout });
+      followTlsSource(secured, tls);
+      server = secured;
+    }
   } catch (cause) {
     throw new Error(`the TLS certificate and key cannot be used: ${messageOf(cause)}`, { cause });
   }

@@ -4,11 +4,12 @@ export {
   type CredentialArguments,
   type Credentials,
   readCredentials,
-  readListenToken,
   readTlsIdentity,
   type TlsArguments,
+  watchListenToken,
+  watchTlsIdentity,
 } from "./process/credentials.js";
-export { onStopSignal } from "./process/host-process.js";
+export { onHangup, onStopSignal } from "./process/host-process.js";
 export { isLoopback, isStdio, parseHttpListenUrl, refuseOnStdio } from "./process/listen-url.js";
 export { takeNodeOptions, withoutNodeOptions } from "./process/node-options.js";
 export { type OpenedTelemetry, openTelemetry, type TelemetryArguments } from "./process/open-telemetry.js";

@@ -1,3 +1,4 @@
+export type { TlsIdentity } from "../http/tls-identity.js";
 export { type ConnectedChannel, type ConnectOptions, connectWebSocketChannel } from "./connect.js";
 export {
   type Authorization,
@@ -6,7 +7,7 @@ export {
   type ListenOptions,
   type WebSocketListener,
 } from "./listen.js";
-export type { ListenAddress, TlsIdentity } from "./listen-address.js";
+export type { ListenAddress } from "./listen-address.js";
 export type { Page } from "./page.js";
 export type { PingOptions } from "./ping-options.js";
 export { answerProbe } from "./probe.js";

@@ -3,15 +3,8 @@ import { createServer, type RequestListener, type Server } from "node:http";
 import { createServer as createTlsServer } from "node:https";
 import { messageOf } from "@codex/values";
 import { ChannelError, errnoOf } from "../errors.js";
+import { followTlsSource, type TlsSource, toTlsOptions } from "../http/tls-identity.js";
 import { listenPrivately, removeDeadSocket } from "../unix/unix-socket.js";
-
-/** A certificate and its key. */
-export interface TlsIdentity {
-  /** PEM; the certificate first, then its chain of issuers. */
-  cert: string | Uint8Array;
-  /** PEM. */
-  key: string | Uint8Array;
-}
 
 /** The address of a listener. */
 export interface ListenAddress {
@@ -25,7 +18,7 @@ export interface ListenAddress {
    */
   socketPath?: string;
   /** Enables TLS 1.2 and later. */
-  tls?: TlsIdentity;
+  tls?: TlsSource;
 }
 
 /** Longest path of a unix socket, bytes: the smallest `sun_path` of the supported systems, without its NUL. */
@@ -35,15 +28,15 @@ const MAX_SOCKET_PATH_BYTES = 103;
 export function createHttpServer({ tls }: ListenAddress, answer: RequestListener): Server {
   if (tls === undefined) return createServer(answer);
   try {
-    return createTlsServer({ cert: asPem(tls.cert), key: asPem(tls.key), minVersion: "TLSv1.2" }, answer);
+    const server = createTlsServer(toTlsOptions(tls), answer);
+    followTlsSource(server, tls);
+    return server;
   } catch (cause) {
     throw new ChannelError("listen_failed", `the TLS certificate and key cannot be used: ${messageOf(cause)}`, {
       cause,
     });
   }
 }
-
-const asPem = (text: string | Uint8Array): string | Buffer => (typeof text === "string" ? text : Buffer.from(text));
 
 /** @throws ChannelError `listen_failed` */
 export async function bindAddress(server: Server, address: ListenAddress): Promise<void> {

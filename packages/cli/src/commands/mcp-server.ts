@@ -5,13 +5,14 @@ import type { Orchestrator } from "@codex/orchestrator";
 import {
   isLoopback,
   isStdio,
+  onHangup,
   onStopSignal,
   parseHttpListenUrl,
-  readListenToken,
-  readTlsIdentity,
   refuseOnStdio,
   type TlsArguments,
   VERSION,
+  watchListenToken,
+  watchTlsIdentity,
 } from "@codex/servers";
 import { defined } from "@codex/values";
 import { CommandError, EXIT } from "../exit-codes.js";
@@ -119,14 +120,15 @@ type HttpAddress = ReturnType<typeof readHttpAddress>;
 
 function readHttpAddress({ listen, listenTokenFile, allowedHost = [], ...tlsOptions }: McpServerCommandOptions) {
   const { host, port, isTls } = parseHttpListenUrl(listen, "stdio://, ");
-  const tls = readTlsIdentity(tlsOptions);
+  const tls = watchTlsIdentity(tlsOptions, FILE_LOG);
   if (isTls !== (tls !== undefined)) {
     throw new CommandError("--listen https:// and --tls-cert with --tls-key need each other", EXIT.usage);
   }
-  const tokens = listenTokenFile?.map((path, index) => ({
-    token: readListenToken(path, "--listen-token-file") ?? "",
+  const files = listenTokenFile?.map((path, index) => ({
+    read: watchListenToken(path, FILE_LOG, "--listen-token-file"),
     client: `token-${index + 1}`,
   }));
+  const tokens = files && (() => files.map(({ read, client }) => ({ token: read?.() ?? "", client })));
   if (tokens === undefined && !isLoopback(host)) {
     throw new CommandError(
       `${host} can be reached from other machines, and an MCP client can run programs: give --listen-token-file`,
@@ -135,6 +137,11 @@ function readHttpAddress({ listen, listenTokenFile, allowedHost = [], ...tlsOpti
   }
   return { host, port, ...defined({ tls }), allowedHosts: allowedHost, ...(tokens && { tokens }) };
 }
+
+const FILE_LOG = {
+  info: (message: string, { path }: { path: string }) => say(`${message}: ${path}`),
+  error: (message: string, { path, reason }: { path: string; reason: string }) => say(`${message}: ${path}: ${reason}`),
+};
 
 const onError = (error: Error) => say(`mcp: ${error.message}`);
 
@@ -171,7 +178,10 @@ const OPEN_AFTER_MS = 20;
 async function serveHttp(servers: McpServers, { open }: Opening, address: HttpAddress): Promise<void> {
   await open();
   // Before the address is printed, since a signal may follow immediately.
-  const stopped = new Promise<void>((resolve) => void onStopSignal(resolve));
+  const stopped = new Promise<void>(
+    (resolve) => void onStopSignal(resolve, { atHangup: process.stdin.isTTY === true }),
+  );
+  const stopHangups = onHangup({ info: say }, [address?.tls, address?.tokens]);
   // Other programs of this user could read its tokens.
   const { shieldIfPossible } = await import("../connect.js");
   shieldIfPossible();
@@ -181,6 +191,7 @@ async function serveHttp(servers: McpServers, { open }: Opening, address: HttpAd
   await stopped;
   await servers.drain();
   await listener.close();
+  stopHangups();
 }
 
 /** Margin between the maximum wait of a call and the timeout of the MCP host, seconds. */

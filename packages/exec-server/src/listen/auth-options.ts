@@ -21,6 +21,10 @@ const DEFAULT_CLOCK_SKEW_SECONDS = 30;
 /** Shorter keys of HMAC-SHA-256 are weaker than the hash (RFC 7518, section 3.2). */
 const MIN_SECRET_BYTES = 32;
 
+/** The file that a token or a secret is read from. */
+export const authFileOf = ({ wsTokenFile, wsSharedSecretFile }: AuthOptions): string | undefined =>
+  wsTokenFile ?? wsSharedSecretFile;
+
 /** Resolves the options and reads the secret files. Undefined: no authentication. @throws Error that names the option or the file */
 export function resolveAuth(options: AuthOptions): BearerAuth | undefined {
   const { wsAuth, wsTokenFile, wsTokenSha256, wsSharedSecretFile, wsIssuer, wsAudience } = options;

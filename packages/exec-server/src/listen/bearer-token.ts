@@ -19,9 +19,10 @@ export type Authorization = { ok: true } | { ok: false; status: number; message:
 
 /** Checks the token of a websocket upgrade. `now` gives milliseconds since 1970. */
 export const authorizeBearer =
-  (auth: BearerAuth, now: () => number = Date.now) =>
+  (auth: BearerAuth | (() => BearerAuth), now: () => number = Date.now) =>
   ({ headers: { authorization } }: IncomingMessage): Authorization => {
-    const problem = findProblem(auth, authorization, Math.floor(now() / 1000));
+    const current = typeof auth === "function" ? auth() : auth;
+    const problem = findProblem(current, authorization, Math.floor(now() / 1000));
     return problem === undefined ? { ok: true } : { ok: false, status: 401, message: problem };
   };
 

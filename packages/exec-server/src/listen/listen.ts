@@ -36,7 +36,7 @@ const MAX_PORT = 65_535;
 /** Options of `listenWebSocket`. */
 export interface ListenWebSocketOptions extends ListenAddress {
   /** Required authentication; by default none. */
-  auth?: BearerAuth;
+  auth?: BearerAuth | (() => BearerAuth);
   /** Listens beyond loopback without `auth`. */
   allowInsecure?: boolean;
   /** HTTP pages by path, served to clients that may connect. */

@@ -10,8 +10,8 @@ import { LegacySessions } from "./legacy-sessions.js";
 
 /** Who may connect over HTTP, and where. */
 export interface McpHttpOptions {
-  /** Only requests with one of these bearer tokens are served. Default: all requests, as one client. */
-  tokens?: readonly ClientToken[];
+  /** Only requests with one of these bearer tokens are served; a function is asked at each. Default: all requests, as one client. */
+  tokens?: readonly ClientToken[] | (() => readonly ClientToken[]);
   /** Accepted in `Host` in addition to loopback names and the address of the connection; without ports. */
   allowedHosts?: readonly string[];
   /** Default `/mcp`. */

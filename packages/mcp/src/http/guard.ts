@@ -44,14 +44,15 @@ export function toHostname(address: string): string {
 
 /** Resolves with the client of a request, or with the response that refuses it. Compares tokens in constant time. */
 export function createAuthenticator(
-  tokens: readonly ClientToken[],
+  tokens: readonly ClientToken[] | (() => readonly ClientToken[]),
 ): (request: Request) => Promise<AuthInfo | Response> {
-  const known = tokens.map(({ token, client }) => ({ digest: digest(token), client }));
+  const getTokens = typeof tokens === "function" ? tokens : () => tokens;
   return requireBearerAuth({
     verifier: {
       verifyAccessToken(token) {
         const given = digest(token);
         // Compares with all of them, so that the time does not depend on which one matches.
+        const known = getTokens().map(({ token: each, client }) => ({ digest: digest(each), client }));
         const [found] = known.filter((one) => timingSafeEqual(one.digest, given));
         if (found === undefined) throw new OAuthError(OAuthErrorCode.InvalidToken, "the bearer token is wrong");
         const expiresAt = Math.ceil(Date.now() / 1000) + TOKEN_S;

@@ -1,7 +1,7 @@
 import { createServer, type RequestListener } from "node:http";
 import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo } from "node:net";
-import { boundUnadmitted } from "@codex/channel";
+import { boundUnadmitted, followTlsSource, type TlsSource, toTlsOptions } from "@codex/channel";
 import type { McpServers } from "../mcp-servers.js";
 import { createMcpHttpServer, type McpHttpOptions } from "./create-mcp-http-server.js";
 import { toHostname } from "./guard.js";
@@ -13,7 +13,7 @@ export interface McpListenOptions extends McpHttpOptions {
   /** 0 for a free one, which is the default. */
   port?: number;
   /** Certificate and key, PEM: `https`. */
-  tls?: { cert: string; key: string };
+  tls?: TlsSource;
 }
 
 /** A listener that serves MCP over HTTP. */
@@ -22,6 +22,12 @@ export interface McpListener {
   readonly url: string;
   /** Ends all MCP sessions and streams, and stops listening. Idempotent; never rejects. */
   close(): Promise<void>;
+}
+
+function createSecured(tls: TlsSource, answer: RequestListener) {
+  const server = createTlsServer(toTlsOptions(tls), answer);
+  followTlsSource(server, tls);
+  return server;
 }
 
 /**
@@ -41,7 +47,7 @@ export async function listenMcp(servers: McpServers, options: McpListenOptions =
     },
   });
   const answer: RequestListener = (request, response) => void http.handle(request, response);
-  const server = tls === undefined ? createServer(answer) : createTlsServer({ ...tls, minVersion: "TLSv1.2" }, answer);
+  const server = tls === undefined ? createServer(answer) : createSecured(tls, answer);
   const unadmitted = boundUnadmitted(server);
   await new Promise<void>((resolve, reject) => {
     server.once("error", (cause: Error) => {

@@ -1,3 +1,4 @@
+import { watchFiles } from "@codex/plain-file";
 import type { Logger } from "@codex/telemetry";
 import { MAX_JWKS_FILE_BYTES, MAX_TOKEN_FILE_BYTES } from "../limits.js";
 import { type Access, createAccess } from "./access.js";
@@ -5,7 +6,6 @@ import { createJwtAuthenticator, parseKeySet } from "./jwt.js";
 import type { Authenticator } from "./principal.js";
 import type { Action, Scope } from "./scope.js";
 import { createTokenList, entryOf, parseTokenLines } from "./token-list.js";
-import { watchFile } from "./watched-file.js";
 
 /** Access configuration of an operator. */
 export interface AccessOptions {
@@ -39,11 +39,11 @@ export function openAccess(options: AccessOptions): Access {
   ];
   if (tokens.length > 0) authenticators.push(createTokenList(() => tokens, now));
   if (tokenFile !== undefined) {
-    const file = { path: tokenFile, maxBytes: MAX_TOKEN_FILE_BYTES, parse: parseTokenLines, log, now };
-    authenticators.push(createTokenList(watchFile(file), now));
+    const file = { paths: [tokenFile], maxBytes: MAX_TOKEN_FILE_BYTES, parse: parseTokenLines, log, now };
+    authenticators.push(createTokenList(watchFiles(file), now));
   }
   if (jwksFile && issuer && audience) {
-    const keys = watchFile({ path: jwksFile, maxBytes: MAX_JWKS_FILE_BYTES, parse: parseKeySet, log, now });
+    const keys = watchFiles({ paths: [jwksFile], maxBytes: MAX_JWKS_FILE_BYTES, parse: parseKeySet, log, now });
     authenticators.push(createJwtAuthenticator({ issuer, audience, keys, now }));
   } else if (jwksFile !== undefined || issuer !== undefined || audience !== undefined) {
     throw new Error("--jwks-file, --jwt-issuer and --jwt-audience are needed together");

@@ -1,5 +1,6 @@
 import {
   type AuthOptions,
+  authFileOf,
   type ExecServer,
   type ListenWebSocketOptions,
   listenWebSocket,
@@ -7,14 +8,16 @@ import {
   resolveAuth,
   serveStdio,
 } from "@codex/exec-server";
+import { watchFiles } from "@codex/plain-file";
 import { escapeForTerminal } from "@codex/telemetry";
 import { defined, messageOf } from "@codex/values";
+import { MAX_CREDENTIAL_BYTES } from "../limits.js";
 import { createLocalExecServer } from "../local-exec-server/create-local-exec-server.js";
 import type { BackgroundArguments, BackgroundServer } from "../process/background.js";
 import { readGraceMs, serveInBackground, withBackgroundLog } from "../process/background.js";
 import { CommandError, SERVER_EXIT } from "../process/command-error.js";
-import { readTlsIdentity, type TlsArguments } from "../process/credentials.js";
-import { onStopSignal, openStdout } from "../process/host-process.js";
+import { readTlsIdentity, type TlsArguments, watchTlsIdentity } from "../process/credentials.js";
+import { onHangup, onStopSignal, openStdout } from "../process/host-process.js";
 import { type OpenedTelemetry, openTelemetry, type TelemetryArguments } from "../process/open-telemetry.js";
 import { shieldListener } from "../process/shield-listener.js";
 import { type LaunchArguments, readLaunch } from "./launch-options.js";
@@ -67,15 +70,28 @@ async function serve(options: ExecServerCommandOptions): Promise<void> {
     else if (target.kind !== "background") {
       const { allowInsecureListen: allowInsecure } = options;
       const { pages } = telemetry;
-      const more = defined({ auth, pages });
-      const tls = readTlsIdentity(options);
-      const secured = tls === undefined ? {} : { tls };
-      await serveWebSocket(server, { ...target, allowInsecure, ...secured, ...more }, telemetry, watchStdin);
+      const watched = { auth: watchAuth(options, auth, telemetry.log), tls: watchTlsIdentity(options, telemetry.log) };
+      const more = defined({ pages, ...watched });
+      const stopHangups = onHangup(telemetry.log, [watched.auth, watched.tls]);
+      await serveWebSocket(server, { ...target, allowInsecure, ...more }, telemetry, watchStdin);
+      stopHangups();
     }
   } finally {
     await close();
     await telemetry.close();
   }
+}
+
+/** The token or the secret, read again when its file has changed. */
+function watchAuth(
+  options: ExecServerCommandOptions,
+  auth: ReturnType<typeof resolveAuth>,
+  log: OpenedTelemetry["log"],
+) {
+  const file = authFileOf(options);
+  if (auth === undefined || file === undefined) return auth === undefined ? undefined : () => auth;
+  const parse = () => resolveAuth(options) ?? auth;
+  return watchFiles({ paths: [file], maxBytes: MAX_CREDENTIAL_BYTES, parse, log });
 }
 
 const toBackground = (server: ExecServer): BackgroundServer => ({
@@ -106,7 +122,7 @@ async function serveWebSocket(
 ): Promise<void> {
   // Before the address is printed, since a signal may follow immediately.
   const stopped = new Promise<void>((resolve) => {
-    onStopSignal(resolve);
+    onStopSignal(resolve, { atHangup: process.stdin.isTTY === true });
     watch(resolve);
   });
   const listener = await listenWebSocket(server, options);

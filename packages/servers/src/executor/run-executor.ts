@@ -25,8 +25,8 @@ import {
   withBackgroundLog,
 } from "../process/background.js";
 import { CommandError, SERVER_EXIT } from "../process/command-error.js";
-import { readListenToken, readTlsIdentity, type TlsArguments } from "../process/credentials.js";
-import { onStopSignal, openStdout } from "../process/host-process.js";
+import { type TlsArguments, watchListenToken, watchTlsIdentity } from "../process/credentials.js";
+import { onHangup, onStopSignal, openStdout } from "../process/host-process.js";
 import { isLoopback, type ListenPlace, parseListenUrl, refuseOnStdio } from "../process/listen-url.js";
 import { type OpenedTelemetry, openTelemetry, type TelemetryArguments } from "../process/open-telemetry.js";
 import { shieldListener } from "../process/shield-listener.js";
@@ -171,11 +171,11 @@ async function serveWebSocket(
   options: ExecutorCommandOptions,
   { log, pages }: OpenedTelemetry,
 ): Promise<void> {
-  const token = readListenToken(options.tokenFile);
+  const token = watchListenToken(options.tokenFile, log);
   if (options.tlsCert !== undefined && place.kind === "unix") {
     throw new CommandError("--tls-cert is for ws://; a unix socket does not leave this host", SERVER_EXIT.usage);
   }
-  const tls = readTlsIdentity(options);
+  const tls = watchTlsIdentity(options, log);
   if (token === undefined && isOpen(place) && !options.allowInsecureListen) {
     throw new CommandError(
       `${place.host} can be reached from other machines, and any client of an executor can run programs as you: ` +
@@ -185,7 +185,10 @@ async function serveWebSocket(
   }
   const { answerProbe, createWebSocketListener, FIRST_MESSAGE_MS } = await import("@codex/channel/websocket");
   // Before the address is printed, since a signal may follow immediately.
-  const stopped = new Promise<void>((resolve) => void onStopSignal(resolve));
+  const stopped = new Promise<void>(
+    (resolve) => void onStopSignal(resolve, { atHangup: process.stdin.isTTY === true }),
+  );
+  const stopHangups = onHangup(log, [token, tls]);
   const serving = new Set<Promise<void>>();
   const limitUnsent = createUnsentLimit();
   const listener = await createWebSocketListener({
@@ -211,6 +214,7 @@ async function serveWebSocket(
   await executor.drain();
   await listener.close();
   await Promise.all(serving);
+  stopHangups();
 }
 
 /** Whether other machines can reach it. */
@@ -218,11 +222,10 @@ const isOpen = (place: ListenPlace): place is Extract<ListenPlace, { host: strin
   place.kind === "websocket" && !isLoopback(place.host);
 
 /** Compares digests of equal length in constant time. */
-function bearer(token: string) {
-  const expected = digest(token);
+function bearer(getToken: () => string) {
   return (request: IncomingMessage) => {
     const given = /^bearer +(\S+) *$/i.exec(request.headers.authorization ?? "")?.[1];
-    if (given !== undefined && timingSafeEqual(digest(given), expected)) return { ok: true as const };
+    if (given !== undefined && timingSafeEqual(digest(given), digest(getToken()))) return { ok: true as const };
     const message = given === undefined ? "a bearer token is needed" : "the bearer token is wrong";
     return { ok: false as const, status: 401, message };
   };

@@ -1,5 +1,6 @@
 import { homedir } from "node:os";
-import { readNamedFileSync } from "@codex/plain-file";
+import type { TlsIdentity } from "@codex/channel/websocket";
+import { readNamedFileSync, type WatchLog, watchFiles } from "@codex/plain-file";
 import { defined, messageOf } from "@codex/values";
 import { MAX_CREDENTIAL_BYTES } from "../limits.js";
 import { CommandError, SERVER_EXIT } from "./command-error.js";
@@ -44,10 +45,18 @@ function readToken(path: string | undefined, option = "--token-file"): string | 
 }
 
 /** The token of a listener's clients in a file, trimmed; undefined without a file. @throws CommandError */
-export function readListenToken(path: string | undefined, option = "--token-file"): string | undefined {
+function readListenToken(path: string | undefined, option = "--token-file"): string | undefined {
   const token = readToken(path, option);
   if (token !== undefined) checkToken(token, `the token file ${path}`, IN_BEARER);
   return token;
+}
+
+/** The same, read again when the file has changed. @throws CommandError */
+export function watchListenToken(path: string | undefined, log: WatchLog, option?: string): (() => string) | undefined {
+  const token = readListenToken(path, option);
+  if (path === undefined || token === undefined) return undefined;
+  const parse = () => readListenToken(path, option) ?? token;
+  return watchFiles({ paths: [expand(path)], maxBytes: MAX_CREDENTIAL_BYTES, parse, log });
 }
 
 /** What a header can carry. */
@@ -86,9 +95,20 @@ export function readTlsIdentity({ tlsCert, tlsKey }: TlsArguments): { cert: stri
   return { cert, key };
 }
 
+/** The same, read again when one of the files has changed. @throws CommandError */
+export function watchTlsIdentity(options: TlsArguments, log: WatchLog): (() => TlsIdentity) | undefined {
+  const identity = readTlsIdentity(options);
+  const { tlsCert, tlsKey } = options;
+  if (identity === undefined || tlsCert === undefined || tlsKey === undefined) return undefined;
+  const paths = [expand(tlsCert), expand(tlsKey)];
+  return watchFiles({ paths, maxBytes: MAX_CREDENTIAL_BYTES, parse: () => readTlsIdentity(options) ?? identity, log });
+}
+
+const expand = (path: string): string => path.replace(/^~(?=\/)/, homedir());
+
 function readText(path: string, option: string): string {
   try {
-    return readNamedFileSync(path.replace(/^~(?=\/)/, homedir()), { maxBytes: MAX_CREDENTIAL_BYTES }).toString();
+    return readNamedFileSync(expand(path), { maxBytes: MAX_CREDENTIAL_BYTES }).toString();
   } catch (cause) {
     const detail = messageOf(cause);
     throw new CommandError(`${option} cannot be read: ${detail}`, SERVER_EXIT.usage, { cause });

@@ -1,6 +1,7 @@
 import { constants, fstatSync, openSync } from "node:fs";
 import { Socket } from "node:net";
 import type { Writable } from "node:stream";
+import type { Logger } from "@codex/telemetry";
 import { createPipeSink, createStreamSink, type LogFormat, type LogSink } from "@codex/telemetry";
 
 /** Not process.stdout, which writes to pipes synchronously: a peer that does not read would block this process. */
@@ -45,9 +46,12 @@ function createLazySink(open: () => LogSink): LogSink {
   };
 }
 
-/** Calls `stop` at the first SIGINT, SIGTERM or SIGHUP; a second one has its default effect. Returns a function that removes the handlers. */
-export function onStopSignal(stop: () => void): () => void {
-  const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
+/**
+ * Calls `stop` at the first SIGINT, SIGTERM or SIGHUP; a second one has its default effect. Returns a function that removes the handlers.
+ * @param options `atHangup`: whether SIGHUP is one of them; default true
+ */
+export function onStopSignal(stop: () => void, { atHangup = true }: { atHangup?: boolean } = {}): () => void {
+  const signals: readonly NodeJS.Signals[] = ["SIGINT", "SIGTERM", ...(atHangup ? (["SIGHUP"] as const) : [])];
   const off = () => {
     for (const signal of signals) process.off(signal, handler);
   };
@@ -57,4 +61,18 @@ export function onStopSignal(stop: () => void): () => void {
   };
   for (const signal of signals) process.on(signal, handler);
   return off;
+}
+
+/**
+ * Lets SIGHUP look at the files of a listener at once, which are looked at when they are used otherwise; its connections stay. On a terminal,
+ * SIGHUP says that it is gone, and is left alone. Returns a function that removes the handler.
+ */
+export function onHangup(log: Pick<Logger, "info">, checks: readonly ((() => unknown) | undefined)[]): () => void {
+  if (process.stdin.isTTY) return () => {};
+  const handler = () => {
+    log.info?.("hang-up: files that have changed are read again");
+    for (const check of checks) check?.();
+  };
+  process.on("SIGHUP", handler);
+  return () => void process.off("SIGHUP", handler);
 }

@@ -2,8 +2,8 @@ import { type Access, listenRendezvous, openAccess, Rendezvous } from "@codex/re
 import { defined, messageOf } from "@codex/values";
 import { MAX_EXIT_MS } from "../limits.js";
 import { CommandError, SERVER_EXIT } from "../process/command-error.js";
-import { readTlsIdentity, type TlsArguments } from "../process/credentials.js";
-import { onStopSignal } from "../process/host-process.js";
+import { readTlsIdentity, type TlsArguments, watchTlsIdentity } from "../process/credentials.js";
+import { onHangup, onStopSignal } from "../process/host-process.js";
 import { isLoopback, parseHttpListenUrl } from "../process/listen-url.js";
 import { type OpenedTelemetry, openTelemetry, type TelemetryArguments } from "../process/open-telemetry.js";
 import { shieldListener } from "../process/shield-listener.js";
@@ -30,18 +30,21 @@ export async function runRendezvous(options: RendezvousCommandOptions): Promise<
   const publicUrl = checkUrl("--public-url", options.publicUrl);
   const nodeUrl = checkUrl("--node-url", options.nodeUrl);
   if (nodeUrl !== undefined && options.nats === undefined) throw usage("--node-url needs --nats");
-  const tls = readTlsIdentity(options);
-  if (address.isTls && tls === undefined) throw usage("--listen https:// needs --tls-cert and --tls-key");
+  const hasTls = readTlsIdentity(options) !== undefined;
+  if (address.isTls && !hasTls) throw usage("--listen https:// needs --tls-cert and --tls-key");
   const telemetry = await openTelemetry("rendezvous", { ...options, metrics: true }, true);
   const { log } = telemetry;
   try {
+    const tls = watchTlsIdentity(options, log);
     const access = readAccess(options, log);
     const { behindProxy: isBehindProxy, noiseOnly } = options;
-    if (!isLoopback(address.host) || isBehindProxy)
-      requireGuard(access, options.listen, tls !== undefined || isBehindProxy);
+    if (!isLoopback(address.host) || isBehindProxy) requireGuard(access, options.listen, hasTls || isBehindProxy);
     const cluster = options.nats === undefined ? undefined : await openCluster(options.nats, log);
     // So far a signal ends the process. From now on it stops the server: the address is printed soon, and a signal may follow immediately.
-    const stopped = new Promise<void>((resolve) => void onStopSignal(resolve));
+    const stopped = new Promise<void>(
+      (resolve) => void onStopSignal(resolve, { atHangup: process.stdin.isTTY === true }),
+    );
+    const stopHangups = onHangup(log, [tls]);
     const rendezvous = new Rendezvous({ access, noiseOnly, telemetry, ...(cluster && { cluster }) });
     const listener = await listenRendezvous(rendezvous, {
       ...address,
@@ -54,6 +57,7 @@ export async function runRendezvous(options: RendezvousCommandOptions): Promise<
     await stopped;
     log.info?.("stopping");
     await listener.close({ drainMs: Math.ceil((options.drain ?? 0) * 1000) });
+    stopHangups();
   } finally {
     await telemetry.close();
   }

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, unlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
-import { watchFile } from "../../src/auth/watched-file.js";
+import { watchFiles } from "../src/index.js";
 
 function start() {
   const directory = mkdtempSync(join(tmpdir(), "watched file-"));
@@ -18,7 +18,13 @@ function start() {
     path,
     errors,
     open: () =>
-      watchFile({ path, maxBytes: 20, parse, log: { error: (_, fields) => errors.push(fields) }, now: () => now }),
+      watchFiles({
+        paths: [path],
+        maxBytes: 20,
+        parse,
+        log: { error: (_message, fields) => void errors.push(fields) },
+        now: () => now,
+      }),
     pass: (ms: number) => {
       now += ms;
     },
@@ -64,4 +70,26 @@ it("names a file that cannot be used at first", () => {
   expect(open).toThrow(`${path} cannot be used: ENOENT`);
   writeFileSync(path, "wrong");
   expect(open).toThrow(`${path} cannot be used: line 1 is wrong`);
+});
+
+it("takes two files that belong together only when both are there", () => {
+  const { path } = start();
+  const other = `${path}.key`;
+  const write = (cert: string, key: string) => {
+    if (cert !== "") writeFileSync(path, cert);
+    if (key !== "") writeFileSync(other, key);
+  };
+  write("a", "a");
+  let now = 0;
+  const parse = (cert: string, key: string) => {
+    if (cert !== key) throw new Error("they do not belong together");
+    return cert;
+  };
+  const read = watchFiles({ paths: [path, other], maxBytes: 20, parse, log: {}, now: () => now });
+  write("new", "");
+  now += 1000;
+  expect(read()).toBe("a");
+  write("", "new");
+  now += 1000;
+  expect(read()).toBe("new");
 });
