@@ -116,7 +116,7 @@ class TextView implements TurnView {
   #status(item: ThreadItem, words: string): string {
     const began = this.#began.get(item.id);
     this.#began.delete(item.id);
-    const took = began === undefined ? "" : ` in ${describeTime(this.#options.clock.now() - began)}`;
+    const took = began === undefined || isNotRun(item) ? "" : ` in ${describeTime(this.#options.clock.now() - began)}`;
     return this.#options.paint(item.status === "completed" ? "good" : "bad", ` ${words}${took}`);
   }
 
@@ -159,6 +159,11 @@ class TextView implements TurnView {
     return this.#options.log.write(`${text}\n`);
   }
 }
+
+/** What has not run took no time. */
+const isNotRun = (item: ThreadItem): boolean =>
+  item.kind === "command" &&
+  (item.outcome?.kind === "failed_to_start" || item.decision?.kind === "forbidden" || item.decision?.kind === "denied");
 
 function describeStart(item: ThreadItem): string | undefined {
   if (item.kind === "command") {

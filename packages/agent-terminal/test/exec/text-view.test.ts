@@ -81,11 +81,12 @@ it.each<[string, Partial<CommandDetails>, RegExp]>([
     },
     /exited with 126[\s\S]*\nRefused: git push \(rule r:1\)/,
   ],
-  ["success", { outcome: { kind: "exited", code: 0 }, exitCode: 0 }, /succeeded/],
+  ["success", { outcome: { kind: "exited", code: 0 }, exitCode: 0 }, / succeeded in \d+ ms\n/],
   ["a signal", { outcome: { kind: "signaled", signal: "SIGKILL", by: "terminate" } }, /ended by SIGKILL/],
   ["a command that still runs", { outcome: { kind: "running" }, sessionId: 7 }, /still running as session 7/],
   ["one that was lost", { outcome: { kind: "lost", reason: "cut", lastSeq: 1 } }, /lost: cut/],
-  ["a refusal", { decision: { kind: "forbidden", reason: "a rule" } }, /forbidden: a rule/],
+  ["a refusal", { decision: { kind: "forbidden", reason: "a rule" } }, / forbidden: a rule\n/],
+  ["what did not start", { outcome: { kind: "failed_to_start", reason: "gone" } }, / did not start: gone\n/],
 ])("tells %s", async (_name, details, expected) => {
   const started = command({ status: "in_progress" });
   const item = command({ status: "failed", ...details });
