@@ -77,6 +77,9 @@ export const REFRESH_LOCK_MS = 60_000;
 /** Milliseconds before a token expires in which it is refreshed. */
 export const REFRESH_EARLY_MS = 30_000;
 
+/** Milliseconds of one request to an authorization server. */
+export const OAUTH_REQUEST_MS = 30_000;
+
 /** Milliseconds a person has to log in. As in Codex. */
 export const LOGIN_MS = 300_000;
 

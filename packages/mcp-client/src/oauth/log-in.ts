@@ -10,6 +10,7 @@ import type { HttpConfig } from "../config/server-config.js";
 import { LOGIN_MS } from "../limits.js";
 import { listenForCallback } from "./callback.js";
 import type { CredentialStore, OAuthServer } from "./credential-store.js";
+import { limitTime } from "./limit-time.js";
 import { toCredentials } from "./token-provider.js";
 
 /** A login of a person to a server over Streamable HTTP. */
@@ -93,7 +94,7 @@ async function logInBefore(options: Omit<LoginOptions, "signal">, signal: AbortS
     };
     const request = {
       serverUrl: server.url,
-      fetchFn: fetch,
+      fetchFn: limitTime(fetch),
       ...(scopes === undefined || scopes.length === 0 ? {} : { scope: scopes.join(" ") }),
     };
     await auth(provider, request);

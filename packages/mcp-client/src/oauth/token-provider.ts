@@ -2,6 +2,7 @@ import { defined, messageOf } from "@codex/values";
 import type { AuthProvider, FetchLike, OAuthTokens } from "@modelcontextprotocol/client";
 import { REFRESH_EARLY_MS } from "../limits.js";
 import type { CredentialStore, Credentials, OAuthServer } from "./credential-store.js";
+import { limitTime } from "./limit-time.js";
 
 /** A server wants a login that it has not had, or that is not valid any more. */
 class LoginNeededError extends Error {
@@ -102,10 +103,11 @@ export function toCredentials(
 async function requestTokens(
   server: OAuthServer,
   { issuer, clientId, clientSecret, refreshToken }: Credentials,
-  { fetch, resource: configured }: TokenProviderOptions,
+  { fetch: unlimited, resource: configured }: TokenProviderOptions,
 ): Promise<OAuthTokens | "rejected" | "elsewhere"> {
   const { checkResourceAllowed, discoverOAuthServerInfo, OAuthError, OAuthErrorCode, refreshAuthorization } =
     await import("@modelcontextprotocol/client");
+  const fetch = limitTime(unlimited);
   try {
     const found = await discoverOAuthServerInfo(server.url, { fetchFn: fetch });
     const { authorizationServerUrl, authorizationServerMetadata: metadata, resourceMetadata } = found;

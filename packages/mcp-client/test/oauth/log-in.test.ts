@@ -14,6 +14,7 @@ import {
   parseMcpServers,
   readLoginState,
 } from "../../src/index.js";
+import { limitTime } from "../../src/oauth/limit-time.js";
 import { call, createMcpHandler, listenHttp, openRemote } from "../support.js";
 import { type AuthorizationOptions, type AuthorizationServer, listenAuthorization } from "./authorization-server.js";
 
@@ -291,6 +292,13 @@ describe("the tokens of a login", () => {
       expect(readFileSync(path, "utf8")).toBe(text);
     }
   });
+});
+
+it("a server that does not answer is given up, with its address", async () => {
+  const { url } = await listenHttp(() => {});
+  await expect(limitTime(fetch, 50)(`${url}/token?secret=1`)).rejects.toThrow(`${url} did not answer within 0.05 s`);
+  const stop = AbortSignal.abort(new Error("stopped"));
+  await expect(limitTime(fetch, 50)(url, { signal: stop })).rejects.toThrow("stopped");
 });
 
 describe("the callback of a login", () => {
