@@ -84,7 +84,9 @@ describe.skipIf(!hasOpenssl)("a listener", () => {
     rotateCertificate();
     rotateToken("second");
     await expect.poll(async () => (await visit(url, "second")).status, { timeout: 10_000 }).toBe(before.status);
-    await expect.poll(async () => (await visit(url, "second")).certificate).not.toBe(before.certificate);
+    await expect
+      .poll(async () => (await visit(url, "second")).certificate, { timeout: 10_000 })
+      .not.toBe(before.certificate);
     expect((await visit(url, "first")).status).toBe(401);
     // What cannot be used is told at SIGHUP, which ends nothing, and changes nothing.
     const now = await visit(url, "second");
