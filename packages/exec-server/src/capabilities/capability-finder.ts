@@ -164,13 +164,10 @@ class Finding {
       this.warnings.push(`${path} is no skill: ${problem}`);
       return undefined;
     }
-    const short = /(?:^|\s)short-description:\s*(["']?)(.*?)\1(?:$|\s+[\w-]+:)/.exec(
-      values?.get("metadata") ?? "",
-    )?.[2];
     return {
       name: `${prefix}${name}`,
       description,
-      shortDescription: short ?? null,
+      shortDescription: values?.get("metadata.short-description") ?? null,
       path: toFileUrl(path),
       ...(await this.#readMetadata(posix.join(posix.dirname(path), "agents/openai.yaml"))),
     };
