@@ -21,6 +21,7 @@ test("pins the exported names", () => {
     "RpcError",
     "Tunnel",
     "TurnCork",
+    "answerProbe",
     "boundUnadmitted",
     "createMemoryChannelPair",
     "createStdioChannel",

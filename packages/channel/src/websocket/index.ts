@@ -1,3 +1,4 @@
+export { answerProbe } from "../http/probe.js";
 export type { TlsIdentity } from "../http/tls-identity.js";
 export { type ConnectedChannel, type ConnectOptions, connectWebSocketChannel } from "./connect.js";
 export {
@@ -10,4 +11,3 @@ export {
 export type { ListenAddress } from "./listen-address.js";
 export type { Page } from "./page.js";
 export type { PingOptions } from "./ping-options.js";
-export { answerProbe } from "./probe.js";

@@ -1,7 +1,7 @@
 import { createServer, type RequestListener } from "node:http";
 import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo } from "node:net";
-import { boundUnadmitted, followTlsSource, type TlsSource, toTlsOptions } from "@codex/channel";
+import { answerProbe, boundUnadmitted, followTlsSource, type TlsSource, toTlsOptions } from "@codex/channel";
 import type { McpServers } from "../mcp-servers.js";
 import { createMcpHttpServer, type McpHttpOptions } from "./create-mcp-http-server.js";
 import { toHostname } from "./guard.js";
@@ -31,7 +31,7 @@ function createSecured(tls: TlsSource, answer: RequestListener) {
 }
 
 /**
- * Listens for MCP clients. An address beyond loopback requires `tokens`: a client can run programs.
+ * Listens for MCP clients, and answers health probes at `/readyz` and `/healthz`. An address beyond loopback requires `tokens`: a client can run programs.
  * @throws Error if the address or the certificate cannot be used, or tokens are missing
  */
 export async function listenMcp(servers: McpServers, options: McpListenOptions = {}): Promise<McpListener> {
@@ -46,7 +46,9 @@ export async function listenMcp(servers: McpServers, options: McpListenOptions =
       rest.onAdmitted?.(request);
     },
   });
-  const answer: RequestListener = (request, response) => void http.handle(request, response);
+  const answer: RequestListener = (request, response) => {
+    if (!answerProbe(request, response)) void http.handle(request, response);
+  };
   const server = tls === undefined ? createServer(answer) : createSecured(tls, answer);
   const unadmitted = boundUnadmitted(server);
   await new Promise<void>((resolve, reject) => {

@@ -54,6 +54,16 @@ function send(url: string, headers: Record<string, string>, body = INITIALIZE): 
   });
 }
 
+it("answers health probes, which need no token and say nothing", async () => {
+  const { url } = await listen({ tokens: [{ token: "t", client: "c" }] });
+  for (const path of ["/healthz", "/readyz"]) {
+    const response = await fetch(new URL(path, url));
+    expect([response.status, await response.text()]).toEqual([200, ""]);
+  }
+  expect((await fetch(new URL("/healthz", url), { method: "POST" })).status).toBe(404);
+  expect((await fetch(url)).status).toBe(401);
+});
+
 describe.each(ERAS)("MCP over HTTP, %s", (era) => {
   it("asks for approval, and runs once and only what was shown", async () => {
     const file = join(temporary(), "ran");
