@@ -82,10 +82,16 @@ it("a hook that an aborted signal ends is killed, and has failed", async () => {
   expect(await hooks.preToolUse(use, abort.signal)).toMatchObject({ kind: "block" });
 });
 
-it("what a hook leaves running does not delay its answer", async () => {
+it("what a hook leaves running does not delay its answer, and ends with it unless it has let go of the output", async () => {
   const { hooks, read } = start(["sleep 60 & echo $! > $DIRECTORY/pid; echo no >&2; exit 2"]);
   expect(await hooks.preToolUse(use)).toMatchObject({ kind: "block", reason: "no" });
-  process.kill(Number(read("pid")), "SIGKILL");
+  const held = Number(read("pid"));
+  await expect.poll(() => isAlive(held)).toBe(false);
+  const other = start(["sleep 60 >/dev/null 2>&1 & echo $! > $DIRECTORY/pid"]);
+  expect(await other.hooks.preToolUse(use)).toEqual({ kind: "continue", context: [] });
+  const left = Number(other.read("pid"));
+  expect(isAlive(left)).toBe(true);
+  process.kill(left, "SIGKILL");
 });
 
 it("a hook need not read what it is given, however long that is", async () => {

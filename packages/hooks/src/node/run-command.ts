@@ -72,7 +72,11 @@ export function runCommand(
       }
     };
     child.once("exit", (code, killed) => {
-      afterExit = setTimeout(() => finish(code, killed), AFTER_EXIT_MS);
+      afterExit = setTimeout(() => {
+        // What still holds its output.
+        if (child.pid !== undefined) killGroup(child.pid);
+        finish(code, killed);
+      }, AFTER_EXIT_MS);
     });
     child.once("close", finish);
   });
