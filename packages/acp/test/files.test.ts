@@ -7,6 +7,7 @@ import type { ApprovalRequest } from "@codex/orchestrator";
 import { createSandboxSelector } from "@codex/policy";
 import { createCommandSandbox } from "@codex/sandbox";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { openAtWebSocket } from "../../local/test/at-websocket.js";
 
 const { kind } = await createCommandSandbox().getSupport();
 
@@ -77,6 +78,17 @@ const failureOf = (request: Promise<unknown>) =>
       text: `${error.message} ${JSON.stringify(error.data)}`,
     }),
   );
+
+it("files of an ACP client at an executor behind a websocket are read and written there", async () => {
+  const policy = { approvalPolicy: "never", sandbox: "danger-full-access" } as const;
+  const directory = realpathSync(mkdtempSync("/var/tmp/codex-acp-"));
+  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+  const files = acpFiles(await openAtWebSocket({ policy }));
+  const path = join(directory, "a.txt");
+  await files.writeTextFile({ sessionId: "s1", path, content: "one\ntwo\n" });
+  expect(readFileSync(path, "utf8")).toBe("one\ntwo\n");
+  expect(await files.readTextFile({ sessionId: "s1", path, line: 2 })).toEqual({ content: "two\n" });
+});
 
 const EVERYTHING = { policy: { approvalPolicy: "never", sandbox: "danger-full-access" } } as const;
 

@@ -2,10 +2,11 @@ import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type CodexToolOutput, codexApproval, codexTools, nameOutput } from "@codex/ai-sdk";
-import { checkFace, FACE_CASES, type FaceAnswer, FILE_FACE_CASES } from "@codex/local/testing";
+import { checkFace, FACE_CASES, type FaceAnswer, type FaceCheck, FILE_FACE_CASES } from "@codex/local/testing";
 import type { ApprovalRequest, Orchestrator } from "@codex/orchestrator";
 import type { ModelMessage } from "ai";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { openAtWebSocket } from "../../local/test/at-websocket.js";
 import { canRun, openOrchestrator, outputsOf, STACKS } from "./support/stacks.js";
 
 let directory: string;
@@ -59,24 +60,27 @@ describe.each(STACKS)("$name", (stack) => {
       return { ai, createModel, tools, approvals: isOld ? {} : { toolApproval: approval } };
     }
 
+    const connect: FaceCheck["connect"] = (orchestrator) => ({
+      async call(tool, args) {
+        const { ai, createModel } = await load();
+        const { model, prompts } = createModel([[{ tool, args }]]);
+        const tools = codexTools(orchestrator);
+        await ai.generateText({ model, prompt: "go", tools, stopWhen: ai.stepCountIs(3) });
+        const [output] = outputsOf(prompts[1]!);
+        if (output?.type === "content") return readContent(output.value as ContentPart[]);
+        return {
+          text: String(output?.type === "execution-denied" ? output.reason : output?.value),
+          isError: output?.type !== "text",
+        };
+      },
+    });
+
     it.each([...FACE_CASES, ...FILE_FACE_CASES])("passes the face kit: $name", async (faceCase) => {
-      const { ai, createModel } = await load();
-      await checkFace(faceCase, {
-        open: (options) => openOrchestrator(options),
-        connect: (orchestrator) => ({
-          async call(tool, args) {
-            const { model, prompts } = createModel([[{ tool, args }]]);
-            const tools = codexTools(orchestrator);
-            await ai.generateText({ model, prompt: "go", tools, stopWhen: ai.stepCountIs(3) });
-            const [output] = outputsOf(prompts[1]!);
-            if (output?.type === "content") return readContent(output.value as ContentPart[]);
-            return {
-              text: String(output?.type === "execution-denied" ? output.reason : output?.value),
-              isError: output?.type !== "text",
-            };
-          },
-        }),
-      });
+      await checkFace(faceCase, { open: (options) => openOrchestrator(options), connect });
+    });
+
+    it.each(FILE_FACE_CASES)("passes it at an executor behind a websocket: $name", async (faceCase) => {
+      await checkFace(faceCase, { open: openAtWebSocket, connect });
     });
 
     it("streams the end of the output while a command runs, and all of it to `onOutput`", async () => {

@@ -11,6 +11,7 @@ import {
 } from "@codex/local/testing";
 import type { Orchestrator } from "@codex/orchestrator";
 import { describe, expect, it } from "vitest";
+import { openAtWebSocket } from "./at-websocket.js";
 
 const open: FaceCheck["open"] = (options) => createLocalOrchestrator(options);
 const faceOf = (call: (orchestrator: Orchestrator, tool: string, args: object) => Promise<{ text: string }>) => ({
@@ -31,6 +32,11 @@ describe("the face kit", () => {
       faceCase,
       faceOf((orchestrator, tool, args) => orchestrator.startCall(tool, args).result),
     );
+  });
+
+  it.each(FILE_FACE_CASES)("passes them at an executor behind a websocket: $name", async (faceCase) => {
+    const face = faceOf((orchestrator, tool, args) => orchestrator.startCall(tool, args).result);
+    await checkFace(faceCase, { ...face, open: openAtWebSocket });
   });
 
   it("refuses a face that changes the text", async () => {

@@ -9,6 +9,7 @@ import { Agent, Runner, RunState } from "@openai/agents";
 import { filesystem, SandboxAgent, shell } from "@openai/agents/sandbox";
 import { assistantMessage, functionCall, ScriptedModel } from "@openai/agents/testing";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { openAtWebSocket } from "../../local/test/at-websocket.js";
 
 let directory: string;
 beforeAll(() => {
@@ -92,6 +93,10 @@ const check: FaceCheck = {
 
 describe("tools", () => {
   it.each([...FACE_CASES, ...FILE_FACE_CASES])("pass the face kit: $name", (faceCase) => checkFace(faceCase, check));
+
+  it.each(FILE_FACE_CASES)("pass it at an executor behind a websocket: $name", (faceCase) =>
+    checkFace(faceCase, { ...check, open: openAtWebSocket }),
+  );
 
   it("give output as it arrives, and keep the session of an aborted run until `dispose`", async () => {
     const orchestrator = await open();
