@@ -23,15 +23,22 @@ interface TlsServer {
   setSecureContext(options: ReturnType<typeof toTlsOptions>): void;
 }
 
-/** Lets a server that was created with `toTlsOptions` follow its source. Connections that are open stay as they are. */
+/**
+ * Lets a server that was created with `toTlsOptions` follow its source. Connections that are open stay as they are. While the source throws,
+ * or has what cannot be used, the former identity counts.
+ */
 export function followTlsSource(server: TlsServer, tls: TlsSource): void {
   if (typeof tls !== "function") return;
   let current = tls();
   // Before the server's own listener, which begins the handshake.
   server.prependListener("connection", () => {
-    const next = tls();
-    if (next === current) return;
-    current = next;
-    server.setSecureContext(toTlsOptions(next));
+    try {
+      const next = tls();
+      if (next === current) return;
+      server.setSecureContext(toTlsOptions(next));
+      current = next;
+    } catch {
+      // The former one is still there.
+    }
   });
 }

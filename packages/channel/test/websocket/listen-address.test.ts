@@ -147,6 +147,21 @@ describe.skipIf(!hasOpenssl)(`TLS${hasOpenssl ? "" : " (openssl, which makes the
     }
   });
 
+  it("a source that throws, or has what cannot be used, leaves the former certificate, until it has a good one", async () => {
+    const [own, other] = [makeIdentity(), makeIdentity("other")];
+    let source = () => own;
+    const { listener, accepted } = await listen({ tls: () => source() });
+    await exchange(listener.url, accepted, { ca: own.cert });
+    source = () => {
+      throw new Error("gone");
+    };
+    await exchange(listener.url, accepted, { ca: own.cert });
+    source = () => ({ cert: own.cert, key: other.key });
+    await exchange(listener.url, accepted, { ca: own.cert });
+    source = () => other;
+    await exchange(listener.url, accepted, { ca: other.cert });
+  });
+
   it("a port of another protocol is an error", async () => {
     const server = createServer((socket) => socket.end("SSH-2.0-x\r\n")).listen(0, "127.0.0.1");
     onTestFinished(() => void server.close());

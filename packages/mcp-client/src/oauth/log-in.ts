@@ -79,6 +79,9 @@ async function logInBefore(options: Omit<LoginOptions, "signal">, signal: AbortS
         await store.alone(server, () => store.write(server, toCredentials(tokens, before, Date.now())));
       },
       redirectToAuthorization(url) {
+        // The server chooses it, and a program may be started for an address of another kind.
+        if (!/^https?:$/.test(url.protocol))
+          throw new Error(`it asks to open an address of ${url.protocol} in a browser`);
         showUrl(url.href, callback.accept);
       },
       saveCodeVerifier(created) {

@@ -13,6 +13,8 @@ export interface AuthorizationOptions {
   expiresIn?: number;
   /** Without it, clients must be known before: those of `clients`. */
   canRegister?: boolean;
+  /** Where a person logs in; default here. */
+  authorizationEndpoint?: string;
   clients?: Readonly<Record<string, { secret?: string }>>;
 }
 
@@ -138,7 +140,7 @@ export async function listenAuthorization(options: AuthorizationOptions): Promis
       case "/.well-known/oauth-authorization-server":
         return json(response, 200, {
           issuer: origin,
-          authorization_endpoint: `${origin}/authorize`,
+          authorization_endpoint: options.authorizationEndpoint ?? `${origin}/authorize`,
           token_endpoint: `${origin}/token`,
           ...(canRegister ? { registration_endpoint: `${origin}/register` } : {}),
           response_types_supported: ["code"],

@@ -119,6 +119,18 @@ describe("a server that wants a login", () => {
     expect(server.log).not.toContain("POST /register");
   });
 
+  it.each(["file:///bin/sh", "vscode://open", "smb://host/share"])(
+    "cannot have %s opened in a browser",
+    async (address) => {
+      const server = await listen({ authorizationEndpoint: address });
+      const world = await openWorld();
+      const shown: string[] = [];
+      const login = world.logIn(server.url, {}, (url) => void shown.push(url));
+      await expect(login).rejects.toThrow(/in a browser|URL/);
+      expect(shown).toEqual([]);
+    },
+  );
+
   it("cannot be logged in to without OAuth", async () => {
     const { url } = await listenHttp((_, response) => response.writeHead(404).end());
     const world = await openWorld();
