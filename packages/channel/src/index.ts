@@ -2,6 +2,7 @@ export { CarriedChannel, type CarriedOptions, type MessageCarrier } from "./carr
 export type { BinaryFrames, Channel, ChannelEnd, CloseOptions, Received, ReceivedBytes } from "./channel.js";
 export { ChannelError, type ChannelErrorCode } from "./errors.js";
 export { findFinal } from "./final-error.js";
+export { answerPage, type Page } from "./http/page.js";
 export { answerProbe } from "./http/probe.js";
 export { followTlsSource, type TlsIdentity, type TlsSource, toTlsOptions } from "./http/tls-identity.js";
 export { boundUnadmitted, type Unadmitted, type UnadmittedLimits } from "./http/unadmitted.js";

@@ -21,6 +21,7 @@ test("pins the exported names", () => {
     "RpcError",
     "Tunnel",
     "TurnCork",
+    "answerPage",
     "answerProbe",
     "boundUnadmitted",
     "createMemoryChannelPair",

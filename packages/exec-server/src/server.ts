@@ -1,3 +1,4 @@
+import { setTimeout as pause } from "node:timers/promises";
 import type { Channel } from "@codex/channel";
 import type { ExecBackend } from "@codex/exec-backend";
 import { createFileSystem, createSandboxedFiles, type FileSystem } from "@codex/host-files";
@@ -9,7 +10,7 @@ import { ByteBudget } from "./connection/byte-budget.js";
 import { Connection, type ConnectionContext } from "./connection/connection.js";
 import type { HostEnvironment } from "./environment/methods.js";
 import { createHttpClient, type HttpClient } from "./http/http-client.js";
-import { DRAIN_GRACE_MS, MAX_TOTAL_RESPONSE_BYTES, SERVER_CLOSE_MS } from "./limits.js";
+import { DRAIN_GRACE_MS, DRAIN_POLL_MS, MAX_TOTAL_RESPONSE_BYTES, SERVER_CLOSE_MS } from "./limits.js";
 import { createServerTelemetry } from "./server-telemetry.js";
 import { SessionTable, type SessionTableOptions } from "./session/session-table.js";
 import type { Transport } from "./transport.js";
@@ -39,8 +40,9 @@ export interface ExecServer {
    * Ends the server as one that is asked to: serves no other client and starts nothing more, ends the processes (SIGTERM, after
    * `drainGraceMs` SIGKILL), delivers their last output and how they ended, then closes the connections. A client that does not
    * read has 3 s more than `drainGraceMs`. Idempotent; never rejects. `close` meanwhile ends everything immediately.
+   * @param options `waitMs`: processes have so long to end by themselves first; meanwhile clients may resume sessions. Default 0
    */
-  drain(): Promise<void>;
+  drain(options?: { waitMs?: number }): Promise<void>;
   /** Ends every connection, session and process. Idempotent; never rejects. */
   close(): Promise<void>;
   /** `close`, for `await using`. */
@@ -73,8 +75,17 @@ export function createExecServer(options: ExecServerOptions): ExecServer {
   const connections = new Set<Connection>();
   let closing: Promise<void> | undefined;
   let draining: Promise<void> | undefined;
+  /** Whether draining has begun to end what runs. */
+  let isDrained = false;
 
-  const drain = async () => {
+  const drain = async (waitMs: number) => {
+    if (waitMs > 0 && closing === undefined) {
+      sessions.refuseStarts();
+      const until = performance.now() + waitMs;
+      while (sessions.runningCount > 0 && performance.now() < until && closing === undefined)
+        await pause(DRAIN_POLL_MS);
+    }
+    isDrained = true;
     // Each for itself: a client that reads nothing delays no other one.
     await Promise.all(Array.from(connections, (connection) => connection.drain(drainGraceMs)));
     closing ??= close(SERVER_CLOSE_MS);
@@ -90,7 +101,7 @@ export function createExecServer(options: ExecServerOptions): ExecServer {
   };
   return {
     async serve(channel, { transport }) {
-      if (closing !== undefined || draining !== undefined) return channel.close({ deadlineMs: 0 });
+      if (closing !== undefined || isDrained) return channel.close({ deadlineMs: 0 });
       const connection = new Connection(channel, transport, context);
       connections.add(connection);
       telemetry.opened(transport);
@@ -102,8 +113,8 @@ export function createExecServer(options: ExecServerOptions): ExecServer {
     get sessionCount() {
       return sessions.count;
     },
-    drain() {
-      draining ??= drain();
+    drain({ waitMs = 0 } = {}) {
+      draining ??= drain(waitMs);
       return draining;
     },
     close() {

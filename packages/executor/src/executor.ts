@@ -11,7 +11,7 @@ import type { CreateExecServer, ExecServerOffer } from "./connections/tunnels.js
 import { createExecutorTelemetry, type ExecutorTelemetry } from "./executor-telemetry.js";
 import { getHostInfo } from "./host/host-info.js";
 import { createRandomIds, type Ids } from "./ids.js";
-import { DEFAULT_RESUME_GRACE_MS, type ExecutorLimits, resolveLimits } from "./limits.js";
+import { DEFAULT_RESUME_GRACE_MS, DRAIN_POLL_MS, type ExecutorLimits, resolveLimits } from "./limits.js";
 import type { UnifiedExec } from "./sessions/unified-exec.js";
 import type { SessionTool } from "./tools/session-tool.js";
 import { SESSION_TOOLS } from "./tools/session-tools.js";
@@ -70,8 +70,9 @@ export interface Executor extends AsyncDisposable {
    * Ends the executor as one that is asked to: serves no other orchestrator and starts nothing more, ends the programs (SIGTERM, after
    * 2 s SIGKILL), sends their last output and how they ended, then closes the channels. Idempotent; never rejects. `close` meanwhile ends
    * everything immediately.
+   * @param options `waitMs`: programs have so long to end by themselves first; meanwhile orchestrators may come back. Default 0
    */
-  drain(): Promise<void>;
+  drain(options?: { waitMs?: number }): Promise<void>;
   /** Ends the calls and sessions of all orchestrators immediately, also of those that may resume. Idempotent; never rejects. `await using` calls it. */
   close(): Promise<void>;
 }
@@ -117,20 +118,34 @@ export function createExecutor(options: ExecutorOptions): Executor {
     all: new Set<UnifiedExec>(),
   };
   telemetry.observeSessions(() => countRunning(shared.all));
-  let isClosed = false;
+  let state: State = "open";
   let draining: Promise<void> | undefined;
   const open = (channel: Channel, isResumable: boolean) => {
     const connection = new Connection(channel, { ...shared, graceMs: isResumable ? graceMs : 0 });
     connections.add(connection);
     return connection;
   };
+  const drain = async (waitMs: number) => {
+    if (waitMs > 0 && state === "open") {
+      state = "draining";
+      const until = clock.now() + waitMs;
+      const tunnels = connections.refuseStarts(waitMs);
+      while (countRunning(shared.all) > 0 && clock.now() < until && getState() === "draining") {
+        await new Promise<void>((resolve) => clock.after(DRAIN_POLL_MS, resolve));
+      }
+      await tunnels;
+    }
+    state = "closed";
+    await connections.drainAll();
+  };
+  const getState = () => state;
   const context: ServeContext = {
     connections,
     open,
     sessionTools,
     registry: tools,
     telemetry,
-    isClosed: () => isClosed,
+    getState,
   };
   return {
     tools,
@@ -138,14 +153,13 @@ export function createExecutor(options: ExecutorOptions): Executor {
       return connections.count;
     },
     serve: (channel, { resumable = true } = {}) =>
-      isClosed ? channel.close() : serveChannel(channel, resumable, context),
-    drain() {
-      isClosed = true;
-      draining ??= connections.drainAll();
+      state === "closed" ? channel.close() : serveChannel(channel, resumable, context),
+    drain({ waitMs = 0 } = {}) {
+      draining ??= drain(waitMs);
       return draining;
     },
     close() {
-      isClosed = true;
+      state = "closed";
       return connections.endAll();
     },
     [Symbol.asyncDispose]() {
@@ -174,23 +188,26 @@ function checkGrace(ms: number): number {
   throw new RangeError(`resumeGraceMs must be an integer of at least 0 milliseconds, got ${ms}`);
 }
 
+/** While draining, no other orchestrator is served, but those that lost their channel may come back. */
+type State = "open" | "draining" | "closed";
+
 interface ServeContext {
   connections: Connections;
   open: (channel: Channel, isResumable: boolean) => Connection;
   sessionTools: ReadonlyMap<string, SessionTool>;
   registry: ToolRegistry;
   telemetry: ExecutorTelemetry;
-  isClosed: () => boolean;
+  getState: () => State;
 }
 
 async function serveChannel(channel: Channel, isResumable: boolean, context: ServeContext): Promise<void> {
-  const { connections, sessionTools, registry, telemetry, isClosed } = context;
+  const { connections, sessionTools, registry, telemetry, getState } = context;
   const attachment: Attachment = {
     channel,
     connection: undefined,
     sessionTools,
     registry,
-    open: () => context.open(channel, isResumable),
+    open: () => (getState() === "open" ? context.open(channel, isResumable) : undefined),
     find: (id) => connections.find(id),
     reclaim: (connection) => connections.reclaim(connection),
     telemetry,
@@ -205,7 +222,7 @@ async function serveChannel(channel: Channel, isResumable: boolean, context: Ser
   const { connection } = attachment;
   // A connection that was resumed over another channel belongs to that channel.
   if (connection?.outbox.isLatest(channel)) {
-    if (end === "lost" && connection.isResumable && !isClosed()) {
+    if (end === "lost" && connection.isResumable && getState() !== "closed") {
       connection.detach(channel);
       void channel.close();
       await connections.keep(connection);

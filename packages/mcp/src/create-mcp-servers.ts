@@ -5,7 +5,15 @@ import { createRequestStateCodec, McpServer, ProtocolError, ProtocolErrorCode } 
 import { ClientState } from "./calls/client-state.js";
 import { type CallState, createCallHandler } from "./calls/tool-call.js";
 import { INSTRUCTIONS, SERVER } from "./handshake/identity.js";
-import { ATTACH_WAIT_MS, BUSY_WAIT_MS, DEFAULT_MAX_HOLD_MS, DRAIN_MS, MAX_HOLD_MS, MIN_HOLD_MS } from "./limits.js";
+import {
+  ATTACH_WAIT_MS,
+  BUSY_WAIT_MS,
+  DEFAULT_MAX_HOLD_MS,
+  DRAIN_MS,
+  IDLE_POLL_MS,
+  MAX_HOLD_MS,
+  MIN_HOLD_MS,
+} from "./limits.js";
 import type { McpServers } from "./mcp-servers.js";
 import { isHoldTime, type McpServerOptions } from "./options.js";
 import { registerResources } from "./resources/session-resources.js";
@@ -49,6 +57,14 @@ export function createMcpServers(
   let attaching: Promise<unknown> | undefined;
 
   const open = typeof orchestrator === "function" ? orchestrator : () => Promise.resolve(orchestrator);
+  const untilIdle = async () => {
+    await Promise.allSettled([...calls]);
+    for (;;) {
+      const busy = await Promise.all(Array.from(clients.values(), (state) => state.isBusy()));
+      if (!busy.includes(true)) return;
+      await new Promise<void>((resolve) => clock.after(IDLE_POLL_MS, resolve));
+    }
+  };
   const stateOf = (client: string): ClientState => {
     const state =
       clients.get(client) ?? new ClientState(async () => (await open()).createConversation({ client }), clock);
@@ -141,8 +157,12 @@ export function createMcpServers(
       this.forget(client);
       await state?.endSessions();
     },
-    async drain() {
+    get isReady() {
+      return !isDraining;
+    },
+    async drain({ waitMs = 0 } = {}) {
       isDraining = true;
+      if (waitMs > 0) await waitAtMost(clock, waitMs, untilIdle());
       for (const state of clients.values()) state.cancelQuestions();
       const ending = Array.from(clients.values(), (state) => state.endSessions());
       await waitAtMost(clock, DRAIN_MS, Promise.allSettled([...ending, ...calls]));

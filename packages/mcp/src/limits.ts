@@ -29,6 +29,8 @@ export const MAX_HTTP_REQUESTS = 1_024;
 export const MAX_HTTP_SESSIONS = 64;
 /** When the server is asked to end: for ending the programs and answering the calls in progress, milliseconds. */
 export const DRAIN_MS = 10_000;
+/** While it waits for programs to end by themselves: between two looks, milliseconds. */
+export const IDLE_POLL_MS = 200;
 /** After the end of the MCP sessions: for writing the last HTTP responses to clients that read them, milliseconds. */
 export const LAST_RESPONSES_MS = 1_000;
 /** For finding out whether a client has running programs, milliseconds. */

@@ -22,8 +22,11 @@ export interface McpServers {
   /**
    * Refuses further calls, withdraws the open questions, and ends all sessions, so that calls in progress respond with the last output
    * of their programs. Resolves when they have responded, or after some seconds. Never rejects. `close` is to follow.
+   * @param options `waitMs`: what runs has so long to end by itself first. Default 0
    */
-  drain(): Promise<void>;
+  drain(options?: { waitMs?: number }): Promise<void>;
+  /** False from the beginning of `drain` on. */
+  readonly isReady: boolean;
   /** Withdraws all open questions. The orchestrator stays open. */
   close(): void;
 }

@@ -13,6 +13,8 @@ export interface ListenOptions {
   host?: string;
   /** 0, the default: any free port. */
   port?: number;
+  /** Descriptor of a socket that listens already, at that address. It is owned. */
+  fd?: number;
   /** Certificate and key, PEM. */
   tls?: TlsSource;
   /** Whether a proxy in front terminates TLS. Default false. */
@@ -72,17 +74,18 @@ export async function listenRendezvous(
 
 async function open(rendezvous: Rendezvous, options: ListenOptions): Promise<Server> {
   const server = createHttp(rendezvous, options);
-  await openAbove(DESCRIPTORS_BELOW_LISTENER, () => bind(server, options));
+  if (options.fd !== undefined) await bind(server, options);
+  else await openAbove(DESCRIPTORS_BELOW_LISTENER, () => bind(server, options));
   return server;
 }
 
-function bind(server: Server, { host = "127.0.0.1", port = 0 }: ListenOptions): Promise<void> {
+function bind(server: Server, { host = "127.0.0.1", port = 0, fd }: ListenOptions): Promise<void> {
   return new Promise((resolve, reject) => {
     const onError = (cause: Error) => {
       reject(new Error(`cannot listen on ${host} port ${port}: ${messageOf(cause)}`, { cause }));
     };
     server.once("error", onError);
-    server.listen({ host, port }, () => {
+    server.listen(fd === undefined ? { host, port } : { fd }, () => {
       server.off("error", onError);
       // For example too many open files: only that connection is lost.
       server.on("error", () => {});

@@ -9,8 +9,10 @@ export {
   watchListenToken,
   watchTlsIdentity,
 } from "./process/credentials.js";
-export { onHangup, onStopSignal } from "./process/host-process.js";
-export { isLoopback, isStdio, parseHttpListenUrl, refuseOnStdio } from "./process/listen-url.js";
+export { onStopSignal } from "./process/host-process.js";
+export { isLoopback, parseHttpListenUrl } from "./process/listen-url.js";
 export { takeNodeOptions, withoutNodeOptions } from "./process/node-options.js";
 export { type OpenedTelemetry, openTelemetry, type TelemetryArguments } from "./process/open-telemetry.js";
+export { type DrainArguments, openServing, type Serving } from "./process/serving.js";
+export { isStdio, refuseOnStdio } from "./process/stdio-listen.js";
 export { VERSION } from "./process/version.js";

@@ -1,3 +1,4 @@
+export type { Page } from "../http/page.js";
 export { answerProbe } from "../http/probe.js";
 export type { TlsIdentity } from "../http/tls-identity.js";
 export { type ConnectedChannel, type ConnectOptions, connectWebSocketChannel } from "./connect.js";
@@ -9,5 +10,4 @@ export {
   type WebSocketListener,
 } from "./listen.js";
 export type { ListenAddress } from "./listen-address.js";
-export type { Page } from "./page.js";
 export type { PingOptions } from "./ping-options.js";

@@ -17,6 +17,8 @@ export interface ListenAddress {
    * without a listener is replaced.
    */
   socketPath?: string;
+  /** Descriptor of a socket that listens already, at the address that the others say. It is owned. */
+  fd?: number;
   /** Enables TLS 1.2 and later. */
   tls?: TlsSource;
 }
@@ -40,9 +42,9 @@ export function createHttpServer({ tls }: ListenAddress, answer: RequestListener
 
 /** @throws ChannelError `listen_failed` */
 export async function bindAddress(server: Server, address: ListenAddress): Promise<void> {
-  const { socketPath } = address;
+  const { socketPath, fd, host = "127.0.0.1", port = 0 } = address;
+  if (fd !== undefined) return bind(server, `descriptor ${fd}`, () => server.listen({ fd }));
   if (socketPath === undefined) {
-    const { host = "127.0.0.1", port = 0 } = address;
     return bind(server, `${host} port ${port}`, () => server.listen({ host, port }));
   }
   const problem = findPathProblem(socketPath);

@@ -4,11 +4,11 @@ import type { Duplex } from "node:stream";
 import { type WebSocket, WebSocketServer } from "ws";
 import type { Channel } from "../channel.js";
 import { ChannelError } from "../errors.js";
+import { answerPage, isNamedHost, type Page, type Refusal } from "../http/page.js";
 import { boundUnadmitted, type Unadmitted, type UnadmittedLimits } from "../http/unadmitted.js";
 import { type ChannelLimits, resolveLimits } from "../limits.js";
 import { Turns } from "../queue/turns.js";
 import { bindAddress, createHttpServer, describeAddress, type ListenAddress } from "./listen-address.js";
-import { answerPage, isNamedHost, type Page, type Refusal } from "./page.js";
 import type { PingOptions } from "./ping-options.js";
 import { KEEP_ALIVE_MS, WebSocketChannel } from "./websocket-channel.js";
 

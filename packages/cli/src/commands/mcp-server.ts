@@ -2,31 +2,14 @@ import { setImmediate, setTimeout } from "node:timers/promises";
 import { createMcpServers, type McpHost, type McpServers, renderHostEntry, serveMcpStdio } from "@codex/mcp";
 import type { StdioBeginning } from "@codex/mcp/handshake";
 import type { Orchestrator } from "@codex/orchestrator";
-import {
-  isLoopback,
-  isStdio,
-  onHangup,
-  onStopSignal,
-  parseHttpListenUrl,
-  refuseOnStdio,
-  type TlsArguments,
-  VERSION,
-  watchListenToken,
-  watchTlsIdentity,
-} from "@codex/servers";
+import { isStdio, type OpenedTelemetry, onStopSignal, refuseOnStdio, VERSION } from "@codex/servers";
 import { defined } from "@codex/values";
-import { CommandError, EXIT } from "../exit-codes.js";
 import { type EntryOptions, listEntryArguments } from "../mcp/entry-arguments.js";
 import type { McpOrchestrator } from "../mcp/open-orchestrator.js";
-import { print, printLine, say } from "../notice.js";
+import type { HttpArguments, HttpPlace } from "../mcp/serve-http.js";
+import { print, say } from "../notice.js";
 
-export interface McpServerCommandOptions extends EntryOptions, TlsArguments {
-  /** `stdio://`, `http://HOST:PORT` or `https://HOST:PORT`. */
-  listen: string;
-  /** Files with the bearer tokens of HTTP clients, one file per client. */
-  listenTokenFile?: string[];
-  /** Names by which HTTP clients reach the listener, in addition to its address. */
-  allowedHost?: string[];
+export interface McpServerCommandOptions extends EntryOptions, HttpArguments {
   view?: boolean;
   viewPort?: number;
   /** Print the entry for this host instead. */
@@ -39,15 +22,15 @@ export interface McpServerCommandOptions extends EntryOptions, TlsArguments {
  */
 export async function runMcpServer(options: McpServerCommandOptions, beginning?: StdioBeginning): Promise<void> {
   const { printConfig } = options;
-  const address = readAddress(options);
+  const http = await openHttp(options);
   if (printConfig !== undefined) {
-    const url = address === undefined ? undefined : `${options.listen.replace(/\/$/, "")}/mcp`;
+    const url = http === undefined ? undefined : `${options.listen.replace(/\/$/, "")}/mcp`;
     const hasToken = options.listenTokenFile !== undefined;
     const target = url === undefined ? listEntryArguments(options) : ({ kind: "url", url, hasToken } as const);
     const timeoutS = Math.ceil(options.maxHold) + MARGIN_S;
     return void print(renderHostEntry(printConfig, target, timeoutS));
   }
-  const opened = createOpening(options, () => servers.toolsChanged());
+  const opened = createOpening(options, () => servers.toolsChanged(), http?.telemetry);
   const servers = createMcpServers(opened.open, {
     maxHoldMs: Math.round(options.maxHold * 1000),
     onCancel: options.onCancel,
@@ -64,11 +47,12 @@ export async function runMcpServer(options: McpServerCommandOptions, beginning?:
       live.auditFile = await opened.auditFile();
       await live.attach(orchestrator);
     }
-    await (address === undefined ? serveStdio(servers, opened, beginning) : serveHttp(servers, opened, address));
+    await (http === undefined ? serveStdio(servers, opened, beginning) : http.serve(servers, opened.open));
   } finally {
     servers.close();
     await opened.close();
     await live?.close();
+    await http?.telemetry.close();
   }
 }
 
@@ -83,7 +67,11 @@ interface Opening {
   close(): Promise<void>;
 }
 
-function createOpening(options: McpServerCommandOptions, onToolsChanged: () => void): Opening {
+function createOpening(
+  options: McpServerCommandOptions,
+  onToolsChanged: () => void,
+  telemetry: OpenedTelemetry | undefined,
+): Opening {
   let reject: (error: unknown) => void = () => {};
   const failed = new Promise<never>((_resolve, fail) => {
     reject = fail;
@@ -91,7 +79,9 @@ function createOpening(options: McpServerCommandOptions, onToolsChanged: () => v
   failed.catch(() => {});
   let opening: Promise<McpOrchestrator> | undefined;
   const open = (): Promise<McpOrchestrator> => {
-    opening ??= import("../mcp/open-orchestrator.js").then((file) => file.openOrchestrator(options, onToolsChanged));
+    opening ??= import("../mcp/open-orchestrator.js").then((file) =>
+      file.openOrchestrator(options, onToolsChanged, telemetry),
+    );
     opening.catch(reject);
     return opening;
   };
@@ -104,44 +94,18 @@ function createOpening(options: McpServerCommandOptions, onToolsChanged: () => v
 }
 
 /** Where HTTP is served; undefined for stdio. @throws CommandError */
-function readAddress(options: McpServerCommandOptions): HttpAddress | undefined {
-  const { listen, listenTokenFile, allowedHost, tlsCert, tlsKey } = options;
-  if (!isStdio(listen)) return readHttpAddress(options);
+async function openHttp(options: McpServerCommandOptions): Promise<HttpPlace | undefined> {
+  const { listen, listenTokenFile, allowedHost, tlsCert, tlsKey, drain } = options;
+  if (!isStdio(listen)) return (await import("../mcp/serve-http.js")).openHttp(options);
   refuseOnStdio({
     "--listen-token-file": listenTokenFile,
     "--allowed-host": allowedHost,
     "--tls-cert": tlsCert,
     "--tls-key": tlsKey,
+    "--drain": drain,
   });
   return undefined;
 }
-
-type HttpAddress = ReturnType<typeof readHttpAddress>;
-
-function readHttpAddress({ listen, listenTokenFile, allowedHost = [], ...tlsOptions }: McpServerCommandOptions) {
-  const { host, port, isTls } = parseHttpListenUrl(listen, "stdio://, ");
-  const tls = watchTlsIdentity(tlsOptions, FILE_LOG);
-  if (isTls !== (tls !== undefined)) {
-    throw new CommandError("--listen https:// and --tls-cert with --tls-key need each other", EXIT.usage);
-  }
-  const files = listenTokenFile?.map((path, index) => ({
-    read: watchListenToken(path, FILE_LOG, "--listen-token-file"),
-    client: `token-${index + 1}`,
-  }));
-  const tokens = files && (() => files.map(({ read, client }) => ({ token: read?.() ?? "", client })));
-  if (tokens === undefined && !isLoopback(host)) {
-    throw new CommandError(
-      `${host} can be reached from other machines, and an MCP client can run programs: give --listen-token-file`,
-      EXIT.usage,
-    );
-  }
-  return { host, port, ...defined({ tls }), allowedHosts: allowedHost, ...(tokens && { tokens }) };
-}
-
-const FILE_LOG = {
-  info: (message: string, { path }: { path: string }) => say(`${message}: ${path}`),
-  error: (message: string, { path, reason }: { path: string; reason: string }) => say(`${message}: ${path}: ${reason}`),
-};
 
 const onError = (error: Error) => say(`mcp: ${error.message}`);
 
@@ -174,25 +138,6 @@ async function waitToOpen(signal: AbortSignal): Promise<void> {
 }
 
 const OPEN_AFTER_MS = 20;
-
-async function serveHttp(servers: McpServers, { open }: Opening, address: HttpAddress): Promise<void> {
-  await open();
-  // Before the address is printed, since a signal may follow immediately.
-  const stopped = new Promise<void>(
-    (resolve) => void onStopSignal(resolve, { atHangup: process.stdin.isTTY === true }),
-  );
-  const stopHangups = onHangup({ info: say }, [address?.tls, address?.tokens]);
-  // Other programs of this user could read its tokens.
-  const { shieldIfPossible } = await import("../connect.js");
-  shieldIfPossible();
-  const { listenMcp } = await import("@codex/mcp/http");
-  const listener = await listenMcp(servers, address);
-  printLine(listener.url);
-  await stopped;
-  await servers.drain();
-  await listener.close();
-  stopHangups();
-}
 
 /** Margin between the maximum wait of a call and the timeout of the MCP host, seconds. */
 const MARGIN_S = 30;

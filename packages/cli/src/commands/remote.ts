@@ -11,8 +11,9 @@ import {
   serveExecutorRelay,
 } from "@codex/relay";
 import {
+  type DrainArguments,
   type OpenedTelemetry,
-  onStopSignal,
+  openServing,
   openTelemetry,
   readCredentials,
   type TelemetryArguments,
@@ -27,7 +28,7 @@ import { say } from "../notice.js";
 import { checkRegistryUrl } from "../registry-url.js";
 import { runExecutor } from "./executor.js";
 
-export interface RemoteArguments extends CredentialChoice, TelemetryArguments, LaunchArguments {
+export interface RemoteArguments extends CredentialChoice, TelemetryArguments, LaunchArguments, DrainArguments {
   /** Base URL of the registry. */
   remote: string;
   environmentId?: string;
@@ -75,7 +76,10 @@ export function runRemoteExecutor(options: RemoteArguments & Omit<ExecutorComman
   return runExecutor({
     ...options,
     serveOver: (executor, telemetry) => {
-      const served = { serve: (channel: Channel) => void executor.serve(channel), drain: () => executor.drain() };
+      const served = {
+        serve: (channel: Channel) => void executor.serve(channel),
+        drain: (waitMs: number) => executor.drain({ waitMs }),
+      };
       return serveRemotely(options, telemetry, served).finally(() => executor.close());
     },
   });
@@ -84,8 +88,8 @@ export function runRemoteExecutor(options: RemoteArguments & Omit<ExecutorComman
 /** What harnesses are served. */
 interface RemotelyServed {
   serve: (channel: Channel, peer: string) => void;
-  /** Ends it while harnesses still get the last output. Never rejects. */
-  drain: () => Promise<void>;
+  /** Ends it while harnesses still get the last output; what runs has `waitMs` to end by itself. Never rejects. */
+  drain: (waitMs: number) => Promise<void>;
   /** Calls back when stdin has ended, if that is to end it. */
   watchStdin?: Launch["watchStdin"];
 }
@@ -107,7 +111,8 @@ async function serveRemotely(
   const stopped = new Promise<Error | undefined>((resolve) => {
     stop = resolve;
   });
-  onStopSignal(() => stop());
+  const serving = openServing(telemetry.log, options, []);
+  void serving.stopped.then(() => stop());
   const address = { url: options.remote, environmentId };
   const sources = { env: process.env, authFile: join(codexHome(), "auth.json"), stdin: process.stdin, onEnd: stop };
   const { authorize, authorizeSocket } = await openCredential(options, address, sources);
@@ -126,9 +131,11 @@ async function serveRemotely(
         onStream: (channel, { harness }) => serve(channel, harness),
       });
   say(`environment ${environmentId} at ${options.remote}${"fingerprint" in relay ? `, key ${relay.fingerprint}` : ""}`);
+  serving.ready(`environment ${environmentId}`);
   const reason = await stopped;
-  await drain();
+  await drain(serving.drainMs);
   await relay.close();
+  serving.close();
   // A credential may have been read from stdin, which would keep this process alive.
   process.stdin.destroy();
   if (reason !== undefined) throw reason;

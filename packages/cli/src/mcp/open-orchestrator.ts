@@ -1,6 +1,7 @@
 import { connectFiles } from "@codex/environments";
 import { createOrchestrator, type ExecutorAttachment, type FileToolName, type Orchestrator } from "@codex/orchestrator";
 import { createRuleSaver } from "@codex/policy";
+import { type OpenedTelemetry, openTelemetry, type TelemetryArguments } from "@codex/servers";
 import { defined } from "@codex/values";
 import { openAudit } from "../audit.js";
 import { attachExecutor, type ConnectOptions, choosePlace, isOwnHost } from "../connect.js";
@@ -22,7 +23,12 @@ export interface McpOrchestrator {
 }
 
 /** Opens it as configured. Nothing is connected yet. @throws CommandError for a configuration that cannot be used */
-export async function openOrchestrator(options: EntryOptions, onToolsChanged: () => void): Promise<McpOrchestrator> {
+export async function openOrchestrator(
+  options: EntryOptions & TelemetryArguments,
+  onToolsChanged: () => void,
+  given: OpenedTelemetry | undefined,
+): Promise<McpOrchestrator> {
+  const telemetry = given ?? (await openTelemetry("mcp-server", options, false));
   const config = await openConfig(options);
   for (const notice of config.notices) say(notice);
   const { approvalPolicy, defaults, sandbox, network } = config.settings;
@@ -43,6 +49,7 @@ export async function openOrchestrator(options: EntryOptions, onToolsChanged: ()
     fileTools: chooseFileTools(options),
     ...defined({ audit, hooks }),
     onToolsChanged,
+    telemetry,
   });
   const place = createPlace(options);
   orchestrator.addEnvironment(place);
@@ -53,6 +60,7 @@ export async function openOrchestrator(options: EntryOptions, onToolsChanged: ()
       await orchestrator.close();
       hooks?.close();
       await place.close();
+      if (given === undefined) await telemetry.close();
     },
   };
 }

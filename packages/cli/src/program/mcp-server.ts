@@ -4,7 +4,9 @@ import { addNotes } from "./help.js";
 import {
   addConfigOptions,
   addExecutorOptions,
+  addLogOptions,
   append,
+  drainOption,
   listenOption,
   parseHold,
   rulesOption,
@@ -18,7 +20,7 @@ export function addMcpServer(program: Command): void {
   )
     .addOption(
       listenOption(
-        "Address to serve: stdio://, http://HOST:PORT or https://HOST:PORT (port 0: a free one)",
+        "Address to serve: stdio://, http://HOST:PORT, https://HOST:PORT (port 0: a free one) or fd://",
         "stdio://",
       ),
     )
@@ -33,6 +35,8 @@ export function addMcpServer(program: Command): void {
     )
     .addOption(withListen("--tls-cert <path>", "certificate for https: (PEM, with its chain)"))
     .addOption(withListen("--tls-key <path>", "key of the certificate (PEM)"))
+    .addOption(withListen("--metrics", "serve GET /metrics in Prometheus format to every client that may connect"))
+    .addOption(drainOption())
     .option("-C, --cd <dir>", "Directory of the commands, absolute on their host")
     .addOption(
       new Option(
@@ -63,7 +67,7 @@ export function addMcpServer(program: Command): void {
       ]),
     )
     .addOption(rulesOption("File of rules, repeatable (default: those of system, user and trusted project)"));
-  addNotes(addConfigOptions(server), {
+  addNotes(addConfigOptions(addLogOptions(server)), {
     text: [
       "Nothing is connected before a host lists or calls the tools. Approvals are asked of the host's user; a host that cannot ask is told the rule that would allow the command.",
       "Over HTTP the bound address, with the path /mcp, is the one line on stdout. Beyond loopback tokens are required. Clients with different tokens do not see each other's sessions.",

@@ -13,7 +13,16 @@ export const addServingOptions = (command: Command) =>
     command
       .option("--tls-cert <path>", "Websocket: speak TLS with this certificate (PEM, with its chain)")
       .option("--tls-key <path>", "Websocket: key of the certificate (PEM)"),
-  ).option("--metrics", "Websocket: serve GET /metrics in Prometheus format to every client that may connect");
+  )
+    .addOption(drainOption())
+    .option("--metrics", "Websocket: serve GET /metrics in Prometheus format to every client that may connect");
+
+/** How long what runs may go on after a signal to stop. */
+export const drainOption = () =>
+  new Option(
+    "--drain <seconds>",
+    "After a signal to stop, start nothing more, and end what runs only after so long (default: at once)",
+  ).argParser(parseSeconds);
 
 /** Where logs go, and how much is logged. */
 export const addLogOptions = (command: Command) =>

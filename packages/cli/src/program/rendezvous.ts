@@ -10,7 +10,12 @@ export function addRendezvous(program: Command): void {
     .description(
       "Let executors that dial out and their harnesses meet: registry and relay, which cannot read the traffic",
     )
-    .addOption(listenOption("Address to listen on: http://HOST:PORT (port 0: a free one)", "http://127.0.0.1:0"))
+    .addOption(
+      listenOption(
+        "Address to listen on: http://HOST:PORT (port 0: a free one), or fd:// for a socket of systemd",
+        "http://127.0.0.1:0",
+      ),
+    )
     .option("--public-url <url>", "http:// or https:// URL under which executors and harnesses reach it, if another")
     .option("--tls-cert <path>", "Speak TLS with this certificate (PEM, with its chain)")
     .option("--tls-key <path>", "Key of the certificate (PEM)")

@@ -20,7 +20,10 @@ export function addServing(program: Command): void {
     .command("executor")
     .description("Serve the tools of this host to an orchestrator")
     .addOption(
-      listenOption("Address to listen on: stdio://, ws://HOST:PORT (port 0: a free one) or unix:///PATH", "stdio://"),
+      listenOption(
+        "Address to listen on: stdio://, ws://HOST:PORT (port 0: a free one), unix:///PATH, or fd:// for a socket of systemd",
+        "stdio://",
+      ),
     )
     .option("--token-file <path>", "Websocket: only peers with the bearer token in this file may connect")
     .option("--allow-insecure-listen", "Websocket: listen beyond loopback without a token", false)
@@ -97,7 +100,7 @@ export function addExecServer(program: Command): Command {
     .description("Serve processes, files and HTTP of this host to Codex clients (the exec-server protocol)")
     .addOption(
       listenOption(
-        "Address to listen on: ws://IP:PORT (port 0: a free one), unix:///PATH or stdio",
+        "Address to listen on: ws://IP:PORT (port 0: a free one), unix:///PATH, stdio, or fd:// for a socket of systemd",
         "ws://127.0.0.1:0",
       ),
     )

@@ -41,6 +41,8 @@ export interface ListenWebSocketOptions extends ListenAddress {
   allowInsecure?: boolean;
   /** HTTP pages by path, served to clients that may connect. */
   pages?: ReadonlyMap<string, () => Page>;
+  /** What `/readyz` says: 200, or 503. Default: always 200. */
+  isReady?: () => boolean;
 }
 
 /** A server that accepts websockets. */
@@ -58,7 +60,7 @@ export interface ExecServerListener {
 /** Accepts websocket connections for a server, which is not owned. @throws Error, ChannelError `listen_failed` */
 export async function listenWebSocket(
   server: ExecServer,
-  { auth, allowInsecure = false, pages, ...address }: ListenWebSocketOptions,
+  { auth, allowInsecure = false, pages, isReady, ...address }: ListenWebSocketOptions,
 ): Promise<ExecServerListener> {
   const { host = "127.0.0.1", socketPath, tls } = address;
   if (tls !== undefined && socketPath !== undefined) throw new Error("TLS is for ws://, not for a unix socket");
@@ -81,7 +83,7 @@ export async function listenWebSocket(
       highWaterBytes: MAX_QUEUED_BYTES,
     },
     ping: { intervalMs: PING_MS },
-    onHttp: answerProbe,
+    onHttp: (request, response) => answerProbe(request, response, isReady),
     ...defined({ pages }),
     onChannel: (channel, { socket }) => {
       limitUnsent(socket);

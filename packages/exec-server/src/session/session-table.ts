@@ -50,6 +50,7 @@ export class SessionTable {
   readonly #options: Required<SessionTableOptions>;
   readonly #entries = new Map<string, Entry>();
   readonly #endings = new Set<Promise<void>>();
+  #refusesStarts = false;
 
   constructor(options: SessionTableOptions) {
     const { detachedMs = DETACHED_SESSION_MS, busyDetachedMs = detachedMs } = options;
@@ -71,8 +72,20 @@ export class SessionTable {
     return this.#entries.size;
   }
 
-  /** @throws RpcError -32600 at the limit of sessions */
+  /** Processes of all sessions that run. */
+  get runningCount(): number {
+    return Array.from(this.#entries.values(), ({ session }) => session.runningCount).reduce((sum, n) => sum + n, 0);
+  }
+
+  /** From now on no session is created, and none starts anything; what runs goes on. */
+  refuseStarts(): void {
+    this.#refusesStarts = true;
+    for (const { session } of this.#entries.values()) session.refuseStarts();
+  }
+
+  /** @throws RpcError -32600 at the limit of sessions, and once it refuses starts */
   create(holder: Holder): Session {
+    if (this.#refusesStarts) throw new RpcError(RPC_INVALID_REQUEST, "the exec-server is shutting down");
     const { backend, endedRetentionMs, maxEnded, retention, newId, now, maxSessions } = this.#options;
     if (this.#entries.size >= maxSessions && !this.#makeRoom()) {
       throw new RpcError(RPC_INVALID_REQUEST, `the limit of ${maxSessions} sessions is reached`);

@@ -193,6 +193,16 @@ export class Session implements RetainingSession {
     await Promise.all(this.list().map(end));
   }
 
+  /** Processes that run, or are being started. */
+  get runningCount(): number {
+    return this.#processes.size - this.#ended.size;
+  }
+
+  /** From now on it starts nothing; what runs goes on. */
+  refuseStarts(): void {
+    this.#draining = true;
+  }
+
   /** Ends every process with its group. Idempotent. */
   async close(): Promise<void> {
     if (this.#closed) return;

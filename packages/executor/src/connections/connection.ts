@@ -205,6 +205,13 @@ export class Connection {
     this.calls.acknowledge(answers, output);
   }
 
+  /** From now on it starts nothing; what runs goes on. Resolves when its exec-server has ended what runs there, within `waitMs`. */
+  async refuseStarts(waitMs: number): Promise<void> {
+    this.calls.drain();
+    this.#unifiedExec.refuseStarts();
+    await this.tunnels.drain(waitMs);
+  }
+
   /**
    * Ends its sessions while their last output, and how they ended, are still sent; nothing more is started. `end` is to follow.
    * Resolves when the orchestrator seems to have everything, has gone, or after some seconds. Never rejects.

@@ -121,6 +121,11 @@ export class Connections {
     });
   }
 
+  /** From now on no connection starts anything. Resolves when exec-servers have ended what runs, which has `waitMs` for that. */
+  async refuseStarts(waitMs: number): Promise<void> {
+    await Promise.all(Array.from(this.#all, (connection) => connection.refuseStarts(waitMs)));
+  }
+
   /** Ends all connections; those with a channel get the last output of their sessions, and how these ended. */
   async drainAll(): Promise<void> {
     const drain = async (connection: Connection) => {

@@ -14,8 +14,8 @@ export interface Attachment {
   connection: Connection | undefined;
   readonly sessionTools: ReadonlyMap<string, SessionTool>;
   readonly registry: ToolRegistry;
-  /** Opens a new connection over this channel. */
-  open(): Connection;
+  /** Opens a new connection over this channel; undefined when the executor is shutting down. */
+  open(): Connection | undefined;
   /** Finds a connection that can be resumed. */
   find(id: string): Connection | undefined;
   /** Reports that a connection was resumed. */
@@ -56,6 +56,9 @@ async function handleReceived(received: Received, attachment: Attachment): Promi
   const { message } = parsed;
   if (message.type === "initialize" && message.resumeSessionId != null) return resume(message, attachment);
   attachment.connection ??= attachment.open();
+  if (attachment.connection === undefined) {
+    return refuse(attachment, "requestId" in message ? message.requestId : null, "the executor is shutting down");
+  }
   return handleMessage(message, attachment.connection, attachment);
 }
 

@@ -15,8 +15,11 @@ import type { ExecutorLimits } from "../limits.js";
 export interface HostedExecServer {
   /** Serves one client over a channel, which it owns. Resolves when the channel has ended. Never rejects. */
   serve(channel: Channel): Promise<void>;
-  /** Ends the processes that clients have started, while their events are still delivered. Never rejects. */
-  drain?(): Promise<void>;
+  /**
+   * Starts nothing more, and ends the processes that clients have started while their events are still delivered; they have `waitMs` to
+   * end by themselves. Never rejects.
+   */
+  drain?(options?: { waitMs?: number }): Promise<void>;
   /** Ends the processes that clients have started. Never rejects. */
   close(): Promise<void>;
 }
@@ -101,10 +104,10 @@ export class Tunnels {
     this.#last = 0;
   }
 
-  /** Ends the processes of the exec-server while clients still learn how. Never rejects. */
-  async drain(): Promise<void> {
+  /** Ends the processes of the exec-server, which have `waitMs` to end by themselves, while clients still learn how. Never rejects. */
+  async drain(waitMs = 0): Promise<void> {
     const server = await this.#server?.catch(() => undefined);
-    await server?.drain?.();
+    await server?.drain?.({ waitMs });
   }
 
   /** Ends the tunnels and the exec-server with its processes. Never rejects. */

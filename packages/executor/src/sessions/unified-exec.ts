@@ -76,6 +76,7 @@ export class UnifiedExec {
   readonly #pending = new Set<Promise<unknown>>();
   readonly #starter: SessionStarter;
   #closing = false;
+  #refusesStarts = false;
   #wasUsed = false;
 
   constructor(options: UnifiedExecOptions) {
@@ -188,6 +189,11 @@ export class UnifiedExec {
     for (const session of this.#table.listAll()) session.dispose();
     this.#options.all.delete(this);
     return ended;
+  }
+
+  /** From now on no session is started. */
+  refuseStarts(): void {
+    this.#refusesStarts = true;
   }
 
   /** Like `close`, but calls can still return how sessions ended, and their last output. Nothing more is started. */
@@ -325,7 +331,8 @@ export class UnifiedExec {
   }
 
   async #start(request: ExecCommandRequest, call: CallScope): Promise<Session> {
-    if (this.#closing) throw new ToolError("the executor is shutting down; the command was not run");
+    if (this.#closing || this.#refusesStarts)
+      throw new ToolError("the executor is shutting down; the command was not run");
     const { limits, telemetry } = this.#options;
     const { id, pruned } = this.#table.reserve(call.client);
     this.#wasUsed = true;

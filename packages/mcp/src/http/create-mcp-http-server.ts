@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { answerPage, type Page } from "@codex/channel";
 import { type Clock, systemClock, waitAtMost } from "@codex/clock";
 import { toNodeHandler } from "@modelcontextprotocol/node";
 import { type AuthInfo, createMcpHandler, isLegacyRequest, type McpHttpHandler } from "@modelcontextprotocol/server";
@@ -16,6 +17,8 @@ export interface McpHttpOptions {
   allowedHosts?: readonly string[];
   /** Default `/mcp`. */
   path?: string;
+  /** Pages to read with GET, by path, for requests that may be served. */
+  pages?: ReadonlyMap<string, () => Page>;
   /** Called with errors that no client is informed of. */
   onError?: (error: Error) => void;
   /** Called with each request that may be served, before that. */
@@ -44,7 +47,15 @@ const ANYBODY = "http";
  * ```
  */
 export function createMcpHttpServer(servers: McpServers, options: McpHttpOptions = {}): McpHttpServer {
-  const { tokens, allowedHosts = [], path = "/mcp", onError = () => {}, onAdmitted, clock = systemClock } = options;
+  const {
+    tokens,
+    allowedHosts = [],
+    path = "/mcp",
+    onError = () => {},
+    onAdmitted,
+    clock = systemClock,
+    pages,
+  } = options;
   const legacy = new LegacySessions(servers, clock);
   /** One for each client: the events of a client must not reach others. */
   const modern = new Map<string, McpHttpHandler>();
@@ -85,7 +96,8 @@ export function createMcpHttpServer(servers: McpServers, options: McpHttpOptions
     if (problem !== undefined) return refuse(403, problem);
     if (open > MAX_HTTP_REQUESTS) return refuse(503, `more than ${MAX_HTTP_REQUESTS} requests are open`);
     const url = new URL(request.url ?? "/", "http://localhost");
-    if (url.pathname !== path) return refuse(404, `nothing is served here; the path is ${path}`);
+    if (url.pathname !== path && !pages?.has(url.pathname))
+      return refuse(404, `nothing is served here; the path is ${path}`);
     const { authorization } = request.headers;
     const head = new Request(url, { headers: authorization === undefined ? {} : { authorization } });
     return authenticate?.(head);
@@ -104,6 +116,8 @@ export function createMcpHttpServer(servers: McpServers, options: McpHttpOptions
       });
       if (admitted instanceof Response) return send(admitted, response);
       onAdmitted?.(request);
+      const page = pages?.get((request.url ?? "").split("?", 1)[0]!);
+      if (page !== undefined) return answerPage(request, response, page, async () => undefined);
       // A request that a server has received has a method and a URL, unlike the type of Node, which also describes responses.
       const received = request as IncomingMessage & { method: string; url: string };
       await serve(Object.assign(received, admitted === undefined ? {} : { auth: admitted }), response);

@@ -12,6 +12,8 @@ export interface McpListenOptions extends McpHttpOptions {
   host?: string;
   /** 0 for a free one, which is the default. */
   port?: number;
+  /** Descriptor of a socket that listens already, at that address. It is owned. */
+  fd?: number;
   /** Certificate and key, PEM: `https`. */
   tls?: TlsSource;
 }
@@ -35,7 +37,7 @@ function createSecured(tls: TlsSource, answer: RequestListener) {
  * @throws Error if the address or the certificate cannot be used, or tokens are missing
  */
 export async function listenMcp(servers: McpServers, options: McpListenOptions = {}): Promise<McpListener> {
-  const { host = "127.0.0.1", port = 0, tls, path = "/mcp", allowedHosts = [], ...rest } = options;
+  const { host = "127.0.0.1", port = 0, fd, tls, path = "/mcp", allowedHosts = [], ...rest } = options;
   const names = [...allowedHosts, toHostname(host)];
   const http = createMcpHttpServer(servers, {
     ...rest,
@@ -47,7 +49,7 @@ export async function listenMcp(servers: McpServers, options: McpListenOptions =
     },
   });
   const answer: RequestListener = (request, response) => {
-    if (!answerProbe(request, response)) void http.handle(request, response);
+    if (!answerProbe(request, response, () => servers.isReady)) void http.handle(request, response);
   };
   const server = tls === undefined ? createServer(answer) : createSecured(tls, answer);
   const unadmitted = boundUnadmitted(server);
@@ -55,7 +57,7 @@ export async function listenMcp(servers: McpServers, options: McpListenOptions =
     server.once("error", (cause: Error) => {
       reject(new Error(`cannot listen on ${host} port ${port}: ${cause.message}`, { cause }));
     });
-    server.listen({ host, port }, resolve);
+    server.listen(fd === undefined ? { host, port } : { fd }, resolve);
   });
   // Such as too many open files: that connection is lost, the listener is not.
   server.removeAllListeners("error").on("error", () => {});

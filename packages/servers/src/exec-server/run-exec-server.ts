@@ -17,9 +17,10 @@ import type { BackgroundArguments, BackgroundServer } from "../process/backgroun
 import { readGraceMs, serveInBackground, withBackgroundLog } from "../process/background.js";
 import { CommandError, SERVER_EXIT } from "../process/command-error.js";
 import { readTlsIdentity, type TlsArguments, watchTlsIdentity } from "../process/credentials.js";
-import { onHangup, onStopSignal, openStdout } from "../process/host-process.js";
+import { onStopSignal, openStdout } from "../process/host-process.js";
+import { findInheritedPlace } from "../process/listen-url.js";
 import { type OpenedTelemetry, openTelemetry, type TelemetryArguments } from "../process/open-telemetry.js";
-import { shieldListener } from "../process/shield-listener.js";
+import { type DrainArguments, openServing, type Serving } from "../process/serving.js";
 import { type LaunchArguments, readLaunch } from "./launch-options.js";
 
 /** Options of `codex exec-server`. */
@@ -28,7 +29,8 @@ export interface ExecServerCommandOptions
     TelemetryArguments,
     TlsArguments,
     BackgroundArguments,
-    LaunchArguments {
+    LaunchArguments,
+    DrainArguments {
   listen: string;
   allowInsecureListen: boolean;
   /** Seconds for which a session with processes survives without a connection. */
@@ -54,7 +56,10 @@ export async function reportAsCodex(work: () => Promise<void>): Promise<void> {
 async function serve(options: ExecServerCommandOptions): Promise<void> {
   const auth = resolveAuth(options);
   const { serveSocket } = options;
-  const target = serveSocket === undefined ? parseListenUrl(options.listen) : ({ kind: "background" } as const);
+  const target =
+    serveSocket === undefined
+      ? (findInheritedPlace(options.listen) ?? parseListenUrl(options.listen))
+      : ({ kind: "background" } as const);
   if (target.kind === "stdio" && auth !== undefined) {
     throw new Error("WebSocket auth requires a WebSocket listener, not stdio");
   }
@@ -72,9 +77,9 @@ async function serve(options: ExecServerCommandOptions): Promise<void> {
       const { pages } = telemetry;
       const watched = { auth: watchAuth(options, auth, telemetry.log), tls: watchTlsIdentity(options, telemetry.log) };
       const more = defined({ pages, ...watched });
-      const stopHangups = onHangup(telemetry.log, [watched.auth, watched.tls]);
-      await serveWebSocket(server, { ...target, allowInsecure, ...more }, telemetry, watchStdin);
-      stopHangups();
+      const serving = openServing(telemetry.log, options, [watched.auth, watched.tls]);
+      watchStdin(() => serving.stop());
+      await serveWebSocket(server, { ...target, allowInsecure, ...more }, serving);
     }
   } finally {
     await close();
@@ -114,26 +119,16 @@ async function serveStreams(server: ExecServer): Promise<void> {
   off();
 }
 
-async function serveWebSocket(
-  server: ExecServer,
-  options: ListenWebSocketOptions,
-  { log }: OpenedTelemetry,
-  watch: (stop: () => void) => void,
-): Promise<void> {
-  // Before the address is printed, since a signal may follow immediately.
-  const stopped = new Promise<void>((resolve) => {
-    onStopSignal(resolve, { atHangup: process.stdin.isTTY === true });
-    watch(resolve);
-  });
-  const listener = await listenWebSocket(server, options);
-  process.stdout.write(`${listener.url}\n`);
-  shieldListener();
-  log.info?.("listening", { url: listener.url });
-  await stopped;
-  log.info?.("stopping");
-  listener.stopAccepting();
-  await server.drain();
+async function serveWebSocket(server: ExecServer, options: ListenWebSocketOptions, serving: Serving): Promise<void> {
+  let isReady = true;
+  const listener = await listenWebSocket(server, { ...options, isReady: () => isReady });
+  serving.announce(listener.url);
+  await serving.stopped;
+  isReady = false;
+  if (serving.drainMs === 0) listener.stopAccepting();
+  await server.drain({ waitMs: serving.drainMs });
   await listener.close();
+  serving.close();
   // It would keep this process alive.
   process.stdin.destroy();
 }

@@ -26,10 +26,11 @@ import {
 } from "../process/background.js";
 import { CommandError, SERVER_EXIT } from "../process/command-error.js";
 import { type TlsArguments, watchListenToken, watchTlsIdentity } from "../process/credentials.js";
-import { onHangup, onStopSignal, openStdout } from "../process/host-process.js";
-import { isLoopback, type ListenPlace, parseListenUrl, refuseOnStdio } from "../process/listen-url.js";
+import { onStopSignal, openStdout } from "../process/host-process.js";
+import { isLoopback, type ListenPlace, parseListenUrl } from "../process/listen-url.js";
 import { type OpenedTelemetry, openTelemetry, type TelemetryArguments } from "../process/open-telemetry.js";
-import { shieldListener } from "../process/shield-listener.js";
+import { type DrainArguments, openServing } from "../process/serving.js";
+import { refuseOnStdio } from "../process/stdio-listen.js";
 import { collectGarbage, createFloodTuning, keepHeapSmall } from "../process/tune-engine.js";
 import { type CeilingArguments, readCeiling } from "./ceiling-options.js";
 
@@ -38,7 +39,8 @@ export interface ExecutorCommandOptions
   extends CeilingArguments,
     TelemetryArguments,
     TlsArguments,
-    BackgroundArguments {
+    BackgroundArguments,
+    DrainArguments {
   listen: string;
   tokenFile?: string;
   allowInsecureListen: boolean;
@@ -145,7 +147,7 @@ async function startExecServer(
   const { server, close } = await createLocalExecServer(telemetry, sessions, { mounts });
   return {
     serve: (channel) => server.serve(channel, { transport: { kind: "socket", peer: "a tunnel" } }),
-    drain: () => server.drain(),
+    drain: (options) => server.drain(options),
     close,
   };
 }
@@ -184,37 +186,32 @@ async function serveWebSocket(
     );
   }
   const { answerProbe, createWebSocketListener, FIRST_MESSAGE_MS } = await import("@codex/channel/websocket");
-  // Before the address is printed, since a signal may follow immediately.
-  const stopped = new Promise<void>(
-    (resolve) => void onStopSignal(resolve, { atHangup: process.stdin.isTTY === true }),
-  );
-  const stopHangups = onHangup(log, [token, tls]);
-  const serving = new Set<Promise<void>>();
+  const serving = openServing(log, options, [token, tls]);
+  let isReady = true;
+  const served = new Set<Promise<void>>();
   const limitUnsent = createUnsentLimit();
   const listener = await createWebSocketListener({
     firstMessageMs: FIRST_MESSAGE_MS,
     ...place,
     subprotocols: [EXECUTOR_SUBPROTOCOL],
-    onHttp: answerProbe,
+    onHttp: (request, response) => answerProbe(request, response, () => isReady),
     ...defined({ tls }),
     ...(token === undefined ? {} : { authorize: bearer(token) }),
     ...defined({ pages }),
     onChannel(channel, { socket }) {
       limitUnsent(socket);
-      const served = executor.serve(channel).finally(() => serving.delete(served));
-      serving.add(served);
+      const ended = executor.serve(channel).finally(() => served.delete(ended));
+      served.add(ended);
     },
   });
-  process.stdout.write(`${listener.url}\n`);
-  shieldListener();
-  log.info?.("listening", { url: listener.url });
-  await stopped;
-  log.info?.("stopping");
-  listener.stopAccepting();
-  await executor.drain();
+  serving.announce(listener.url);
+  await serving.stopped;
+  isReady = false;
+  if (serving.drainMs === 0) listener.stopAccepting();
+  await executor.drain({ waitMs: serving.drainMs });
   await listener.close();
-  await Promise.all(serving);
-  stopHangups();
+  await Promise.all(served);
+  serving.close();
 }
 
 /** Whether other machines can reach it. */

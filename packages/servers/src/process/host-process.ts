@@ -65,13 +65,19 @@ export function onStopSignal(stop: () => void, { atHangup = true }: { atHangup?:
 
 /**
  * Lets SIGHUP look at the files of a listener at once, which are looked at when they are used otherwise; its connections stay. On a terminal,
- * SIGHUP says that it is gone, and is left alone. Returns a function that removes the handler.
+ * SIGHUP says that it is gone, and is left alone. `reload` is called with the work. Returns a function that removes the handler.
  */
-export function onHangup(log: Pick<Logger, "info">, checks: readonly ((() => unknown) | undefined)[]): () => void {
+export function onHangup(
+  log: Pick<Logger, "info">,
+  checks: readonly ((() => unknown) | undefined)[],
+  reload: (work: () => void) => void,
+): () => void {
   if (process.stdin.isTTY) return () => {};
   const handler = () => {
     log.info?.("hang-up: files that have changed are read again");
-    for (const check of checks) check?.();
+    reload(() => {
+      for (const check of checks) check?.();
+    });
   };
   process.on("SIGHUP", handler);
   return () => void process.off("SIGHUP", handler);

@@ -3,13 +3,12 @@ import { defined, messageOf } from "@codex/values";
 import { MAX_EXIT_MS } from "../limits.js";
 import { CommandError, SERVER_EXIT } from "../process/command-error.js";
 import { readTlsIdentity, type TlsArguments, watchTlsIdentity } from "../process/credentials.js";
-import { onHangup, onStopSignal } from "../process/host-process.js";
 import { isLoopback, parseHttpListenUrl } from "../process/listen-url.js";
 import { type OpenedTelemetry, openTelemetry, type TelemetryArguments } from "../process/open-telemetry.js";
-import { shieldListener } from "../process/shield-listener.js";
+import { type DrainArguments, openServing } from "../process/serving.js";
 
 /** Options of `codex rendezvous`. */
-export interface RendezvousCommandOptions extends TelemetryArguments, TlsArguments {
+export interface RendezvousCommandOptions extends TelemetryArguments, TlsArguments, DrainArguments {
   listen: string;
   publicUrl?: string;
   behindProxy: boolean;
@@ -20,8 +19,6 @@ export interface RendezvousCommandOptions extends TelemetryArguments, TlsArgumen
   noiseOnly: boolean;
   nats?: string;
   nodeUrl?: string;
-  /** Seconds. */
-  drain?: number;
 }
 
 /** Serves registry and relay until a signal. */
@@ -31,7 +28,7 @@ export async function runRendezvous(options: RendezvousCommandOptions): Promise<
   const nodeUrl = checkUrl("--node-url", options.nodeUrl);
   if (nodeUrl !== undefined && options.nats === undefined) throw usage("--node-url needs --nats");
   const hasTls = readTlsIdentity(options) !== undefined;
-  if (address.isTls && !hasTls) throw usage("--listen https:// needs --tls-cert and --tls-key");
+  if (address.isTls === true && !hasTls) throw usage("--listen https:// needs --tls-cert and --tls-key");
   const telemetry = await openTelemetry("rendezvous", { ...options, metrics: true }, true);
   const { log } = telemetry;
   try {
@@ -40,24 +37,18 @@ export async function runRendezvous(options: RendezvousCommandOptions): Promise<
     const { behindProxy: isBehindProxy, noiseOnly } = options;
     if (!isLoopback(address.host) || isBehindProxy) requireGuard(access, options.listen, hasTls || isBehindProxy);
     const cluster = options.nats === undefined ? undefined : await openCluster(options.nats, log);
-    // So far a signal ends the process. From now on it stops the server: the address is printed soon, and a signal may follow immediately.
-    const stopped = new Promise<void>(
-      (resolve) => void onStopSignal(resolve, { atHangup: process.stdin.isTTY === true }),
-    );
-    const stopHangups = onHangup(log, [tls]);
+    // So far a signal ends the process. From now on it stops the server.
+    const serving = openServing(log, options, [tls]);
     const rendezvous = new Rendezvous({ access, noiseOnly, telemetry, ...(cluster && { cluster }) });
     const listener = await listenRendezvous(rendezvous, {
       ...address,
       isBehindProxy,
       ...defined({ tls, publicUrl, nodeUrl }),
     });
-    process.stdout.write(`${listener.url}\n`);
-    shieldListener();
-    log.info?.("listening", { url: listener.url });
-    await stopped;
-    log.info?.("stopping");
-    await listener.close({ drainMs: Math.ceil((options.drain ?? 0) * 1000) });
-    stopHangups();
+    serving.announce(listener.url);
+    await serving.stopped;
+    await listener.close({ drainMs: serving.drainMs });
+    serving.close();
   } finally {
     await telemetry.close();
   }

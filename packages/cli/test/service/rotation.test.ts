@@ -1,24 +1,14 @@
 // Certificates and tokens of listeners that change while they serve: who is connected stays, and new connections get the new ones.
-import { execFileSync } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, realpathSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { connect } from "node:tls";
 import { beforeEach, describe, expect, it, onTestFinished } from "vitest";
-import { useCommand } from "./support.js";
+import { useCommand } from "../support.js";
+import { hasOpenssl, rotateCertificate, visit } from "./credentials.js";
 
 const command = useCommand();
-const hasOpenssl = (() => {
-  try {
-    execFileSync("openssl", ["version"], { stdio: "ignore" });
-    return true;
-  } catch {
-    return false;
-  }
-})();
-
 let base = "";
 beforeEach(() => {
   base = mkdtempSync(join(realpathSync(tmpdir()), "codex-rotation-"));
@@ -26,38 +16,10 @@ beforeEach(() => {
 });
 const path = (name: string) => join(base, name);
 
-/** A certificate and a key in place of those before. */
-function rotateCertificate(): void {
-  const subject = ["-subj", "/CN=localhost", "-addext", "subjectAltName=IP:127.0.0.1"];
-  const args = ["-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2", ...subject];
-  execFileSync("openssl", ["req", ...args, "-keyout", path("key.new"), "-out", path("cert.new")], { stdio: "ignore" });
-  for (const name of ["key", "cert"]) renameSync(path(`${name}.new`), path(name));
-}
 const rotateToken = (token: string) => writeFileSync(path("token"), token);
 
-interface Answer {
-  certificate: string;
-  status: number;
-}
-
-/** What a client gets: the certificate, and the status of its request. */
-async function visit(url: string, token: string): Promise<Answer> {
-  const { port, pathname } = new URL(url);
-  const socket = connect({ port: Number(port), host: "127.0.0.1", rejectUnauthorized: false });
-  try {
-    await once(socket, "secureConnect");
-    const upgrade = "Upgrade: websocket\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13";
-    const request = `GET ${pathname} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nConnection: Upgrade\r\n${upgrade}\r\n`;
-    socket.write(`${request}Authorization: Bearer ${token}\r\n\r\n`);
-    const [line] = (await once(createInterface({ input: socket }), "line")) as [string];
-    return { certificate: socket.getPeerCertificate().fingerprint256, status: Number(line.split(" ")[1]) };
-  } finally {
-    socket.destroy();
-  }
-}
-
 async function start(name: string, args: readonly string[]) {
-  rotateCertificate();
+  rotateCertificate(base);
   rotateToken("first");
   const tls = ["--tls-cert", path("cert"), "--tls-key", path("key")];
   const child = command.start([name, ...args, ...tls], { CODEX_HOME: base });
@@ -81,7 +43,7 @@ describe.skipIf(!hasOpenssl)("a listener", () => {
     const before = await visit(url, "first");
     expect(before.status).not.toBe(401);
     expect((await visit(url, "second")).status).toBe(401);
-    rotateCertificate();
+    rotateCertificate(base);
     rotateToken("second");
     await expect.poll(async () => (await visit(url, "second")).status, { timeout: 10_000 }).toBe(before.status);
     await expect
@@ -118,7 +80,7 @@ describe.skipIf(!hasOpenssl)("a listener", () => {
     expect(await echo("one")).toBe("one");
     const { certificate } = await visit(url, "first");
     for (let round = 0; round < 3; round += 1) {
-      rotateCertificate();
+      rotateCertificate(base);
       rotateToken(`token-${round}`);
       await expect.poll(async () => (await visit(url, `token-${round}`)).status, { timeout: 10_000 }).toBe(101);
       expect(await echo(`round ${round}`)).toBe(`round ${round}`);
@@ -131,7 +93,7 @@ describe.skipIf(!hasOpenssl)("a listener", () => {
   it("rendezvous takes a new certificate as well", async () => {
     const { url, child } = await start("rendezvous", ["--listen", "https://127.0.0.1:0"]);
     const before = await visit(`${url}/healthz`, "x");
-    rotateCertificate();
+    rotateCertificate(base);
     const changed = async () => (await visit(`${url}/healthz`, "x")).certificate !== before.certificate;
     await expect.poll(changed, { timeout: 10_000 }).toBe(true);
     child.kill("SIGHUP");
