@@ -1,5 +1,5 @@
 import { DEFAULT_DENY_READ } from "@codex/policy";
-import { defined } from "@codex/values";
+import { defined, parseByteSize } from "@codex/values";
 import * as z from "zod/mini";
 import { type ConfiguredRoutes, configuredRouteSchema } from "./network-routes.js";
 import { type ConfiguredProfiles, configuredProfileSchema } from "./permission-profiles.js";
@@ -183,6 +183,28 @@ const auditPath: Key<string> = {
   paths: "own",
 };
 
+/** Bytes, as a number or such as "512M" or "1.5G". */
+const size = (name: string): Key<number | undefined> => ({
+  name,
+  schema: z.union([
+    z.int().check(z.positive()),
+    z.pipe(z.string().check(z.refine((text) => parseByteSize(text) !== undefined)), z.transform(parseByteSize)),
+  ]),
+  expected: 'a size of at least 1 byte, such as "512M" or "2G"',
+  fallback: undefined,
+  tighten: least,
+});
+const limit = (name: string, schema: z.ZodMiniType<number>, expected: string): Key<number | undefined> => ({
+  name,
+  schema,
+  expected,
+  fallback: undefined,
+  tighten: least,
+});
+const least = (base: number | undefined, requested: number | undefined): number | undefined =>
+  base === undefined || requested === undefined ? (base ?? requested) : Math.min(base, requested);
+const atLeast1 = z.int().check(z.positive());
+
 /** Every setting that this project uses. */
 export const KEYS = {
   approvalPolicy,
@@ -218,6 +240,12 @@ export const KEYS = {
   networkRoutes,
   permissions,
   defaultPermissions,
+  limitMemory: size("limits.memory"),
+  limitCpus: limit("limits.cpus", z.number().check(z.positive()), "a number of processors above 0"),
+  limitProcesses: limit("limits.processes", atLeast1, "a number of processes of at least 1"),
+  limitOpenFiles: limit("limits.open_files", atLeast1, "a number of files of at least 1"),
+  limitDisk: size("limits.disk"),
+  limitTime: limit("limits.time", atLeast1, "a number of seconds of at least 1"),
   auditEnabled: flag("audit.enabled", false),
   auditPath,
   auditRequired: flag("audit.required", false),

@@ -8,6 +8,7 @@ import {
   type WhenUnavailable,
   withoutWrites,
 } from "@codex/policy";
+import { defined } from "@codex/values";
 import { ConfigError } from "./config-error.js";
 import { KEYS, type Key } from "./keys.js";
 import type { Entry } from "./layer.js";
@@ -200,6 +201,14 @@ function createDefaults(get: <T>(key: Key<T>) => T): OrchestratorDefaults {
     shellSnapshot: get(KEYS.shellSnapshot),
     maxOutputTokensCap: get(KEYS.toolOutputTokenLimit),
     windows: { pollMaxMs, pollMinMs: Math.min(5_000, pollMaxMs) },
+    resourceLimits: defined({
+      memory: get(KEYS.limitMemory),
+      cpus: get(KEYS.limitCpus),
+      processes: get(KEYS.limitProcesses),
+      openFiles: get(KEYS.limitOpenFiles),
+      disk: get(KEYS.limitDisk),
+      time: get(KEYS.limitTime),
+    }),
     envPolicy: {
       inherit: get(KEYS.inherit),
       ignoreDefaultExcludes: get(KEYS.ignoreDefaultExcludes),

@@ -10,6 +10,9 @@ import type {
   ProgramQuestion,
   ProgramReport,
   ProgramVerdict,
+  ReachedLimit,
+  ResourceLimits,
+  ResourceUse,
   Sandbox,
   SandboxSupport,
   TerminalSize,
@@ -27,6 +30,8 @@ export interface ExecBackend {
   readonly takesGate?: true;
   /** Takes `ProcessSpec.network`, on a host with bubblewrap. */
   readonly takesNetwork?: true;
+  /** Whether it holds `ProcessSpec.limits`, or refuses to start. */
+  readonly takesLimits?: boolean;
   /** With `takesGate`: opens the gate. Resolves with why programs cannot be judged and compared here; undefined where they can. */
   openGate?(): Promise<string | undefined>;
   /** Whether `ProcessSpec.sandbox` can be applied here. Absent: it cannot, and such a start is an error. Never rejects. */
@@ -72,6 +77,8 @@ export interface ProcessSpec {
    * says of it. One that cannot be held is a StartError.
    */
   network?: NetworkSpec;
+  /** What the process and all that it starts may use. A limit that cannot be held is a StartError. */
+  limits?: ResourceLimits | undefined;
   /** Who is asked about programs that a rule of `gate` asks about; absent: they are refused. */
   programQuestions?: ProgramQuestions | undefined;
   /** The trace that the start belongs to. */
@@ -165,6 +172,8 @@ export interface ExecProcess {
   readonly gate?: GateState | undefined;
   /** What became of `ProcessSpec.network` so far; absent without one. */
   readonly network?: NetworkState | undefined;
+  /** What it uses, and which of its limits it has reached; absent where it has none, or they are not known. */
+  readonly resources?: ResourceState | undefined;
   /** An access that the sandbox denied, if known; final once the process has exited. */
   readonly denial?: SandboxDenial | undefined;
   /** The current state; final once it is not `running`. */
@@ -206,6 +215,12 @@ export interface ExecProcess {
    * memory stays readable. For a process that has ended; idempotent.
    */
   dispose(): void;
+}
+
+/** What a process with limits uses, and the limits that it has reached. */
+export interface ResourceState {
+  readonly use: ResourceUse;
+  readonly reached: readonly ReachedLimit[];
 }
 
 /** The names of the exec-server protocol. */

@@ -33,6 +33,7 @@ export type {
   ProcessSpec,
   ProcessStdio,
   ProgramQuestions,
+  ResourceState,
   SandboxDenial,
   SandboxType,
   SentSignal,

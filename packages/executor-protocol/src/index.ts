@@ -70,6 +70,19 @@ export { describeDeniedHosts, describePrograms } from "./render/exec-result.js";
 export { BYTES_PER_TOKEN, estimateTokens, renderOutcome, renderOutput } from "./render/output.js";
 export { presentResult, renderFailure, UNKNOWN_SESSION } from "./render/result.js";
 export {
+  describeLimit,
+  describeReached,
+  formatSize,
+  type LimitName,
+  type ReachedLimit,
+  type ResourceLimits,
+  type ResourceUse,
+  reachedLimitSchema,
+  resourceLimitsSchema,
+  resourceUseSchema,
+  strictest,
+} from "./resource-limits.js";
+export {
   type Sandbox,
   type SandboxMode,
   type SandboxSupport,

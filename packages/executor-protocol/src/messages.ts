@@ -192,6 +192,7 @@ export const capabilitySchema = z.enum([
   "exec_server",
   "clients",
   "exec_gate",
+  "limits",
   "program_questions",
   "managed_network",
   "host_questions",

@@ -1,8 +1,19 @@
 import * as z from "zod/mini";
+import { reachedLimitSchema } from "./resource-limits.js";
 import { countSchema } from "./scalars.js";
 
 /** What ended a process that was ended by a signal. `self` also covers a signal sent from outside of this system. */
-export const endedBySchema = z.enum(["self", "terminate", "timeout", "prune", "shutdown", "oom", "sandbox", "unknown"]);
+export const endedBySchema = z.enum([
+  "self",
+  "terminate",
+  "timeout",
+  "prune",
+  "shutdown",
+  "oom",
+  "sandbox",
+  "limit",
+  "unknown",
+]);
 /** What ended a process that was ended by a signal. */
 export type EndedBy = z.infer<typeof endedBySchema>;
 
@@ -13,7 +24,13 @@ export type EndedBy = z.infer<typeof endedBySchema>;
 export const processOutcomeSchema = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("running") }),
   z.object({ kind: z.literal("exited"), code: z.int() }),
-  z.object({ kind: z.literal("signaled"), signal: z.string(), by: endedBySchema }),
+  /** `limit`: with `by: "limit"`. */
+  z.object({
+    kind: z.literal("signaled"),
+    signal: z.string(),
+    by: endedBySchema,
+    limit: z.optional(reachedLimitSchema),
+  }),
   z.object({ kind: z.literal("failed_to_start"), reason: z.string() }),
   z.object({ kind: z.literal("lost"), reason: z.string(), lastSeq: countSchema }),
 ]);

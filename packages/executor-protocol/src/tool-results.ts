@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
 import { processOutcomeSchema } from "./outcome.js";
+import { resourceUseSchema } from "./resource-limits.js";
 import { countSchema } from "./scalars.js";
 import type { STANDARD_TOOLS } from "./standard-tools.js";
 import { terminalSizeSchema } from "./unified-exec-request.js";
@@ -18,6 +19,8 @@ const listedSessionSchema = z.object({
   seconds: z.number(),
   /** Bytes of output that no call has returned yet. */
   unreadBytes: countSchema,
+  /** Of a session with limits. */
+  use: z.optional(resourceUseSchema),
   outcome: processOutcomeSchema,
   /** The output is complete: no process has the stream open any more. */
   closed: z.boolean(),

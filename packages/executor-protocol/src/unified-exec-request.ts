@@ -1,6 +1,7 @@
 import * as z from "zod/mini";
 import { execGateSchema } from "./exec-gate.js";
 import { managedNetworkSchema } from "./managed-network.js";
+import { resourceLimitsSchema } from "./resource-limits.js";
 import { sandboxSchema } from "./sandbox.js";
 import { countSchema, keySchema, nullable, processIdSchema } from "./scalars.js";
 
@@ -111,6 +112,8 @@ export const execCommandRequestSchema = z.object({
   execGate: z.optional(execGateSchema),
   /** The network of a command in a sandbox, instead of what that says of it. */
   network: z.optional(managedNetworkSchema),
+  /** What the command may use; where the executor has limits as well, the stricter ones hold. One that cannot be held is refused. */
+  limits: z.optional(resourceLimitsSchema),
   idempotencyKey: z.optional(keySchema),
   /** Hard limit of the process, milliseconds; ends the session with `by: "timeout"`. */
   timeoutMs: z.optional(z.int().check(z.positive())),

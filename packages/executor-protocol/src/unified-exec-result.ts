@@ -2,6 +2,7 @@ import * as z from "zod/mini";
 import { programReportSchema } from "./exec-gate.js";
 import { networkDenialSchema } from "./managed-network.js";
 import { processOutcomeSchema } from "./outcome.js";
+import { reachedLimitSchema } from "./resource-limits.js";
 import { countSchema, processIdSchema } from "./scalars.js";
 
 /** A half-open range `[from, to)` of byte offsets in a session's output log. */
@@ -75,6 +76,8 @@ export const unifiedExecResultSchema = z.object({
   sandboxDenied: z.boolean(),
   /** What it refused; `certain` as `sandboxDenied`, else a guess from the output, to be shown as one. */
   sandboxDenial: z.optional(z.object({ certain: z.boolean(), reason: z.string() })),
+  /** Limits that it has reached, unless `outcome` names them; present only when the process has ended. */
+  reachedLimits: z.optional(z.array(reachedLimitSchema)),
   waitEnded: z.optional(waitEndedSchema),
   /** For a command that asked for a snapshot: whether its shell came from one, or read its startup files and why. */
   shellStartup: z.optional(z.object({ kind: z.enum(["snapshot", "login"]), reason: z.optional(z.string()) })),

@@ -1,4 +1,4 @@
-import type { EnvPolicy, WhenFull } from "@codex/executor-protocol";
+import type { EnvPolicy, ResourceLimits, WhenFull } from "@codex/executor-protocol";
 import { OrchestratorError } from "./errors.js";
 import { FORCED_ENVIRONMENT } from "./forced-environment.js";
 import type { OrchestratorLimits, OrchestratorTimings, WindowBounds } from "./limits.js";
@@ -31,6 +31,8 @@ export interface OrchestratorDefaults {
   envPolicy?: Partial<EnvPolicy>;
   /** What happens when a session has more output than its executor retains in memory; default the executor's own. */
   whenFull?: WhenFull;
+  /** What each command may use, with all that it starts; a call can ask for less. Commands are refused where an executor cannot hold it. */
+  resourceLimits?: ResourceLimits;
   /** Names of variables of `FORCED_ENVIRONMENT` that are not set. */
   dropForced?: readonly string[];
   /** Environment for executors that support only the base messages: theirs is unknown. */
@@ -53,6 +55,7 @@ export interface Config {
   windows: WindowBounds;
   envPolicy: EnvPolicy;
   whenFull: WhenFull | undefined;
+  resourceLimits: ResourceLimits;
   forcedEnv: Record<string, string>;
   baseEnv: Readonly<Record<string, string>>;
   allowAdditionalPermissions: boolean;
@@ -77,6 +80,7 @@ export function resolveConfig(defaults: OrchestratorDefaults = {}, permissionPro
     windows: { ...DEFAULT_WINDOW_BOUNDS, ...defaults.windows },
     envPolicy: { ...DEFAULT_ENV_POLICY, ...defaults.envPolicy },
     whenFull: defaults.whenFull,
+    resourceLimits: defaults.resourceLimits ?? {},
     forcedEnv: dropNames(FORCED_ENVIRONMENT, defaults.dropForced ?? []),
     baseEnv: defaults.baseEnv ?? DEFAULT_BASE_ENV,
     allowAdditionalPermissions: defaults.allowAdditionalPermissions ?? false,

@@ -1,6 +1,6 @@
 import type { ExecBackend, ProcessSpec } from "@codex/exec-backend";
 import { StartError } from "@codex/exec-backend";
-import type { ProcessOutcome } from "@codex/executor-protocol";
+import type { ProcessOutcome, ResourceLimits } from "@codex/executor-protocol";
 import {
   createMarks,
   createNative,
@@ -22,6 +22,7 @@ import type { SessionNetworks } from "./network/session-networks.js";
 import { type FirstProcess, PidSequence } from "./proc/pid-sequence.js";
 import { createProcessTelemetry } from "./process-telemetry.js";
 import { createReclaim } from "./reclaim.js";
+import type { Limiter } from "./resources/limiter.js";
 import { listAccessed, listLoaded, resolveProgram } from "./start/resolve-program.js";
 
 /** Collaborators of a local backend; each has a real default. */
@@ -49,6 +50,8 @@ export interface LocalBackendOptions {
   telemetry?: Telemetry | undefined;
   /** Commands with a managed network reach private addresses through the proxy of this host, too. Default false. */
   upstreamForPrivate?: boolean;
+  /** What each process, with all that it starts, may use. Stricter limits of a start hold instead. Default: no limits. */
+  limits?: ResourceLimits;
   /** Versions of the JavaScript runtime. Default `process.versions`. */
   versions?: Readonly<Record<string, string | undefined>>;
 }
@@ -68,6 +71,15 @@ export function createLocalBackend(options: LocalBackendOptions = {}): ExecBacke
   const mounts = options.mounts ?? createRemoteMounts();
   const sandbox = options.sandbox ?? createCommandSandbox({ native, mounts });
   const telemetry = createProcessTelemetry(options.telemetry ?? {});
+  let limiter: Limiter | undefined;
+  const stopObserving = telemetry.observeUse(() => limiter?.use ?? {});
+  // It is loaded for the hosts that limit something.
+  const prepareLimits = async (wanted: ResourceLimits | undefined) => {
+    if (wanted === undefined && options.limits === undefined) return undefined;
+    const { Limiter } = await import("./resources/limiter.js");
+    limiter ??= new Limiter(options.limits ?? {});
+    return limiter.prepare(wanted);
+  };
   /** Processes whose group is not known to be empty. */
   const owned = new Set<LocalProcess>();
   const starting = new Set<Promise<unknown>>();
@@ -120,6 +132,7 @@ export function createLocalBackend(options: LocalBackendOptions = {}): ExecBacke
     pids,
     sandbox,
     outputBytes: telemetry.outputBytes,
+    prepareLimits,
     onExit: sweep,
     onDispose: (bytes) => reclaim?.count(bytes),
     onRelease,
@@ -159,6 +172,8 @@ export function createLocalBackend(options: LocalBackendOptions = {}): ExecBacke
     const everything = { getGroup: () => undefined, marks, wanted: undefined, first, pids };
     if (used) await terminateFamily({ ...LEFT_BEHIND, graceMs, family: watchFamily(everything, native) });
     marks.release();
+    limiter?.close();
+    stopObserving();
     const opened = await gate;
     if (opened !== undefined && !("missing" in opened)) await opened.close();
     await (await networks)?.close();
@@ -168,6 +183,7 @@ export function createLocalBackend(options: LocalBackendOptions = {}): ExecBacke
   return {
     takesGate: true,
     takesNetwork: true,
+    takesLimits: true,
     async openGate() {
       const opened = await openGate();
       if ("missing" in opened) return opened.missing;

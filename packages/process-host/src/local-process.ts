@@ -10,6 +10,7 @@ import {
   type ProcessSignal,
   type ProcessSpec,
   type ProcessStdio,
+  type ResourceState,
   type SandboxDenial,
   type SandboxType,
   type SentSignal,
@@ -18,7 +19,7 @@ import {
   type TerminationReceipt,
   WriteError,
 } from "@codex/exec-backend";
-import type { EndedBy, ProcessOutcome, TerminalSize } from "@codex/executor-protocol";
+import type { EndedBy, ProcessOutcome, ResourceLimits, TerminalSize } from "@codex/executor-protocol";
 import type { ExitStatus, Marks, Native } from "@codex/native";
 import { getSignalName } from "@codex/native";
 import type { CommandSandbox, WrappedCommand } from "@codex/sandbox";
@@ -33,6 +34,7 @@ import { hideSecrets, withRoutes } from "./network/routes.js";
 import type { JoinedNetwork, SessionNetworks } from "./network/session-networks.js";
 import { getInputDirectory, getInputWait } from "./proc/input-wait.js";
 import type { FirstProcess, PidSequence } from "./proc/pid-sequence.js";
+import type { SessionResources } from "./resources/session-resources.js";
 import { type SandboxedExit, settleSandboxedExit } from "./sandboxed-exit.js";
 import type { Launched } from "./start/attach.js";
 import { launch } from "./start/launch.js";
@@ -54,6 +56,8 @@ export interface LocalContext {
   pids: PidSequence;
   sandbox: CommandSandbox;
   gate: HostGate;
+  /** Undefined where nothing is limited. Rejects with a StartError for a limit that cannot be held. */
+  prepareLimits(wanted: ResourceLimits | undefined): Promise<SessionResources | undefined>;
   openNetworks(): Promise<Pick<SessionNetworks, "join">>;
   outputBytes: Counter;
   onExit(): void;
@@ -128,20 +132,35 @@ async function startWrapped(
   };
   const { sandbox, onRelease } = context;
   const start: Start = { marks: familyMarks, startedBefore: pids.started, startedAt: performance.now() };
+  const resources = await context.prepareLimits(spec.limits);
+  const wrappers = (wrapped?.wrappers ?? 0) + (resources === undefined ? 0 : 1);
   const gate = await openProcessGate(spec, mark, wrapped, context.gate, {
     sandbox,
     guard,
     nextMark,
     onRelease,
     joined,
+    resources,
+    wrappers,
+  }).catch((error: unknown) => {
+    resources?.end();
+    throw error;
   });
   const markStart = <T>(spawn: () => T) => (native.marks === undefined ? spawn() : native.marks.give(mark, spawn));
   try {
-    const launched = await launch(spec, file, { native, record, markStart, wrapped, spawnGated: gate?.spawn });
+    const launched = await launch(spec, file, {
+      native,
+      record,
+      markStart,
+      wrapped,
+      resources,
+      spawnGated: gate?.spawn,
+    });
     guardGroup(launched.pid, guard);
-    return new LocalChild(spec.stdio, { start, wrapped, joined, gate, record, launched }, context);
+    return new LocalChild(spec.stdio, { start, wrapped, joined, gate, resources, record, launched }, context);
   } catch (error) {
     gate?.end();
+    resources?.end();
     throw error;
   }
 }
@@ -162,6 +181,7 @@ interface Started {
   wrapped: WrappedCommand | undefined;
   joined: JoinedNetwork | undefined;
   gate: ProcessGate | undefined;
+  resources: SessionResources | undefined;
   record: ProcessRecord;
   launched: Launched;
 }
@@ -182,6 +202,7 @@ class LocalChild implements LocalProcess {
   readonly #target: SignalTarget;
   readonly #gate: ProcessGate | undefined;
   readonly #joined: JoinedNetwork | undefined;
+  readonly #resources: SessionResources | undefined;
   #resolveExited: ((outcome: ProcessOutcome) => void) | undefined;
   /** Undefined once it has ended. */
   #wrapped: WrappedCommand | undefined;
@@ -199,7 +220,11 @@ class LocalChild implements LocalProcess {
   #groupGone = false;
   #disposed = false;
 
-  constructor(stdio: ProcessStdio, { start, wrapped, joined, gate, record, launched }: Started, context: LocalContext) {
+  constructor(
+    stdio: ProcessStdio,
+    { start, wrapped, joined, gate, resources, record, launched }: Started,
+    context: LocalContext,
+  ) {
     const { pid } = launched;
     this.#context = context;
     this.#stdio = stdio;
@@ -207,6 +232,7 @@ class LocalChild implements LocalProcess {
     this.#wrapped = wrapped;
     this.#gate = gate;
     this.#joined = joined;
+    this.#resources = resources;
     this.#record = record;
     this.#stdin = launched.stdin;
     this.#resize = launched.resize;
@@ -224,6 +250,7 @@ class LocalChild implements LocalProcess {
     this.closed = Promise.all([this.exited, streamsEnded]).then(() => this.#complete());
     wrapped?.onBroken?.(() => this.#send("SIGKILL"));
     void gate?.broken.then(() => this.#send("SIGKILL"));
+    resources?.watch(({ name }) => void this.terminate({ by: "limit", graceMs: name === "time" ? TIME_GRACE_MS : 0 }));
     void status?.started.then((init) => {
       if (init !== undefined && !this.#groupGone) this.#guardInit(init);
     });
@@ -255,6 +282,10 @@ class LocalChild implements LocalProcess {
 
   get network(): NetworkState | undefined {
     return this.#joined?.getState(!this.#isRunning);
+  }
+
+  get resources(): ResourceState | undefined {
+    return this.#resources?.state;
   }
 
   async write(bytes: Uint8Array): Promise<void> {
@@ -383,11 +414,7 @@ class LocalChild implements LocalProcess {
   }
 
   #finishPlain(status: ExitStatus): void {
-    this.#finish(
-      "code" in status
-        ? { kind: "exited", code: status.code }
-        : { kind: "signaled", signal: status.signal, by: this.#blame(status.signal) },
-    );
+    this.#finish("code" in status ? { kind: "exited", code: status.code } : this.#describeSignal(status.signal));
   }
 
   #finishSandboxed({ status, denial }: SandboxedExit): void {
@@ -403,12 +430,20 @@ class LocalChild implements LocalProcess {
     // The wrapper reports a death by signal as 128 + its number, which a program may also exit with: it counts as a signal
     // if that one was sent.
     const signal = "code" in status && status.code > 128 ? getSignalName(status.code - 128) : "";
-    this.#finishPlain(this.#sent?.has(signal) ? { signal } : status);
+    const isSignal = signal !== "" && (this.#sent?.has(signal) || this.#resources?.explain(signal) !== undefined);
+    this.#finishPlain(isSignal ? { signal } : status);
+  }
+
+  #describeSignal(signal: string): ProcessOutcome {
+    const by = this.#blame(signal);
+    const limit = by === "limit" ? this.#resources?.explain(signal) : undefined;
+    return { kind: "signaled", signal, by, ...defined({ limit }) };
   }
 
   #blame(signal: string): EndedBy {
     if (this.#cause !== undefined) return this.#cause;
     if (this.#sent?.has(signal)) return "terminate";
+    if (this.#resources?.explain(signal) !== undefined) return "limit";
     // A process does not kill itself by SIGKILL: another process did, or the kernel when it was out of memory.
     return signal === "SIGKILL" ? "unknown" : "self";
   }
@@ -420,6 +455,8 @@ class LocalChild implements LocalProcess {
     this.checkGroup();
     this.#resolveExited?.(outcome);
     this.#resolveExited = undefined;
+    // What it has used is read once those who wait for its end know of it.
+    if (this.#resources !== undefined) setImmediate(() => this.#resources?.end());
     this.#context.onExit();
   }
 
@@ -430,6 +467,9 @@ class LocalChild implements LocalProcess {
     this.#resize = undefined;
   }
 }
+
+/** Between SIGTERM and SIGKILL for a process whose time is over, milliseconds. */
+const TIME_GRACE_MS = 2_000;
 
 const MAX_TERMINAL_CELLS = 65_535;
 

@@ -1,6 +1,6 @@
 import type { ExecProcess, ProcessSpec } from "@codex/exec-backend";
 import { getProgramName, StartError } from "@codex/exec-backend";
-import type { ProcessOutcome } from "@codex/executor-protocol";
+import type { LimitName, ProcessOutcome, ResourceUse } from "@codex/executor-protocol";
 import {
   type Attributes,
   type Counter,
@@ -17,6 +17,8 @@ export interface ProcessTelemetry {
   readonly outputBytes: Counter;
   started(spec: ProcessSpec, process: ExecProcess): void;
   failed(spec: ProcessSpec, error: unknown): void;
+  /** Reports what processes with limits use together, whenever metrics are read. Returns a function that stops it. */
+  observeUse(read: () => ResourceUse): () => void;
 }
 
 export function createProcessTelemetry({ log, metrics = createRegistry(), tracing }: Telemetry): ProcessTelemetry {
@@ -31,12 +33,19 @@ export function createProcessTelemetry({ log, metrics = createRegistry(), tracin
     counters.live.value -= 1;
     counters.ended[outcome.kind].value += 1;
     if (process.denial !== undefined) counters.denials.value += 1;
+    for (const { name } of process.resources?.reached ?? []) counters.limits[name].value += 1;
     const ms = Math.round(performance.now() - process.startedAt);
     log?.info?.("process ended", { pid: process.pid, ...describeOutcome(outcome), ms, bytes: process.log.end });
     endSpan(span, outcome);
   };
   return {
     outputBytes: counters.outputBytes,
+    observeUse(read) {
+      const stops = USES.map(([name, unit, help]) => metrics.observe("gauge", { name, help }, () => read()[unit] ?? 0));
+      return () => {
+        for (const stop of stops) stop();
+      };
+    },
     started(spec, process) {
       counters.started[spec.stdio.kind].value += 1;
       counters.live.value += 1;
@@ -72,6 +81,12 @@ function createProcessMetrics(metrics: Registry) {
       help: "Processes that have ended or could not be started, by outcome.",
       labels: { outcome },
     });
+  const reached = (limit: LimitName) =>
+    metrics.counter({
+      name: "codex_limits_reached_total",
+      help: "Processes that have reached a limit, by limit.",
+      labels: { limit },
+    });
   return {
     started: { pty: started("pty"), pipe: started("pipe") },
     ended: {
@@ -87,12 +102,21 @@ function createProcessMetrics(metrics: Registry) {
       name: "codex_output_dropped_bytes_total",
       help: "Bytes of closed outputs that left memory and disk before the output was complete.",
     }),
+    limits: Object.fromEntries(LIMITS.map((limit) => [limit, reached(limit)])) as Record<LimitName, Counter>, // for each of them
     denials: metrics.counter({
       name: "codex_sandbox_denials_total",
       help: "Processes whose sandbox is known or assumed to have refused an access.",
     }),
   };
 }
+
+const LIMITS: readonly LimitName[] = ["memory", "cpus", "processes", "openFiles", "disk", "time"];
+
+/** What processes with limits use at this moment. */
+const USES = [
+  ["codex_limited_memory_bytes", "memory", "Memory of running processes with limits."],
+  ["codex_limited_processes", "processes", "Processes that count for a limit."],
+] as const;
 
 const programOf = ({ argv }: ProcessSpec): string => getProgramName(argv);
 

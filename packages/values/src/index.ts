@@ -1,3 +1,4 @@
+export { parseByteSize } from "./byte-size.js";
 export { cutEnd, cutStart } from "./cut.js";
 export { type DecodeOptions, decodeText, isText } from "./decode.js";
 export { defined } from "./defined.js";

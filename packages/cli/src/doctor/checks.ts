@@ -6,6 +6,7 @@ import { checkOpenFiles, checkProcesses, checkTerminals, checkWatches } from "./
 import { checkNetwork } from "./network.js";
 import { checkLoopback, checkSharedMemory, checkTemporaryFiles } from "./places.js";
 import { checkClock, checkGit, checkLocale, checkNode } from "./runtime.js";
+import { checkLimits } from "./session-limits.js";
 import { SHELL_CHECKS } from "./shells.js";
 
 /** All checks, in the order in which their findings are shown. */
@@ -16,6 +17,7 @@ export const CHECKS: readonly Check[] = [
   checkSandbox,
   checkGate,
   checkNetwork,
+  checkLimits,
   ...SHELL_CHECKS,
   checkGit,
   checkOpenFiles,

@@ -1,6 +1,6 @@
 import type { Writable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { ByteRange } from "@codex/executor-protocol";
+import { type ByteRange, describeLimit, describeReached } from "@codex/executor-protocol";
 import type { LiveOutput, ProgramRunner, RunCommandRequest, RunOutcome } from "@codex/orchestrator";
 import type { RunRecording } from "@codex/recording";
 import { EXIT } from "./exit-codes.js";
@@ -156,6 +156,9 @@ function exitCodeOf(result: RunOutcome, say: Say): number {
     if (result.denial === undefined) say(`the command was not run: ${result.outcome.reason}`);
     return EXIT.notStarted;
   }
+  for (const reached of result.reachedLimits ?? []) say(describeReached(reached));
+  if (result.outcome.kind === "signaled" && result.outcome.limit !== undefined)
+    say(`the program was ended by its ${describeLimit(result.outcome.limit)}`);
   if (result.outcome.kind === "lost") say(`the outcome is unknown: ${result.outcome.reason}`);
   return result.exitCode ?? EXIT.lost;
 }

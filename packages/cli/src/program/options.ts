@@ -24,6 +24,16 @@ export const drainOption = () =>
     "After a signal to stop, start nothing more, and end what runs only after so long (default: at once)",
   ).argParser(parseSeconds);
 
+/** What each session may use. The values are parsed where they are used. */
+export const addLimitOptions = (command: Command) =>
+  command
+    .option("--limit-memory <size>", "Most memory of a command with all that it starts, such as 512M or 2G")
+    .option("--limit-cpus <n>", "Most processors of a command with all that it starts, such as 0.5 or 2")
+    .option("--limit-processes <n>", "Most processes and threads of a command with all that it starts")
+    .option("--limit-open-files <n>", "Most open files of each process")
+    .option("--limit-disk <size>", "Most that a command writes to disk, with all that it starts")
+    .option("--limit-time <seconds>", "Longest that a command runs");
+
 /** Where logs go, and how much is logged. */
 export const addLogOptions = (command: Command) =>
   command

@@ -2,6 +2,7 @@ import { type Command, Option } from "commander";
 import { addNotes } from "./help.js";
 import {
   addBackgroundOptions,
+  addLimitOptions,
   addLogOptions,
   addRemoteOptions,
   addServingOptions,
@@ -54,7 +55,7 @@ export function addServing(program: Command): void {
       parseGrace,
     )
     .option("--deterministic-ids", "Session ids count up from 1000", false);
-  addNotes(addRemoteOptions(addServingOptions(addBackgroundOptions(executor))), {
+  addNotes(addRemoteOptions(addLimitOptions(addServingOptions(addBackgroundOptions(executor)))), {
     text: [
       "Protocol messages are the only thing on stdout; logs go to stderr. With ws:// the bound address is printed to stdout.",
     ],
@@ -127,7 +128,7 @@ export function addExecServer(program: Command): Command {
       "How long a session with processes is kept after a connection was lost (default: 80, with --attach 600)",
       parseSeconds,
     );
-  return addNotes(addLaunchOptions(addServingOptions(addBackgroundOptions(execServer))), {
+  return addNotes(addLaunchOptions(addLimitOptions(addServingOptions(addBackgroundOptions(execServer)))), {
     text: ["With ws:// the bound address is the one line on stdout; on stdio only protocol messages are."],
     exitCodes: [
       ["0", "after SIGTERM, SIGINT or the end of stdin in stdio mode"],

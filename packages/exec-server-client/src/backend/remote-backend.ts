@@ -190,11 +190,16 @@ function isRestricted({ sandbox, network }: ProcessSpec): boolean {
 
 function toRequest(processId: string, spec: ProcessSpec, network: RemoteNetwork | undefined) {
   const { argv, arg0, cwd, env, envPolicy, stdio, sandbox, log: _log, trace: _trace, gate, network: _, ...more } = spec;
-  const { programQuestions: _questions, ...others } = more; // of the gate
+  const { programQuestions: _questions, limits = {}, ...others } = more; // the questions are of the gate
   // Does not compile when a spec gains a member: it has to be sent or refused, never left out.
   others satisfies Record<string, never>;
   if (gate !== undefined)
     throw new StartError("os_error", "an exec-server cannot hold rules for the programs of a command");
+  if (Object.keys(limits).length > 0)
+    throw new StartError(
+      "os_error",
+      "nothing was started: an exec-server is told no limits for a command; it has those of its own options",
+    );
   return {
     processId,
     argv,

@@ -235,7 +235,7 @@ export class CommandFollower implements RunningCommand {
       rest = next !== undefined && next.range.to > next.range.from ? next : undefined;
     }
     this.#hooks.onResult?.(last);
-    const { outcome, exitCode, timedOut: told, sandboxDenial: denial } = last;
+    const { outcome, exitCode, timedOut: told, sandboxDenial: denial, reachedLimits } = last;
     const timedOut: boolean = told ?? (outcome.kind === "signaled" && outcome.by === "timeout");
     const late = timedOut ? { timedOut: true as const } : {};
     const estimated = this.#estimated.length === 0 ? {} : { estimated: this.#estimated };
@@ -244,7 +244,7 @@ export class CommandFollower implements RunningCommand {
       outcome,
       exitCode,
       ...late,
-      ...defined({ denial }),
+      ...defined({ denial, reachedLimits }),
       ...estimated,
     });
   }

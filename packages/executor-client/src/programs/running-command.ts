@@ -3,6 +3,7 @@ import type {
   ExecCommandRequest,
   ManagedNetwork,
   ProcessOutcome,
+  ReachedLimit,
   Sandbox,
   SessionSignal,
   TerminalSize,
@@ -58,6 +59,8 @@ export type RunOutcome =
       exitCode: number | undefined;
       timedOut?: true;
       denial?: SandboxDenial;
+      /** Limits that it has reached, unless `outcome` names them. */
+      reachedLimits?: readonly ReachedLimit[];
       /** Ranges of `dropped` whose size is not known but estimated. */
       estimated?: readonly ByteRange[];
     }

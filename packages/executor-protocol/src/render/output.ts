@@ -1,4 +1,5 @@
 import type { ProcessOutcome } from "../outcome.js";
+import { describeLimit } from "../resource-limits.js";
 import type { ByteRange, OutputText } from "../unified-exec-result.js";
 
 /** Estimate of a model's tokens: one for 4 bytes. */
@@ -20,13 +21,16 @@ export function renderOutcome(outcome: ProcessOutcome, { sessionId, exitCode }: 
     case "exited":
       return `Process exited with code ${outcome.code}`;
     case "signaled":
-      return `Process was killed by ${outcome.signal} (exit code ${exitCode ?? "unknown"})`;
+      return `Process was ${describeEnd(outcome)} (exit code ${exitCode ?? "unknown"})`;
     case "failed_to_start":
       return `Process failed to start: ${outcome.reason}`;
     case "lost":
       return `Process was lost: ${outcome.reason}; how it ended is unknown`;
   }
 }
+
+const describeEnd = ({ signal, limit }: Extract<ProcessOutcome, { kind: "signaled" }>): string =>
+  limit === undefined ? `killed by ${signal}` : `ended by its ${describeLimit(limit)}, with ${signal}`;
 
 /** The shown parts of a range of output, with a mark where bytes were left out. */
 export function renderOutput(range: ByteRange, output: readonly OutputText[] = []): string {

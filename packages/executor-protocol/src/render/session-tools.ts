@@ -1,14 +1,25 @@
 import { quote } from "@codex/values";
+import { formatSize, type ResourceUse } from "../resource-limits.js";
 import type { KilledSession, OutputPart, Screen, SessionList } from "../tool-results.js";
 import type { Shown } from "../unified-exec-result.js";
 import { renderGone, renderOutcome, renderOutput } from "./output.js";
 
 export function renderSessionList({ sessions }: SessionList): string {
   const lines = sessions.map(
-    ({ sessionId, state, seconds, unreadBytes, cwd, command }) =>
-      `session ${sessionId}: ${state}, ${seconds.toFixed(1)} seconds, ${unreadBytes} bytes unread, in ${cwd}: ${command}`,
+    ({ sessionId, state, seconds, unreadBytes, use, cwd, command }) =>
+      `session ${sessionId}: ${state}, ${seconds.toFixed(1)} seconds, ${unreadBytes} bytes unread${renderUse(use)}, in ${cwd}: ${command}`,
   );
   return lines.length === 0 ? "There are no sessions." : lines.join("\n");
+}
+
+function renderUse({ memory, cpuTime, processes, disk }: ResourceUse = {}): string {
+  const parts = [
+    ...(memory === undefined ? [] : [`${formatSize(memory)} of memory`]),
+    ...(cpuTime === undefined ? [] : [`${cpuTime.toFixed(1)} s of processors`]),
+    ...(processes === undefined ? [] : [`${processes} ${processes === 1 ? "process" : "processes"}`]),
+    ...(disk === undefined || disk === 0 ? [] : [`${formatSize(disk)} written`]),
+  ];
+  return parts.map((part) => `, ${part}`).join("");
 }
 
 export function renderKilledSession(killed: KilledSession, { exitCode }: Shown = {}): string {

@@ -315,6 +315,7 @@ export class Connection {
         ...(binary ? ["binary_output"] : []),
         ...(this.tunnels.isOffered ? ["exec_server"] : []),
         ...(this.#backend.takesGate ? ["exec_gate"] : []),
+        ...(this.#backend.takesLimits ? ["limits"] : []),
         ...(this.#backend.takesGate && answersPrograms ? ["program_questions"] : []),
         ...(managesNetwork ? ["managed_network", "host_reports"] : []),
         ...(host.sandbox?.kind === "bubblewrap" && managesNetwork && host.sandbox.ceiling === undefined

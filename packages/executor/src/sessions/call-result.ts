@@ -1,9 +1,11 @@
 import type { Clock } from "@codex/clock";
 import { getExitCode, type SandboxDenial } from "@codex/exec-backend";
 import {
+  describeReached,
   estimateTokens,
   type NetworkDenial,
   type ProgramReport,
+  type ReachedLimit,
   type ToolCallOutcome,
   type UnifiedExecResult,
   type WaitEnded,
@@ -123,6 +125,7 @@ function createResult(
   const denial = outcome.kind === "running" ? undefined : denialOf(session);
   const { endNote } = session;
   const ended = outcome.kind === "running" || endNote === undefined ? [] : [endNote];
+  const reached = findReached(session);
   const waiting = session.questions.waiting.map((program) => `waiting for permission: ${quote(program)}`);
   const notices = [
     ...poll.notices,
@@ -130,6 +133,7 @@ function createResult(
     ...describeGate(session),
     ...describeNetwork(session),
     ...describeDenial(denial),
+    ...reached.map(describeReached),
     ...ended,
   ];
   const structured: UnifiedExecResult = {
@@ -145,6 +149,7 @@ function createResult(
     originalTokenCount: estimateTokens(range.to - range.from),
     sandboxDenied: denial?.certain ?? false,
     ...(denial === undefined ? {} : { sandboxDenial: { certain: denial.certain, reason: denial.reason } }),
+    ...(reached.length === 0 ? {} : { reachedLimits: reached }),
     waitEnded: poll.waitEnded,
     ...defined({ shellStartup: session.startup }),
     ...(poll.programs.length === 0 ? {} : { programs: [...poll.programs] }),
@@ -187,6 +192,13 @@ function describeGate({ process, isEstablished, state }: Session): string[] {
 function describeNetwork({ process: { network }, state }: Session): string[] {
   if (network === undefined || network.omitted === 0 || state.outcome.kind === "running") return [];
   return [`${network.omitted} more connections were not made: to other hosts, which are not listed`];
+}
+
+/** Known with the last result; the limit that has ended the process is told by the outcome. */
+function findReached({ process: { resources }, state: { outcome } }: Session): ReachedLimit[] {
+  if (resources === undefined || outcome.kind === "running") return [];
+  const told = outcome.kind === "signaled" ? outcome.limit?.name : undefined;
+  return resources.reached.filter(({ name }) => name !== told);
 }
 
 /** A guess is reported as one. */

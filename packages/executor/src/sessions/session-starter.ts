@@ -124,7 +124,10 @@ export class SessionStarter {
       throw new ToolError("a managed network cannot be held on this host; the command was not run");
     }
     const network = request.network && { ...request.network, ...listening, scope: this.#scope };
-    const held = defined({ gate: request.execGate, network });
+    const held = defined({ gate: request.execGate, network, limits: request.limits });
+    if (request.limits !== undefined && !backend.takesLimits) {
+      throw new ToolError("limits of what a command uses cannot be held on this host; the command was not run");
+    }
     const requested: ProcessSpec = { argv, cwd, ...environment, ...sandboxed, ...held, ...given };
     const { spec, note } = await this.#shellStartups.apply(request, requested);
     const cancelled = this.#delayAbort(signal);

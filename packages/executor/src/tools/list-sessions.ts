@@ -32,6 +32,7 @@ async function describe(session: Session, now: number): Promise<ListedSession> {
     tty: session.stdio.kind === "pty",
     seconds: ((running ? now : (session.exitedAt ?? now)) - session.process.startedAt) / 1000,
     unreadBytes: session.unread,
+    ...defined({ use: session.process.resources?.use }),
     outcome,
     closed,
     state: running ? "running" : outcome.kind === "exited" ? `exited with code ${outcome.code}` : outcome.kind,

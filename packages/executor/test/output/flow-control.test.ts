@@ -6,7 +6,7 @@ import { useRealHosts } from "../support/real-host.js";
 const BYTES = 2_000_000;
 const WINDOW_BYTES = 256 * 1024;
 const ALWAYS = ["tool_output", "cancel_tool", "session_exited", "concurrent_input", "clients"];
-const GATE = ["exec_gate"];
+const GATE = ["exec_gate", "limits"];
 
 describe("flow control where nothing can be resumed", () => {
   const createClient = useRealHosts();

@@ -23,7 +23,14 @@ export const prepareExecCommand: PrepareCall = async (selected, args, options, c
   const { config } = context;
   const { cwd: turnCwd, workspaceRoots, variables } = options;
   const resolve = (given: Record<string, unknown>) =>
-    resolveExecCommand(given, { config, host: executor.host, turnCwd, workspaceRoots, variables });
+    resolveExecCommand(given, {
+      config,
+      host: executor.host,
+      turnCwd,
+      workspaceRoots,
+      variables,
+      takesLimits: executor.can("limits"),
+    });
   const asGiven = resolve(args);
   if (asGiven.kind === "rejected") return stopped(invalid(tool.name, asGiven));
   const place = { environment: context.catalog.environmentOf(executor.name), cwd: asGiven.value.request.cwd };

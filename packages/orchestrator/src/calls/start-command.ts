@@ -106,6 +106,7 @@ async function prepare(
     host: executor.host,
     turnCwd,
     workspaceRoots,
+    takesLimits: executor.can("limits"),
   });
   if (resolved.kind === "rejected") return at(invalid("startCommand", resolved));
   const { judged } = resolved.value;

@@ -1,6 +1,6 @@
 import type { LiveOutput } from "@codex/executor-client";
 import type { RunningCommand } from "@codex/executor-client/programs";
-import type { TerminalSize } from "@codex/executor-protocol";
+import type { ResourceLimits, TerminalSize } from "@codex/executor-protocol";
 import type { RefusedCall } from "../result.js";
 
 /** A program for a caller that acts for a model, judged like a call of `exec_command`. Either `argv` or `cmd`. */
@@ -26,6 +26,8 @@ export interface StartCommandRequest {
   stdin?: "null" | "open";
   /** Time limit of the program, milliseconds. */
   timeoutMs?: number;
+  /** What it may use; those of the policy hold where they are stricter. */
+  limits?: ResourceLimits;
   sandboxPermissions?: "use_default" | "require_escalated";
   /** Why it should run outside the sandbox; shown to the approver. */
   justification?: string;

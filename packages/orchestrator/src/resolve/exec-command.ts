@@ -1,4 +1,4 @@
-import type { ExecCommandRequest, HostInfo } from "@codex/executor-protocol";
+import { type ExecCommandRequest, type HostInfo, strictest } from "@codex/executor-protocol";
 import { defined } from "@codex/values";
 import type { Config } from "../config.js";
 import { readArguments } from "./arguments.js";
@@ -21,6 +21,8 @@ export interface ResolveContext {
   workspaceRoots: readonly string[] | undefined;
   /** Identify the call for the command. */
   variables?: Readonly<Record<string, string>> | undefined;
+  /** Whether the executor holds limits of what a command uses. */
+  takesLimits: boolean;
 }
 
 /** A command as it will be sent, without the members that the policy adds. */
@@ -48,6 +50,10 @@ export function resolveExecCommand(args: Record<string, unknown>, context: Resol
   if (argv.kind === "rejected") return argv;
   const permissions = resolvePermissions(read.value, cwd.value, host, config);
   if (permissions.kind === "rejected") return permissions;
+  const limits = strictest(config.resourceLimits, asked.limits ?? {});
+  const isLimited = Object.keys(limits).length > 0;
+  if (isLimited && !context.takesLimits)
+    return rejected("limits", "this executor cannot hold limits of what a command uses; the command was not run");
   const window = execWindow(asked.yield_time_ms, config.windows);
   const budget = outputBudget(asked.max_output_tokens, config);
   const request: ResolvedExec["request"] = {
@@ -62,6 +68,7 @@ export function resolveExecCommand(args: Record<string, unknown>, context: Resol
     justification: asked.justification ?? null,
     ...(host !== undefined && config.shellSnapshot && argv.value[1] === "-lc" ? { shellSnapshot: true } : {}),
     ...(host === undefined || config.whenFull === undefined ? {} : { whenFull: config.whenFull }),
+    ...(isLimited ? { limits } : {}),
     ...defined({ stdin: asked.stdin, timeoutMs: asked.timeout_ms, until: asked.until }),
   };
   const notices = [

@@ -1,4 +1,5 @@
 import {
+  resourceLimitsSchema,
   STANDARD_TOOLS,
   sandboxPermissionsSchema,
   sessionSignalSchema,
@@ -80,6 +81,8 @@ export const execCommandArgumentsSchema = z.object({
   permission_profile: maybe(z.string()),
   /** Hard limit of the process, milliseconds. */
   timeout_ms: maybe(z.int().check(z.minimum(1))),
+  /** What it may use; those of the policy hold where they are stricter. */
+  limits: maybe(resourceLimitsSchema),
 });
 export type ExecCommandArguments = z.infer<typeof execCommandArgumentsSchema>;
 

@@ -26,6 +26,7 @@ export function resolveStartCommand(request: StartCommandRequest, context: Resol
       tty: request.tty,
       stdin: request.stdin,
       timeout_ms: request.timeoutMs,
+      limits: request.limits,
       sandbox_permissions: request.sandboxPermissions,
       justification: request.justification,
     },

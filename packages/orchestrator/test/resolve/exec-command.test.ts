@@ -10,13 +10,14 @@ interface Given {
   turnCwd?: string;
   workspaceRoots?: string[];
   defaults?: OrchestratorDefaults;
+  takesLimits?: boolean;
 }
 
 function resolve(args: Record<string, unknown>, given: Given = {}) {
   const host = "host" in given ? given.host : HOST;
   const config = resolveConfig(given.defaults);
-  const { turnCwd, workspaceRoots } = given;
-  return resolveExecCommand(args, { config, host, turnCwd, workspaceRoots });
+  const { turnCwd, workspaceRoots, takesLimits = true } = given;
+  return resolveExecCommand(args, { config, host, turnCwd, workspaceRoots, takesLimits });
 }
 
 function request(args: Record<string, unknown>, given?: Given) {
@@ -313,5 +314,16 @@ describe("the workspace", () => {
     expect(workspace(cmd, { defaults: { cwd: "/srv/d" } })).toEqual(["/srv/d"]);
     expect(workspace(cmd)).toBeUndefined();
     expect(workspace(cmd, { workspaceRoots: ["rel"] })).toMatch(/`rel` is not absolute/);
+  });
+
+  it("limits: a call can ask for less than the policy lets it use, and not for more", () => {
+    const defaults: OrchestratorDefaults = { resourceLimits: { memory: 1000, processes: 10 } };
+    expect(request({ cmd: "ls" })).not.toHaveProperty("limits");
+    const { limits } = request({ cmd: "ls", limits: { memory: 2000, processes: 5, time: 60 } }, { defaults });
+    expect(limits).toEqual({ memory: 1000, processes: 5, time: 60 });
+    expect(problem({ cmd: "ls" }, { defaults, takesLimits: false })).toMatch(
+      /^limits: this executor cannot hold limits/,
+    );
+    expect(problem({ cmd: "ls", limits: { memory: 0 } })).toMatch(/^limits/);
   });
 });

@@ -15,8 +15,9 @@ import { startError } from "./start-error.js";
 
 /** Starts the program of a spec, or the wrapper of its sandbox, which then starts it. @throws StartError */
 export function launch(spec: ProcessSpec, file: string, launcher: Launcher): Launched | Promise<Launched> {
-  const { native, wrapped } = launcher;
-  const program = toProgram(spec, file, wrapped);
+  const { native, wrapped, resources } = launcher;
+  const plain = toProgram(spec, file, wrapped);
+  const program = resources === undefined ? plain : { ...plain, ...resources.wrap(plain.file, plain.argv) };
   const { children } = native;
   if (spec.stdio.kind === "pipe") {
     const openStdin = spec.stdio.stdin === "open";
@@ -26,7 +27,7 @@ export function launch(spec: ProcessSpec, file: string, launcher: Launcher): Lau
   }
   const size = spec.stdio.size ?? DEFAULT_TERMINAL_SIZE;
   if (children !== undefined) return launchOnTerminal(program, size, { ...launcher, children });
-  if (spec.arg0 !== undefined && wrapped === undefined) {
+  if (spec.arg0 !== undefined && wrapped === undefined && resources === undefined) {
     throw new StartError("no_terminal", "`arg0` on a terminal is not supported on this host");
   }
   return forkOnTerminal(program, size, launcher);

@@ -1,5 +1,6 @@
 import type { Native } from "@codex/native";
 import type { WrappedCommand } from "@codex/sandbox";
+import type { SessionResources } from "../resources/session-resources.js";
 import type { SpawnGated } from "./process-gate.js";
 import type { ProcessRecord } from "./process-record.js";
 
@@ -10,6 +11,7 @@ export interface Launcher {
   /** Runs the call that starts the process, with its mark; see `Marks`. */
   markStart<T>(spawn: () => T): T;
   wrapped: WrappedCommand | undefined;
+  resources: SessionResources | undefined;
   /** For a spec with a gate, on a host with `Native.children`. */
   spawnGated: SpawnGated | undefined;
 }

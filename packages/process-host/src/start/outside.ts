@@ -12,6 +12,7 @@ import type { CommandSandbox, WrappedCommand } from "@codex/sandbox";
 import type { Guard } from "../guard/guard.js";
 import { guardPlaceholders } from "../guard/guard-process.js";
 import type { JoinedNetwork } from "../network/session-networks.js";
+import type { SessionResources } from "../resources/session-resources.js";
 import { toReach } from "./reach.js";
 
 export interface OutsideHost {
@@ -19,6 +20,8 @@ export interface OutsideHost {
   guard: Guard;
   /** A mark for the program and what it starts, which belong to the process. */
   nextMark(): bigint;
+  /** The limits of its command. */
+  resources: SessionResources | undefined;
   /** The network of its command. */
   joined: JoinedNetwork | undefined;
   /** What the program needed is being released; the promise never rejects. */
@@ -34,10 +37,10 @@ export function createLeaving({ sandbox, env }: ProcessSpec, host: OutsideHost):
       const widened = widenSandbox(sandbox, called.profile);
       const joined = called.profile === "unrestricted" || called.profile === "network" ? undefined : host.joined;
       const program = joined === host.joined ? called : withoutNetwork(called, host.joined);
-      if (widened === null) return startUnrestricted(program, host.nextMark());
+      if (widened === null) return limit(startUnrestricted(program, host.nextMark()), host);
       const wrapped = await host.sandbox.wrap(toCommand(program), widened, joined?.network);
       if (wrapped === undefined) throw new StartError("sandbox_invalid", "nothing would restrict it there");
-      return startWrapped(program, guardPlaceholders(wrapped, host.guard), host);
+      return limit(startWrapped(program, guardPlaceholders(wrapped, host.guard), host), host);
     },
   };
 }
@@ -53,6 +56,13 @@ function toCommand({ file, argv, cwd, env, descriptors }: OutsideProgram) {
   const arg0 = basename(name) === basename(file) ? {} : { arg0: name };
   const first = firstDescriptor({ passed: descriptors });
   return { argv: [file, ...words], file, ...arg0, cwd, env, session: "keep", firstDescriptor: first } as const;
+}
+
+/** It counts with its command. */
+function limit(start: OutsideStart, { resources }: OutsideHost): OutsideStart {
+  return resources === undefined
+    ? start
+    : { ...start, ...resources.wrap(start.file, start.argv), wrappers: start.wrappers + 1 };
 }
 
 function startUnrestricted({ file, argv, env }: OutsideProgram, mark: bigint): OutsideStart {

@@ -33,7 +33,7 @@ export async function openProcessGate(
   mark: bigint,
   wrapped: WrappedCommand | undefined,
   host: HostGate,
-  outside: OutsideHost,
+  outside: OutsideHost & { wrappers: number },
 ): Promise<ProcessGate | undefined> {
   const { gate: rules, programQuestions: questions } = spec;
   if (rules === undefined) return undefined;
@@ -52,7 +52,7 @@ export async function openProcessGate(
     mark,
     rules,
     isSandboxed: wrapped !== undefined,
-    wrappers: wrapped?.wrappers ?? 0,
+    wrappers: outside.wrappers,
     reach: wrapped && toReach(spec.env, wrapped),
     leaving: wrapped && createLeaving(spec, outside),
     questions,

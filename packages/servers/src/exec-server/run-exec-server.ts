@@ -18,6 +18,7 @@ import { readGraceMs, serveInBackground, withBackgroundLog } from "../process/ba
 import { CommandError, SERVER_EXIT } from "../process/command-error.js";
 import { readTlsIdentity, type TlsArguments, watchTlsIdentity } from "../process/credentials.js";
 import { onStopSignal, openStdout } from "../process/host-process.js";
+import { type LimitArguments, readLimits } from "../process/limit-options.js";
 import { findInheritedPlace } from "../process/listen-url.js";
 import { type OpenedTelemetry, openTelemetry, type TelemetryArguments } from "../process/open-telemetry.js";
 import { type DrainArguments, openServing, type Serving } from "../process/serving.js";
@@ -30,7 +31,8 @@ export interface ExecServerCommandOptions
     TlsArguments,
     BackgroundArguments,
     LaunchArguments,
-    DrainArguments {
+    DrainArguments,
+    LimitArguments {
   listen: string;
   allowInsecureListen: boolean;
   /** Seconds for which a session with processes survives without a connection. */
@@ -68,7 +70,10 @@ async function serve(options: ExecServerCommandOptions): Promise<void> {
   }
   const telemetry = await openTelemetry("exec-server", options, isListener(target.kind));
   const { upstreamForPrivate, watchStdin } = readLaunch(options, telemetry.log);
-  const { server, close } = await createLocalExecServer(telemetry, readGrace(options), { upstreamForPrivate });
+  const { server, close } = await createLocalExecServer(telemetry, readGrace(options), {
+    upstreamForPrivate,
+    ...defined({ limits: await readLimits(options, telemetry.log) }),
+  });
   try {
     if (serveSocket !== undefined) await serveInBackground(serveSocket, options, telemetry, toBackground(server));
     else if (target.kind === "stdio") await serveStreams(server);

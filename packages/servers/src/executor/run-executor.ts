@@ -3,7 +3,7 @@ import type { IncomingMessage } from "node:http";
 import { createStdioChannel } from "@codex/channel";
 import type { ToollessHost } from "@codex/exec-backend";
 import { createCountingIds, createExecutor, type Executor, type HostedExecServer } from "@codex/executor";
-import { EXECUTOR_SUBPROTOCOL } from "@codex/executor-protocol";
+import { EXECUTOR_SUBPROTOCOL, type ResourceLimits } from "@codex/executor-protocol";
 import {
   createNative,
   createRemoteMounts,
@@ -27,6 +27,7 @@ import {
 import { CommandError, SERVER_EXIT } from "../process/command-error.js";
 import { type TlsArguments, watchListenToken, watchTlsIdentity } from "../process/credentials.js";
 import { onStopSignal, openStdout } from "../process/host-process.js";
+import { type LimitArguments, readLimits } from "../process/limit-options.js";
 import { isLoopback, type ListenPlace, parseListenUrl } from "../process/listen-url.js";
 import { type OpenedTelemetry, openTelemetry, type TelemetryArguments } from "../process/open-telemetry.js";
 import { type DrainArguments, openServing } from "../process/serving.js";
@@ -40,7 +41,8 @@ export interface ExecutorCommandOptions
     TelemetryArguments,
     TlsArguments,
     BackgroundArguments,
-    DrainArguments {
+    DrainArguments,
+    LimitArguments {
   listen: string;
   tokenFile?: string;
   allowInsecureListen: boolean;
@@ -81,6 +83,12 @@ export async function runExecutor(given: ExecutorCommandOptions, { connectRemote
   }
   const ceiling = readCeiling(options, options.execServer === undefined);
   const telemetry = await openTelemetry("executor", options, target.kind !== "stdio");
+  const limits = await readLimits(options, telemetry.log);
+  if (limits !== undefined && options.execServer !== undefined)
+    throw new CommandError(
+      "limits are of this host; an exec-server of --exec-server has those of its own options",
+      SERVER_EXIT.usage,
+    );
   const remote = options.execServer === undefined ? undefined : await connectRemote(options.execServer, telemetry);
   // The exec-server may be on this host.
   if (remote !== undefined) shieldProcess();
@@ -108,10 +116,13 @@ export async function runExecutor(given: ExecutorCommandOptions, { connectRemote
             if (target.kind === "stdio") setSendBuffer(STDOUT_FD, STDOUT_BUFFER_BYTES);
           },
           collectGarbage: () => collectGarbage(),
+          ...defined({ limits }),
         })),
     ...(remote === undefined ? { reachPaths: mounts.reach } : { host: remote.host, resolvePath: remote.resolvePath }),
     ...defined({ ceiling }),
-    ...(remote === undefined && options.files ? { execServer: () => startExecServer(telemetry, graceMs, mounts) } : {}),
+    ...(remote === undefined && options.files
+      ? { execServer: () => startExecServer(telemetry, graceMs, mounts, limits) }
+      : {}),
     // Each session may have a call that waits for it, as `codex run` does.
     limits: {
       sessions: options.maxSessions,
@@ -140,11 +151,12 @@ async function startExecServer(
   telemetry: OpenedTelemetry,
   graceMs: number,
   mounts: RemoteMounts,
+  limits: ResourceLimits | undefined,
 ): Promise<HostedExecServer> {
   const { createLocalExecServer } = await import("../local-exec-server/create-local-exec-server.js");
   // Sessions survive as long as those of the executor, if that is longer than the default.
   const sessions = graceMs > GRACE_S * 1000 ? { busyDetachedMs: graceMs } : {};
-  const { server, close } = await createLocalExecServer(telemetry, sessions, { mounts });
+  const { server, close } = await createLocalExecServer(telemetry, sessions, { mounts, ...defined({ limits }) });
   return {
     serve: (channel) => server.serve(channel, { transport: { kind: "socket", peer: "a tunnel" } }),
     drain: (options) => server.drain(options),

@@ -9,11 +9,13 @@ import {
   type ExecServerOptions,
 } from "@codex/exec-server";
 import type { CapabilityFinder } from "@codex/exec-server/capabilities";
+import type { ResourceLimits } from "@codex/executor-protocol";
 import { createFileSystem, createPageCacheReader, createSandboxedFiles } from "@codex/host-files";
 import { createEntryReader, createNative, createRemoteMounts, NO_LIBRARY, type RemoteMounts } from "@codex/native";
 import { createLocalBackend } from "@codex/process-host";
 import { type CommandSandbox, createCommandSandbox } from "@codex/sandbox";
 import type { Telemetry } from "@codex/telemetry";
+import { defined } from "@codex/values";
 import { collectGarbage, keepHeapSmall } from "../process/tune-engine.js";
 import { getFileHelper } from "./file-helper.js";
 import { WITHOUT_NATIVE } from "./without-native.js";
@@ -28,7 +30,12 @@ const COMPATIBLE_VERSION = "0.169.0";
 export async function createLocalExecServer(
   telemetry: Telemetry,
   sessions: NonNullable<ExecServerOptions["sessions"]> = {},
-  shared: { sandbox?: CommandSandbox | undefined; mounts?: RemoteMounts; upstreamForPrivate?: boolean } = {},
+  shared: {
+    sandbox?: CommandSandbox | undefined;
+    mounts?: RemoteMounts;
+    upstreamForPrivate?: boolean;
+    limits?: ResourceLimits;
+  } = {},
 ): Promise<{ server: ExecServer; close(): Promise<void> }> {
   const hasNative = !isBundleWithoutNative();
   if (!hasNative)
@@ -45,6 +52,7 @@ export async function createLocalExecServer(
     onFirstStart: keepHeapSmall,
     collectGarbage: () => collectGarbage(),
     upstreamForPrivate: shared.upstreamForPrivate ?? false,
+    ...defined({ limits: shared.limits }),
   });
   const info = await createEnvironmentInfo({
     executorVersion: COMPATIBLE_VERSION,

@@ -1,0 +1,1 @@
+export { checkLimits, findLimitSupport, type LimitSupport } from "./limiter.js";
