@@ -57,6 +57,12 @@ export class ScreenDrawing {
     this.#output.write(this.#render(screen));
   }
 
+  /** Shows lines above the screen until it is drawn again. */
+  tell(lines: readonly string[]): void {
+    if (this.#isClosed) return;
+    this.#output.write(`\x1b7\x1b[H\x1b[7m${lines.map((line) => `${line}\x1b[K`).join("\r\n")}\x1b[0m\x1b8`);
+  }
+
   /** Leaves what was drawn last behind. Idempotent. */
   close(): void {
     if (this.#isClosed) return;
@@ -66,7 +72,9 @@ export class ScreenDrawing {
   }
 
   #render(screen: StyledScreen): string {
-    const { rows: height, columns: width } = this.#output;
+    // A terminal that says nothing of its size counts as large enough.
+    const height = this.#output.rows || screen.size.rows;
+    const width = this.#output.columns || screen.size.cols;
     const { cursor } = screen;
     // The rows up to that of the cursor, where not all fit.
     const top = Math.max(0, Math.min(screen.size.rows, cursor.row) - height);

@@ -123,7 +123,7 @@ describe("the command refuses", () => {
     ],
     [
       ["mcp-server", "--listen", "foo"],
-      '--listen "foo" is not an address; expected stdio://, http://HOST:PORT or https://HOST:PORT with a port from 0 to 65535',
+      '--listen "foo" is not an address; expected stdio://, http://HOST:PORT or https://HOST:PORT with a port from 0 to 65535, or fd:// of a TCP socket',
     ],
     [
       ["environment", "add", "a b", "ssh://box"],

@@ -171,7 +171,7 @@ describe("a session at a terminal that is not its own", () => {
 
   it("leaves the terminal as it was on Ctrl-C, and is printed once by `read`", async () => {
     const { id, url, type } = await startSession(`stty -echo; printf '${octal}shown'; read x; exit 0`, true);
-    const words = ["sessions", "attach", id, "--executor", url];
+    const words = ["sessions", "attach", id, "--executor", url, "--read-only"];
     const terminal = new Terminal(process.execPath, [codex, ...words], { env: { TERM: "xterm" } });
     onTestFinished(() => terminal.kill());
     await terminal.shown("shown");

@@ -191,6 +191,7 @@ export const capabilitySchema = z.enum([
   "concurrent_input",
   "exec_server",
   "clients",
+  "detached",
   "exec_gate",
   "limits",
   "program_questions",

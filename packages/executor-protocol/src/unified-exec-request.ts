@@ -118,6 +118,8 @@ export const execCommandRequestSchema = z.object({
   /** Hard limit of the process, milliseconds; ends the session with `by: "timeout"`. */
   timeoutMs: z.optional(z.int().check(z.positive())),
   approvalId: z.optional(z.string()),
+  /** With capability `detached`: the session stays when its orchestrator goes, until it ends. Default false. */
+  detached: z.optional(z.boolean()),
   /** `open` keeps a pipe writable; the default `null` is /dev/null. No effect with `tty`. */
   stdin: z.optional(z.enum(["null", "open"])),
   /** Size of the terminal, default 24 × 80. */
@@ -150,6 +152,8 @@ export const writeStdinRequestSchema = z.object({
   signal: z.optional(sessionSignalSchema),
   /** Default `exit`. `written`: the program has taken all of `input`. */
   until: z.optional(z.enum([...waitUntilSchema.options, "written"])),
+  /** With capability `detached`: from now on the session stays when its orchestrator goes. */
+  detach: z.optional(z.boolean()),
   /** Done immediately, concurrently with a call that waits on the session; returns as with `until: "written"`, and without output. */
   concurrent: z.optional(z.boolean()),
 });

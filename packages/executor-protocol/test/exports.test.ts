@@ -113,6 +113,7 @@ test("pins the values of the protocol", () => {
     concurrent_input: "concurrent_input",
     exec_server: "exec_server",
     clients: "clients",
+    detached: "detached",
     exec_gate: "exec_gate",
     limits: "limits",
     program_questions: "program_questions",

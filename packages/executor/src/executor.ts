@@ -11,7 +11,13 @@ import type { CreateExecServer, ExecServerOffer } from "./connections/tunnels.js
 import { createExecutorTelemetry, type ExecutorTelemetry } from "./executor-telemetry.js";
 import { getHostInfo } from "./host/host-info.js";
 import { createRandomIds, type Ids } from "./ids.js";
-import { DEFAULT_RESUME_GRACE_MS, DRAIN_POLL_MS, type ExecutorLimits, resolveLimits } from "./limits.js";
+import {
+  DEFAULT_RESUME_GRACE_MS,
+  DRAIN_GRACE_MS,
+  DRAIN_POLL_MS,
+  type ExecutorLimits,
+  resolveLimits,
+} from "./limits.js";
 import type { UnifiedExec } from "./sessions/unified-exec.js";
 import type { SessionTool } from "./tools/session-tool.js";
 import { SESSION_TOOLS } from "./tools/session-tools.js";
@@ -116,12 +122,13 @@ export function createExecutor(options: ExecutorOptions): Executor {
     telemetry,
     execServer: offerExecServer(options),
     all: new Set<UnifiedExec>(),
+    leaving: new Set<Promise<void>>(),
   };
   telemetry.observeSessions(() => countRunning(shared.all));
   let state: State = "open";
   let draining: Promise<void> | undefined;
   const open = (channel: Channel, isResumable: boolean) => {
-    const connection = new Connection(channel, { ...shared, graceMs: isResumable ? graceMs : 0 });
+    const connection = new Connection(channel, { ...shared, graceMs: isResumable ? graceMs : 0, stays: isResumable });
     connections.add(connection);
     return connection;
   };
@@ -136,7 +143,15 @@ export function createExecutor(options: ExecutorOptions): Executor {
       await tunnels;
     }
     state = "closed";
-    await connections.drainAll();
+    await Promise.all([endDetached(), connections.drainAll()]);
+    // What was detached meanwhile.
+    await endDetached();
+  };
+  /** What orchestrators that are gone have left to run. */
+  const endDetached = async () => {
+    const left = [...shared.all].filter(({ orchestratorIsGone }) => orchestratorIsGone);
+    await Promise.all(left.map((unifiedExec) => unifiedExec.close(undefined, DRAIN_GRACE_MS)));
+    await Promise.all(shared.leaving);
   };
   const getState = () => state;
   const context: ServeContext = {
@@ -160,7 +175,7 @@ export function createExecutor(options: ExecutorOptions): Executor {
     },
     close() {
       state = "closed";
-      return connections.endAll();
+      return connections.endAll().then(endDetached);
     },
     [Symbol.asyncDispose]() {
       return this.close();

@@ -130,7 +130,10 @@ export const MAX_DELTA_BYTES = 8192;
 export const PRUNE_GRACE_MS = 500;
 export const SHUTDOWN_GRACE_MS = 300;
 
-/** The same for a session of an executor that is asked to end: its program has time to finish its output. */
+/** For so long a detached session can be read after its end, milliseconds. */
+export const DETACHED_RETENTION_MS = 600_000;
+
+/** Between SIGTERM and SIGKILL for a session of an executor that is asked to end: its program has time to finish its output, milliseconds. */
 export const DRAIN_GRACE_MS = 2_000;
 
 /** Most milliseconds that an executor that ends waits for an orchestrator to ask how a program ended that ran until then. */

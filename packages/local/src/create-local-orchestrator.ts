@@ -126,6 +126,8 @@ function ownedBy(orchestrator: Orchestrator, close: () => Promise<void>): Orches
     files: orchestrator.files,
     startCommand: (request, startOptions) => orchestrator.startCommand(request, startOptions),
     runCommand: (request, runOptions) => orchestrator.runCommand(request, runOptions),
+    startDetached: (request, place) => orchestrator.startDetached(request, place),
+    openSessionInput: (sessionId, place) => orchestrator.openSessionInput(sessionId, place),
     close: closeAll,
     [Symbol.asyncDispose]: closeAll,
   };

@@ -1,5 +1,5 @@
 import type { LiveOutput } from "@codex/executor-client";
-import type { RunCommandRequest, RunningCommand } from "@codex/executor-client/programs";
+import type { LeftCommand, RunCommandRequest, RunningCommand, SessionInput } from "@codex/executor-client/programs";
 import type { ToolHooks } from "@codex/hooks";
 import type { GetShellParser, PolicyOptions } from "@codex/policy";
 import type { Telemetry } from "@codex/telemetry";
@@ -122,6 +122,17 @@ export interface Orchestrator {
    * @throws OrchestratorError when there is no such executor or it cannot stream
    */
   runCommand(request: RunCommandRequest, options?: RunCommandOptions): RunningCommand;
+  /**
+   * Starts a program like `runCommand`, and leaves it: it stays when this orchestrator closes, until it ends, and for some minutes after that it can be
+   * read. Rejects when it was not started.
+   * @throws OrchestratorError when there is no such executor; ExecutorConnectionError `unsupported` where sessions end with their orchestrator
+   */
+  startDetached(request: RunCommandRequest, options?: { executor?: string }): Promise<LeftCommand>;
+  /**
+   * Input of a session of the first executor, or a named one, whoever has started it; on behalf of a person: no policy applies.
+   * @throws OrchestratorError when there is no such executor; ExecutorConnectionError `unsupported` for one that is too old
+   */
+  openSessionInput(sessionId: number, options?: { executor?: string }): SessionInput;
   /**
    * Files on the hosts of executors that serve them, for callers that act for a model:
    *

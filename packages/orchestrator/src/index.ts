@@ -1,5 +1,12 @@
 export type { Connector, InitializeOptions, LiveOutput, ProblemKind, ProtocolProblem } from "@codex/executor-client";
-export type { RunCommandRequest, RunningCommand, RunOutcome, SandboxDenial } from "@codex/executor-client/programs";
+export type {
+  LeftCommand,
+  RunCommandRequest,
+  RunningCommand,
+  RunOutcome,
+  SandboxDenial,
+  SessionInput,
+} from "@codex/executor-client/programs";
 export type {
   Orchestrator,
   OrchestratorOptions,

@@ -2,11 +2,15 @@ import { randomUUID } from "node:crypto";
 import { setMaxListeners } from "node:events";
 import { type Clock, systemClock, waitAtMost, waitUnlessAborted } from "@codex/clock";
 import {
+  type LeftCommand,
   LiveOutputStream,
+  openSessionInput,
   type RunCommandRequest,
   type RunningCommand,
   runCommand,
+  type SessionInput,
   SplitOutput,
+  startDetached,
   teeOutput,
 } from "@codex/executor-client/programs";
 import type { PolicyOptions } from "@codex/policy";
@@ -340,23 +344,31 @@ export class OrchestratorCore implements Orchestrator {
     await waitUnlessAborted(over, ready);
   }
 
-  runCommand(request: RunCommandRequest, options: RunCommandOptions = {}): RunningCommand {
-    const { executor: name, onOutput, signal } = options;
+  runCommand(request: RunCommandRequest, { executor, onOutput, signal }: RunCommandOptions = {}): RunningCommand {
+    return runCommand(this.#require(executor), request, { ...this.#programHooks, onOutput, signal });
+  }
+
+  async startDetached(request: RunCommandRequest, { executor }: { executor?: string } = {}): Promise<LeftCommand> {
+    return startDetached(this.#require(executor), request, this.#programHooks);
+  }
+
+  openSessionInput(sessionId: number, { executor }: { executor?: string } = {}): SessionInput {
+    return openSessionInput(this.#require(executor), sessionId, this.#programHooks);
+  }
+
+  get #programHooks() {
+    const { answerMarginMs } = this.#config.timings;
+    const unfollowed = { onOutput: undefined, signal: undefined };
+    return { answerMarginMs, newKey: this.#newKey, clock: this.#clock, toError: toOrchestratorError, ...unfollowed };
+  }
+
+  /** The named executor, or the first. @throws OrchestratorError */
+  #require(name: string | undefined) {
     const executor = name === undefined ? this.#catalog.attached[0] : this.#catalog.get(name);
     if (this.#closing !== undefined) throw closedError();
-    if (executor === undefined) {
-      const missing = name === undefined ? "no executor is attached" : `no executor named \`${name}\` is attached`;
-      throw new OrchestratorError("unsupported", missing);
-    }
-    const { answerMarginMs } = this.#config.timings;
-    return runCommand(executor, request, {
-      onOutput,
-      signal,
-      answerMarginMs,
-      newKey: this.#newKey,
-      clock: this.#clock,
-      toError: toOrchestratorError,
-    });
+    if (executor !== undefined) return executor;
+    const missing = name === undefined ? "no executor is attached" : `no executor named \`${name}\` is attached`;
+    throw new OrchestratorError("unsupported", missing);
   }
 
   close(): Promise<void> {

@@ -3,16 +3,17 @@ import { devNull } from "node:os";
 import { isatty } from "node:tty";
 import { quoteWords } from "@codex/agent-terminal/text";
 import type { SandboxMode, TerminalSize } from "@codex/executor-protocol";
-import { createProgramRunner } from "@codex/orchestrator";
+import { createProgramRunner, type ProgramRunner, type RunCommandRequest } from "@codex/orchestrator";
 import type { RunRecording } from "@codex/recording";
-import { defined } from "@codex/values";
+import { defined, messageOf } from "@codex/values";
 import { areEnvironmentsConfigured, attachExecutor, choosePlace } from "../connect.js";
 import type { ChosenEnvironment } from "../environments.js";
+import { parseExecutorAddress } from "../executor-address.js";
 import { CommandError, EXIT } from "../exit-codes.js";
 import { endAs, followProgram } from "../foreground/follow-program.js";
 import { createOutages } from "../foreground/outages.js";
 import { DEFAULT_SIZE, getTerminalSize } from "../foreground/terminal.js";
-import { say } from "../notice.js";
+import { passToTerminal, printLine, say } from "../notice.js";
 import { resolveDirectory } from "../own-directory.js";
 import { chooseRunSandbox, describeDenial } from "../run-sandbox.js";
 
@@ -27,6 +28,8 @@ export interface RunOptions {
   permissionProfile?: string;
   record?: string;
   recordInput: boolean;
+  /** Leave it running. */
+  detach?: boolean;
 }
 
 /** That of the flags, or the profile of the environment. A profile that is built in is a mode. */
@@ -57,6 +60,7 @@ export async function runRun(argv: string[], options: RunOptions): Promise<void>
   // Accessing `process.stdin` creates a stream: only where there is something to read.
   const isTyped = isatty(STDIN);
   const tty = options.tty ?? (isTyped && isatty(STDOUT));
+  checkDetach(options);
   // An executor in this process is on this host: the program starts in the user's directory, with the user's environment.
   const chosen = await choosePlace(options, EXIT.lost);
   const own = options.executor === undefined && chosen === undefined;
@@ -81,27 +85,53 @@ export async function runRun(argv: string[], options: RunOptions): Promise<void>
     };
     const { host } = await attachExecutor(orchestrator, "run", options, hooks, chosen);
     const sandboxed = await chooseRunSandbox(mode, { host, cwd, isOwn: own });
-    const followed = await followProgram(
-      orchestrator,
-      {
-        argv,
-        ...defined({ cwd }),
-        env: parseEnv(options.env, tty),
-        envPolicy: { inherit: "all", ignoreDefaultExcludes: own, exclude: [], set: {}, includeOnly: [] },
-        tty,
-        stdin: isNullDevice(STDIN) ? "null" : "open",
-        ...(tty ? { size } : {}),
-        ...sandboxed,
-        ...(options.timeout === undefined ? {} : { timeoutMs: Math.ceil(options.timeout * 1000) }),
-      },
-      { recording, outages, say },
-    );
+    const request: RunCommandRequest = {
+      argv,
+      ...defined({ cwd }),
+      env: parseEnv(options.env, tty),
+      envPolicy: { inherit: "all", ignoreDefaultExcludes: own, exclude: [], set: {}, includeOnly: [] },
+      tty,
+      stdin: isNullDevice(STDIN) || options.detach === true ? "null" : "open",
+      ...(tty ? { size } : {}),
+      ...sandboxed,
+      ...(options.timeout === undefined ? {} : { timeoutMs: Math.ceil(options.timeout * 1000) }),
+    };
+    if (options.detach === true) return await leaveRunning(orchestrator, request);
+    const followed = await followProgram(orchestrator, request, { recording, outages, say });
     const { outcome } = followed;
     if (outcome.kind === "ended" && outcome.denial !== undefined) say(describeDenial(outcome.denial));
     await endAs(followed, close);
   } finally {
     await close();
   }
+}
+
+/** An executor of this process ends with it. @throws CommandError */
+function checkDetach({ detach, executor, environment, record }: RunOptions): void {
+  if (detach !== true) return;
+  if (record !== undefined)
+    throw new CommandError("--record and --detach exclude each other: `codex sessions record` records it", EXIT.usage);
+  if (executor !== undefined) {
+    if (parseExecutorAddress(executor, "--executor").kind !== "command") return;
+    throw new CommandError("--detach needs an executor that stays: one on stdio ends with this command", EXIT.usage);
+  }
+  if (environment === undefined)
+    throw new CommandError(
+      "--detach needs --executor or --environment: an executor of this command ends with it",
+      EXIT.usage,
+    );
+}
+
+/** Prints the id of its session. @throws CommandError where it was not started */
+async function leaveRunning(orchestrator: ProgramRunner, request: RunCommandRequest): Promise<void> {
+  const { sessionId, result } = await orchestrator.startDetached(request).catch((cause: unknown) => {
+    throw new CommandError(messageOf(cause), EXIT.notStarted, { cause });
+  });
+  if (sessionId !== undefined) return void printLine(String(sessionId));
+  const pass = passToTerminal(process.stdout);
+  for (const { text } of result.shown?.output ?? []) pass(Buffer.from(text));
+  say("it has ended already");
+  process.exitCode = result.exitCode ?? EXIT.lost;
 }
 
 /** Node has replaced bytes that are not UTF-8: the program would get another argument. @throws CommandError */

@@ -29,6 +29,7 @@ export function addRunning(program: Command): void {
       ),
     )
     .addOption(permissionProfileOption())
+    .option("--detach", "Leave it running on the executor, and print the id of its session")
     .option("--timeout <seconds>", "End the program after this time", parseSeconds)
     .option("--record <file>", "Record its output as an asciicast, the format of asciinema; the file must not exist")
     .option("--record-input", "Also record what is typed, including passwords", false)
@@ -57,6 +58,7 @@ export function addRunning(program: Command): void {
       "codex run --tty -- vim notes.txt",
       "codex run --record demo.cast -- make",
       "codex run --executor 127.0.0.1:7000 -- uname -a",
+      "codex run --executor 127.0.0.1:7000 --detach --tty -- bash    # then: codex sessions attach ID --executor …",
       'codex run --executor "ssh build codex executor" -- make',
       "codex run --environment build -- make",
     ],

@@ -44,17 +44,25 @@ export function addSessions(program: Command): void {
     .action(async (id, _options, command) =>
       (await import("../commands/sessions.js")).runSessions({ ...command.optsWithGlobals(), kill: id }),
     );
-  addNotes(add("attach", "Print the output of a session, from its beginning, until it ends or Ctrl-C"), {
-    text: [
-      "The session keeps running after Ctrl-C. Nothing can be typed: a session takes input only from its own orchestrator, which still receives all output.",
-    ],
-    exitCodes: [
-      ["0-255", "exit code of the program, once it has ended"],
-      ["0", "after Ctrl-C"],
-      ["1", "an error"],
-      ["125", "it has ended, and its exit code was reported to whoever started it"],
-    ],
-  }).action(async (id, _options, command) =>
+  addNotes(
+    add("attach", "Take up a session at this terminal, until it ends or is left with ~.").option(
+      "--read-only",
+      "Type nothing; Ctrl-C leaves",
+      false,
+    ),
+    {
+      text: [
+        "Draws the screen of the session, gives it the size of this terminal, and passes keys. At the beginning of a line ~. leaves, ~^Z suspends this command, ~? lists the keys, and ~~ is one ~. The session keeps running when it is left, also when whoever started it goes.",
+        "Without a terminal, and with --read-only, it prints the output from its beginning, until the session ends or Ctrl-C.",
+      ],
+      exitCodes: [
+        ["0-255", "exit code of the program, once it has ended"],
+        ["0", "it was left"],
+        ["1", "an error"],
+        ["125", "it has ended, and its exit code was reported to whoever started it"],
+      ],
+    },
+  ).action(async (id, _options, command) =>
     (await import("../commands/attach-session.js")).runAttachSession(id, command.optsWithGlobals()),
   );
   const record = add("record", "Write the output of a session as an asciicast, the format of asciinema")

@@ -47,7 +47,7 @@ export function findProgramTools(executor: ExecutorConnection): { exec: string; 
 }
 
 /** The longest wait of one call, ms; the executor's own bound. A call that returns nothing new is followed by another. */
-const WINDOW_MS = 300_000;
+export const WINDOW_MS = 300_000;
 
 /** Between SIGTERM and SIGKILL for a program that was aborted, ms. */
 const ABORT_GRACE_MS = 2_000;
@@ -317,7 +317,7 @@ function settle(queued: QueuedStep, reply: CallReply, hooks: RunHooks): void {
 }
 
 /** The result in a reply; undefined for a failure. */
-function parseResult(reply: CallReply): UnifiedExecResult | undefined {
+export function parseResult(reply: CallReply): UnifiedExecResult | undefined {
   if (reply.kind !== "answer" || reply.message.outcome.status !== "success") return undefined;
   return unifiedExecResultSchema.safeParse(reply.message.outcome.structured).data;
 }
@@ -336,7 +336,7 @@ function toError(reply: CallReply, failure: string, { toError: wrap = (error) =>
 
 const isOver = (result: UnifiedExecResult): boolean => result.outcome.kind !== "running";
 
-function failureOf(reply: CallReply): string | undefined {
+export function failureOf(reply: CallReply): string | undefined {
   if (reply.kind !== "answer") return describeReply(reply);
   const { outcome } = reply.message;
   return outcome.status === "error" ? outcome.message : undefined;

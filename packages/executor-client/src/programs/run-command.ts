@@ -1,13 +1,58 @@
-import type { ExecCommandRequest } from "@codex/executor-protocol";
+import type { ExecCommandRequest, UnifiedExecResult } from "@codex/executor-protocol";
 import { defined } from "@codex/values";
 import type { ExecutorConnection } from "../connection/executor-connection.js";
 import { ExecutorConnectionError } from "../errors.js";
 import { FIRST_WINDOW_MS } from "../limits.js";
-import { CommandFollower, findProgramTools, type RunHooks } from "./command-follower.js";
+import { CommandFollower, failureOf, findProgramTools, parseResult, type RunHooks } from "./command-follower.js";
 import type { RunCommandRequest, RunningCommand } from "./running-command.js";
 
 /** Starts a program that its user approved by asking for it. @throws ExecutorConnectionError `unsupported` when the executor cannot stream. */
 export function runCommand(executor: ExecutorConnection, request: RunCommandRequest, hooks: RunHooks): RunningCommand {
+  const { tools, cwd } = requireProgramTools(executor, request, hooks);
+  return new CommandFollower(executor, tools, hooks).start(toWire(request, cwd));
+}
+
+/** A program that was started and left. */
+export interface LeftCommand {
+  /** The id of its session; undefined when it had ended at once. */
+  sessionId: number | undefined;
+  /** How the call ended, with the output so far. */
+  result: UnifiedExecResult;
+}
+
+/**
+ * Starts a program that stays when this orchestrator closes, until it ends. Rejects when it was not started.
+ * @throws ExecutorConnectionError `unsupported` where sessions end with their orchestrator
+ */
+export async function startDetached(
+  executor: ExecutorConnection,
+  request: RunCommandRequest,
+  hooks: RunHooks,
+): Promise<LeftCommand> {
+  const { tools, cwd, refuse } = requireProgramTools(executor, request, hooks);
+  if (!executor.can("detached")) throw refuse("it keeps no sessions of orchestrators that have gone");
+  const wire = {
+    ...toWire(request, cwd),
+    detached: true,
+    whenFull: "spill",
+    maxOutputTokens: FIRST_OUTPUT_TOKENS,
+  } as const;
+  const { reply } = executor.call({
+    toolName: tools.exec,
+    arguments: wire,
+    isInstanceBound: true,
+    deadlineMs: FIRST_WINDOW_MS + hooks.answerMarginMs,
+  });
+  const answered = await reply;
+  const result = parseResult(answered);
+  if (result === undefined) throw new Error(failureOf(answered) ?? "the executor did not say whether it was started");
+  return { sessionId: result.processId, result };
+}
+
+/** Of what a program prints at once. */
+const FIRST_OUTPUT_TOKENS = 100_000;
+
+function requireProgramTools(executor: ExecutorConnection, request: RunCommandRequest, hooks: RunHooks) {
   const tools = findProgramTools(executor);
   const refuse = (missing: string) => {
     const problem = `executor \`${executor.name}\` cannot run a program for a person: ${missing}`;
@@ -23,7 +68,7 @@ export function runCommand(executor: ExecutorConnection, request: RunCommandRequ
   if (request.network?.routes !== undefined && !executor.can("network_routes")) {
     throw refuse("it has no routes with secrets");
   }
-  return new CommandFollower(executor, tools, hooks).start(toWire(request, executor.host.cwd));
+  return { tools, cwd: executor.host.cwd, refuse };
 }
 
 function toWire(request: RunCommandRequest, defaultCwd: string): ExecCommandRequest {

@@ -29,6 +29,8 @@ import type { ToolRegistry } from "../tools/tool-registry.js";
 import { type ExecServerOffer, Tunnels } from "./tunnels.js";
 
 export interface ConnectionOptions {
+  /** Hosts of detached sessions that are to be closed after them. */
+  leaving: Set<Promise<void>>;
   /** A function creates a backend for this connection, closed with it. */
   backend: ExecBackend | (() => ExecBackend);
   sessionTools: ReadonlyMap<string, SessionTool>;
@@ -45,6 +47,8 @@ export interface ConnectionOptions {
   all: Set<UnifiedExec>;
   /** How long the connection can be resumed after its channel was lost, milliseconds; 0: not at all. */
   graceMs: number;
+  /** Whether the executor stays when the channel ends. */
+  stays: boolean;
 }
 
 /**
@@ -259,9 +263,16 @@ export class Connection {
     this.calls.forgetAll();
     // A tool may ignore its cancellation, and a remote host the request to end a session.
     const tunnels = waitAtMost(clock, LAST_SESSIONS_MS, this.tunnels.close());
-    const ended = (await waitAtMost(clock, LAST_SESSIONS_MS, this.#unifiedExec.close(note))) ?? [];
+    const ended = (await waitAtMost(clock, LAST_SESSIONS_MS, this.#unifiedExec.leave(note))) ?? [];
     await tunnels;
-    if (typeof this.#options.backend === "function") await this.#backend.close();
+    const closeBackend = async () => {
+      if (typeof this.#options.backend === "function") await this.#backend.close();
+    };
+    if (this.#unifiedExec.isLeft) await closeBackend();
+    else {
+      const closed = this.#unifiedExec.left.then(closeBackend).finally(() => this.#options.leaving.delete(closed));
+      this.#options.leaving.add(closed);
+    }
     await waitAtMost(clock, LAST_CALLS_MS, this.calls.settle());
     this.calls.forgetAll();
     await this.outbox.close();
@@ -294,7 +305,7 @@ export class Connection {
     { flowControl, binary, answersPrograms, answersHosts }: Terms,
     resumed: { resend?: string[]; lastSequence?: number; lastAttempt?: number } = {},
   ): Promise<void> {
-    const { graceMs, limits } = this.#options;
+    const { graceMs, limits, stays } = this.#options;
     const ackBytes = getAckBytes(limits.log);
     const managesNetwork =
       this.#backend.takesNetwork === true && host.sandbox !== undefined && host.sandbox.kind !== "none";
@@ -310,6 +321,7 @@ export class Connection {
         "session_exited",
         "concurrent_input",
         "clients",
+        ...(stays ? ["detached"] : []),
         ...(graceMs > 0 ? ["resume"] : []),
         ...(flowControl ? ["flow_control"] : []),
         ...(binary ? ["binary_output"] : []),

@@ -59,6 +59,8 @@ export class Session {
   /** Of its programs to the orchestrator. */
   readonly questions: SessionQuestions;
   readonly reports: SessionReports | undefined;
+  /** Whether it stays when its orchestrator goes. */
+  isDetached = false;
   #phase: Phase = { kind: "running" };
   /** What results have reported. */
   #reported = {

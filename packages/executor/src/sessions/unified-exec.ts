@@ -14,7 +14,7 @@ import { ToolError, toErrorOutcome } from "../errors.js";
 import type { ExecutorTelemetry } from "../executor-telemetry.js";
 import type { Ledger } from "../idempotency/ledger.js";
 import type { Ids } from "../ids.js";
-import { ECHO_MS, type ExecutorLimits, PRUNE_GRACE_MS, SHUTDOWN_GRACE_MS } from "../limits.js";
+import { DETACHED_RETENTION_MS, ECHO_MS, type ExecutorLimits, PRUNE_GRACE_MS, SHUTDOWN_GRACE_MS } from "../limits.js";
 import type { KeptOutput } from "../output/kept-output.js";
 import type { LiveReceiver } from "../output/live-output.js";
 import { Screens } from "../screen/screens.js";
@@ -76,6 +76,13 @@ export class UnifiedExec {
   readonly #pending = new Set<Promise<unknown>>();
   readonly #starter: SessionStarter;
   #closing = false;
+  /** Whether only detached sessions go on. */
+  orchestratorIsGone = false;
+  /** Whether none of its sessions is left; then `left` resolves. */
+  isLeft = false;
+  readonly left: Promise<void>;
+  #onLeft: () => void = () => {};
+  #stopRetention: () => void = () => {};
   #refusesStarts = false;
   #wasUsed = false;
 
@@ -84,6 +91,9 @@ export class UnifiedExec {
     this.#options = options;
     this.#table = new SessionTable(limits, ids, ({ id, client }) => {
       for (const one of new Set([undefined, client])) options.ledger.endScope(scopeOf(writesTo(id), one));
+    });
+    this.left = new Promise((resolve) => {
+      this.#onLeft = resolve;
     });
     this.screens = new Screens(limits.screens);
     this.#resultContext = { clock, ids, limits, isLive: () => events.isLive() };
@@ -137,6 +147,7 @@ export class UnifiedExec {
 
   /** Acts on a session and waits for a window. Calls on one session run one at a time, except `concurrent` ones. @throws ToolError */
   async writeStdin(request: WriteStdinRequest, call: CallScope): Promise<ToolCallOutcome> {
+    if (request.detach === true) this.#table.require(request.processId, call.client).isDetached = true;
     const scope = writesTo(request.processId);
     const write = () =>
       request.concurrent === true ? this.#writeConcurrently(request, call) : this.#write(request, call);
@@ -184,11 +195,38 @@ export class UnifiedExec {
   }
 
   /** Ends every session, and waits for those being started. Resolves with how the running ones ended. Idempotent. */
-  async close(note = SHUTTING_DOWN): Promise<EndedSession[]> {
-    const ended = await this.endSessions(note);
+  async close(note = SHUTTING_DOWN, graceMs = SHUTDOWN_GRACE_MS): Promise<EndedSession[]> {
+    const ended = await this.endSessions(note, graceMs);
+    this.#finish();
+    return ended;
+  }
+
+  /**
+   * Like `close`, except for detached sessions, which go on; other orchestrators can still use them until some time after the last has
+   * ended. Never rejects.
+   */
+  async leave(note = SHUTTING_DOWN): Promise<EndedSession[]> {
+    this.orchestratorIsGone = true;
+    const isDetached = (session: Session) => session.isDetached;
+    const ended = await this.endSessions(note, SHUTDOWN_GRACE_MS, (session) => !session.isDetached);
+    const detached = this.#table.listAll().filter(isDetached);
+    if (detached.length === 0) this.#finish();
+    else void this.#outlive(detached);
+    return ended;
+  }
+
+  async #outlive(detached: readonly Session[]): Promise<void> {
+    await Promise.all(detached.map(({ process }) => process.exited));
+    if (!this.isLeft) this.#stopRetention = this.#options.clock.after(DETACHED_RETENTION_MS, () => this.#finish());
+  }
+
+  #finish(): void {
+    if (this.isLeft) return;
+    this.isLeft = true;
+    this.#stopRetention();
     for (const session of this.#table.listAll()) session.dispose();
     this.#options.all.delete(this);
-    return ended;
+    this.#onLeft();
   }
 
   /** From now on no session is started. */
@@ -197,18 +235,25 @@ export class UnifiedExec {
   }
 
   /** Like `close`, but calls can still return how sessions ended, and their last output. Nothing more is started. */
-  async endSessions(note = SHUTTING_DOWN, graceMs = SHUTDOWN_GRACE_MS): Promise<EndedSession[]> {
+  async endSessions(
+    note = SHUTTING_DOWN,
+    graceMs = SHUTDOWN_GRACE_MS,
+    isWanted: (session: Session) => boolean = () => true,
+  ): Promise<EndedSession[]> {
     this.#closing = true;
     void this.#track(this.#starter.close());
     const ended = new Map<Session, EndedSession>();
     const end = () =>
-      this.#table.listAll().map(async (session) => {
-        session.noteEnding(note);
-        const wasRunning = session.process.outcome.kind === "running";
-        if (wasRunning) ended.set(session, { session, receipt: undefined });
-        const receipt = await this.#terminate(session, { by: "shutdown", graceMs });
-        if (wasRunning) ended.set(session, { session, receipt });
-      });
+      this.#table
+        .listAll()
+        .filter(isWanted)
+        .map(async (session) => {
+          session.noteEnding(note);
+          const wasRunning = session.process.outcome.kind === "running";
+          if (wasRunning) ended.set(session, { session, receipt: undefined });
+          const receipt = await this.#terminate(session, { by: "shutdown", graceMs });
+          if (wasRunning) ended.set(session, { session, receipt });
+        });
     await Promise.allSettled([...end(), ...this.#pending]);
     await Promise.allSettled(end());
     return [...ended.values()];
@@ -345,6 +390,7 @@ export class UnifiedExec {
       }
       const session = await this.#starter.start(id, request, call);
       this.#table.add(session);
+      session.isDetached = request.detached === true;
       session.watch(() => this.#settle(session));
       if (request.timeoutMs !== undefined) this.#limitTime(session, request.timeoutMs);
       return session;

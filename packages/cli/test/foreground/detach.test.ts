@@ -1,0 +1,134 @@
+// Programs that are left running on an executor, and taken up again at another terminal.
+import { mkdtempSync, readFileSync, realpathSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { beforeEach, describe, expect, it, onTestFinished } from "vitest";
+import { Terminal } from "../pty.js";
+import { codex, codexWords, useCommand } from "../support.js";
+
+const command = useCommand();
+let home = "";
+beforeEach(() => {
+  home = mkdtempSync(join(realpathSync(tmpdir()), "codex-detach-"));
+  onTestFinished(() => rmSync(home, { recursive: true, force: true }));
+});
+
+async function leave(url: string, ...words: string[]): Promise<string> {
+  const left = await command.run(["run", "--executor", url, "--detach", ...words]);
+  expect(left).toMatchObject({ code: 0, stderr: "" });
+  expect(left.stdout.toString()).toMatch(/^\d+\n$/);
+  return left.stdout.toString().trim();
+}
+
+/** `codex sessions attach` at a terminal of its own, whose settings are printed before and after it. */
+function attach(url: string, id: string, size = { rows: 24, cols: 80 }) {
+  const script = `stty -g; ${codexWords} sessions attach ${id} --executor ${url}; echo "code $?"; stty -g; echo end`;
+  const terminal = new Terminal("/bin/sh", ["-c", script], { size, env: { CODEX_HOME: home } });
+  onTestFinished(() => terminal.kill());
+  return terminal;
+}
+
+/** Waits for the end, and checks that the terminal is as it was. */
+async function untilLeft(terminal: Terminal, code = 0): Promise<void> {
+  await terminal.ended;
+  const { output } = terminal;
+  const settings = output.match(/^[0-9a-f]+(?::[0-9a-f]+){10,}\r$/gm) ?? [];
+  expect(settings).toHaveLength(2);
+  expect(settings[1]).toBe(settings[0]);
+  expect(output).toContain(`code ${code}\r\n`);
+  expect(output.lastIndexOf("\x1b[?1049l")).toBeGreaterThan(output.lastIndexOf("\x1b[?1049h"));
+  expect(output.lastIndexOf("\x1b[?25h")).toBeGreaterThan(output.lastIndexOf("\x1b[?25l"));
+}
+
+describe("codex run --detach", () => {
+  it("leaves a program that goes on, whose end and output are known later", async () => {
+    const { url } = await command.listen(["--resume-grace", "0"]);
+    const id = await leave(url, "--", "sh", "-c", "echo begun; sleep 1; echo done; exit 3");
+    const listed = await command.run(["sessions", "list", "--executor", url]);
+    expect(listed.stdout.toString()).toContain(`session ${id}: running`);
+    const attached = await command.run(["sessions", "attach", id, "--executor", url]);
+    expect(attached).toMatchObject({ code: 3, stderr: "" });
+    expect(attached.stdout.toString()).toBe("begun\ndone\n");
+    const again = await command.run(["sessions", "attach", id, "--executor", url]);
+    expect(again).toMatchObject({ code: 3 });
+    expect(again.stdout.toString()).toBe("begun\ndone\n");
+  });
+
+  it("an executor that is asked to end also ends what was left", async () => {
+    const { child, url } = await command.listen();
+    await leave(url, "--", "sh", "-c", `trap 'echo asked > ${home}/asked; exit' TERM; while :; do sleep 0.05; done`);
+    const ended = new Promise((resolve) => child.once("exit", resolve));
+    child.kill("SIGTERM");
+    expect(await ended).toBe(0);
+    expect(readFileSync(join(home, "asked"), "utf8")).toBe("asked\n");
+  });
+
+  it.each([
+    [[], "--detach needs --executor or --environment"],
+    [["--executor", "codex executor"], "--detach needs an executor that stays"],
+  ])("%j is refused: %s", async (place, problem) => {
+    const refused = await command.run(["run", "--detach", ...place, "--", "true"]);
+    expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining(problem) });
+  });
+});
+
+describe("codex sessions attach at a terminal", () => {
+  it("vim goes on at another size, what is typed arrives once, and the terminal is left as it was", async () => {
+    const { url } = await command.listen(["--resume-grace", "0"]);
+    const file = join(home, "text");
+    const id = await leave(url, "--tty", "--", "vim", "-u", "NONE", "-i", "NONE", "-n", file);
+    const first = attach(url, id);
+    await first.shown("~\x1b[0m\r\r\n");
+    first.type("ione");
+    await first.shown("\x1b[2Jone\r");
+    first.type("\r~.");
+    await untilLeft(first);
+    expect(first.output).toContain(`session ${id} keeps running`);
+    const second = attach(url, id, { rows: 40, cols: 120 });
+    // As many rows as this terminal has.
+    await second.shown(`\x1b[2Jone\r\r\n\r\r\n${"\x1b[1;38;5;4m~\x1b[0m\r\r\n".repeat(36)}`);
+    second.type("two\x1b:wq\r");
+    await untilLeft(second);
+    expect(readFileSync(file, "utf8")).toBe("one\ntwo\n");
+  });
+
+  it("~? lists the keys, ~~ is one ~, and ~ in a line is no key", async () => {
+    const { url } = await command.listen();
+    const id = await leave(
+      url,
+      "--tty",
+      "--",
+      "sh",
+      "-c",
+      'stty -echo; echo ready; while read line; do echo "[$line]"; done',
+    );
+    const terminal = attach(url, id);
+    await terminal.shown("ready");
+    terminal.type("~?");
+    await terminal.shown("suspend this command");
+    terminal.type("~~.\r");
+    await terminal.shown("[~.]");
+    terminal.type("a~.\r");
+    await terminal.shown("[a~.]");
+    terminal.type("~.");
+    await untilLeft(terminal);
+  });
+
+  it("a session whose owner has gone is kept once it was taken up", async () => {
+    const { url } = await command.listen(["--resume-grace", "0"]);
+    const words = [codex, "run", "--executor", url, "--tty", "--", "cat"];
+    const owner = new Terminal(process.execPath, words, { env: { CODEX_HOME: home } });
+    owner.type("hello\r");
+    await owner.shown("hello");
+    const listed = await command.run(["sessions", "list", "--executor", url]);
+    const [, id = ""] = /session (\d+): running/.exec(listed.stdout.toString()) ?? [];
+    const taken = attach(url, id);
+    await taken.shown("hello");
+    owner.kill("SIGKILL");
+    await owner.ended;
+    taken.type("still\r");
+    await taken.shown("still\r\r\nstill");
+    taken.type("\x04");
+    await untilLeft(taken);
+  });
+});
