@@ -24,6 +24,13 @@ export const drainOption = () =>
     "After a signal to stop, start nothing more, and end what runs only after so long (default: at once)",
   ).argParser(parseSeconds);
 
+/** For several people on one server. */
+export const usersOption = () =>
+  new Option(
+    "--users <file>",
+    "Websocket, as root: serve several people, each by a process of its own as the account that this file gives to its token (docs/services.md)",
+  ).conflicts(["tokenFile", "attach", "remote", "metrics"]);
+
 /** What each session may use. The values are parsed where they are used. */
 export const addLimitOptions = (command: Command) =>
   command

@@ -13,6 +13,7 @@ import {
   parseSeconds,
   parseWhole,
   sandboxOption,
+  usersOption,
 } from "./options.js";
 
 /** `codex executor` and `codex exec-server`. */
@@ -28,6 +29,7 @@ export function addServing(program: Command): void {
     )
     .option("--token-file <path>", "Websocket: only peers with the bearer token in this file may connect")
     .option("--allow-insecure-listen", "Websocket: listen beyond loopback without a token", false)
+    .addOption(usersOption())
     .option("--max-sessions <n>", "Most concurrent sessions", parseCount, 64)
     .option(
       "--exec-server <address>",
@@ -122,6 +124,7 @@ export function addExecServer(program: Command): Command {
     .option("--ws-issuer <issuer>", "signed-bearer-token: required `iss` of the tokens")
     .option("--ws-audience <audience>", "signed-bearer-token: required `aud` of the tokens")
     .option("--ws-max-clock-skew-seconds <seconds>", "signed-bearer-token: tolerance, 30 unless given", parseWhole)
+    .addOption(usersOption())
     .option("--allow-insecure-listen", "Listen beyond loopback without --ws-auth", false)
     .option(
       "--resume-grace <seconds>",

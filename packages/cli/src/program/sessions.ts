@@ -45,11 +45,10 @@ export function addSessions(program: Command): void {
       (await import("../commands/sessions.js")).runSessions({ ...command.optsWithGlobals(), kill: id }),
     );
   addNotes(
-    add("attach", "Take up a session at this terminal, until it ends or is left with ~.").option(
-      "--read-only",
-      "Type nothing; Ctrl-C leaves",
-      false,
-    ),
+    add(
+      "attach",
+      "Take up a session at this terminal, until it ends or is left (~. at the beginning of a line)",
+    ).option("--read-only", "Type nothing; Ctrl-C leaves", false),
     {
       text: [
         "Draws the screen of the session, gives it the size of this terminal, and passes keys. At the beginning of a line ~. leaves, ~^Z suspends this command, ~? lists the keys, and ~~ is one ~. The session keeps running when it is left, also when whoever started it goes.",

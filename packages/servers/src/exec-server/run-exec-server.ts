@@ -22,6 +22,7 @@ import { type LimitArguments, readLimits } from "../process/limit-options.js";
 import { findInheritedPlace } from "../process/listen-url.js";
 import { type OpenedTelemetry, openTelemetry, type TelemetryArguments } from "../process/open-telemetry.js";
 import { type DrainArguments, openServing, type Serving } from "../process/serving.js";
+import type { UsersArguments } from "../users/run-users.js";
 import { type LaunchArguments, readLaunch } from "./launch-options.js";
 
 /** Options of `codex exec-server`. */
@@ -32,7 +33,8 @@ export interface ExecServerCommandOptions
     BackgroundArguments,
     LaunchArguments,
     DrainArguments,
-    LimitArguments {
+    LimitArguments,
+    UsersArguments {
   listen: string;
   allowInsecureListen: boolean;
   /** Seconds for which a session with processes survives without a connection. */
@@ -67,6 +69,13 @@ async function serve(options: ExecServerCommandOptions): Promise<void> {
   }
   if (target.kind === "stdio" && readTlsIdentity(options) !== undefined) {
     throw new Error("TLS requires a WebSocket listener, not stdio");
+  }
+  if (options.users !== undefined) {
+    if (target.kind === "stdio" || target.kind === "background") throw new Error("--users needs --listen ws://");
+    const log = await openTelemetry("exec-server", { ...options, metrics: false }, true);
+    return (await import("../users/run-users.js"))
+      .serveUsers("exec-server", target, options, log)
+      .finally(() => log.close());
   }
   const telemetry = await openTelemetry("exec-server", options, isListener(target.kind));
   const { upstreamForPrivate, watchStdin } = readLaunch(options, telemetry.log);

@@ -33,6 +33,7 @@ import { type OpenedTelemetry, openTelemetry, type TelemetryArguments } from "..
 import { type DrainArguments, openServing } from "../process/serving.js";
 import { refuseOnStdio } from "../process/stdio-listen.js";
 import { collectGarbage, createFloodTuning, keepHeapSmall } from "../process/tune-engine.js";
+import type { UsersArguments } from "../users/run-users.js";
 import { type CeilingArguments, readCeiling } from "./ceiling-options.js";
 
 /** Options of `codex executor`. */
@@ -42,7 +43,8 @@ export interface ExecutorCommandOptions
     TlsArguments,
     BackgroundArguments,
     DrainArguments,
-    LimitArguments {
+    LimitArguments,
+    UsersArguments {
   listen: string;
   tokenFile?: string;
   allowInsecureListen: boolean;
@@ -80,6 +82,14 @@ export async function runExecutor(given: ExecutorCommandOptions, { connectRemote
   if (target.kind === "stdio") {
     const { tokenFile, tlsCert, tlsKey } = options;
     refuseOnStdio({ "--token-file": tokenFile, "--tls-cert": tlsCert, "--tls-key": tlsKey });
+  }
+  if (options.users !== undefined) {
+    if (target.kind === "stdio" || serveSocket !== undefined)
+      throw new CommandError("--users needs --listen ws://", SERVER_EXIT.usage);
+    const log = await openTelemetry("executor", { ...options, metrics: false }, true);
+    return (await import("../users/run-users.js"))
+      .serveUsers("executor", target, options, log)
+      .finally(() => log.close());
   }
   const ceiling = readCeiling(options, options.execServer === undefined);
   const telemetry = await openTelemetry("executor", options, target.kind !== "stdio");
