@@ -6,6 +6,7 @@ export function addHostCommands(program: Command, createProgram: () => Command):
   const doctor = program
     .command("doctor")
     .description("Check what commands need of this host, and say how to fix what is wrong")
+    .option("--service <file>", "Check an installed service instead: a unit file of systemd")
     .option("--json", "Print JSON", false);
   addNotes(doctor, {
     exitCodes: [
