@@ -1,4 +1,4 @@
-import { type CompletedCommand, IDS, listValued, type Values } from "./describe.js";
+import { type CompletedCommand, IDS, listValued, PLACE_OPTIONS, SESSION_IDS, type Values } from "./describe.js";
 
 /**
  * The bash script. A function iterates over the words: it skips option values, collects the command path, and delegates to the
@@ -38,6 +38,16 @@ _codex_words() { COMPREPLY=($(compgen -W "$1" -- "$current")); }
 _codex_files() { compopt -o default 2>/dev/null; }
 _codex_tools() { _codex_words "$("\${COMP_WORDS[0]}" tools list 2>/dev/null | while read -r name _; do echo "$name"; done)"; }
 _codex_environments() { _codex_words "$("\${COMP_WORDS[0]}" environment list --json 2>/dev/null | ${IDS})"; }
+_codex_threads() { _codex_words "$("\${COMP_WORDS[0]}" threads list --all --json 2>/dev/null | ${IDS})"; }
+_codex_sessions() {
+  local -a line=() place=()
+  # Bash makes several words of an address.
+  read -ra line <<< "\${COMP_LINE:-\${COMP_WORDS[*]}}"
+  for ((index = 1; index < \${#line[@]}; index++)); do
+    case "\${line[index]}" in ${PLACE_OPTIONS.join("|")}) place+=("\${line[index]}" "\${line[index + 1]}") ;; esac
+  done
+  _codex_words "$("\${COMP_WORDS[0]}" sessions list --json "\${place[@]}" 2>/dev/null | ${SESSION_IDS})"
+}
 _codex_program() {
   if declare -F _command_offset >/dev/null; then _command_offset "$1"; return; fi
   if [ "$1" -eq "$COMP_CWORD" ]; then COMPREPLY=($(compgen -c -- "$current")); fi
@@ -61,5 +71,12 @@ function words({ path, takesProgram, words: values }: CompletedCommand): string[
 
 function reply(values: Values): string {
   if (values.kind === "choices") return `_codex_words "${values.choices.join(" ")}"`;
-  return { file: "_codex_files", tool: "_codex_tools", environment: "_codex_environments", any: ":" }[values.kind];
+  return {
+    file: "_codex_files",
+    tool: "_codex_tools",
+    environment: "_codex_environments",
+    thread: "_codex_threads",
+    session: "_codex_sessions",
+    any: ":",
+  }[values.kind];
 }

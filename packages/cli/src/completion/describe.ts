@@ -1,9 +1,9 @@
 import type { Argument, Command, Option } from "commander";
 
-/** The possible values of a word: fixed choices, file names, executor tool names, environment ids, or anything. */
+/** The possible values of a word: fixed choices, file names, executor tool names, ids of environments, threads or sessions, or anything. */
 export type Values =
   | { kind: "choices"; choices: readonly string[] }
-  | { kind: "file" | "tool" | "environment" | "any" };
+  | { kind: "file" | "tool" | "environment" | "thread" | "session" | "any" };
 
 /** An option to complete. */
 export interface CompletedOption {
@@ -54,6 +54,12 @@ export const listValued = (commands: readonly CompletedCommand[]): string[] => [
 /** Shell command that extracts the ids from `codex environment list --json`. */
 export const IDS = `sed -n 's/^ *"id": "\\([^"]*\\)".*/\\1/p'`;
 
+/** Shell command that extracts the ids from `codex sessions list --json`. */
+export const SESSION_IDS = `sed -n 's/^ *"sessionId": \\([0-9]*\\).*/\\1/p'`;
+
+/** Options that say whose sessions are listed, each with a value. */
+export const PLACE_OPTIONS: readonly string[] = ["--executor", "--environment", "--token-file", "--ca-file"];
+
 /** Names of arguments that begin a command line. */
 const PROGRAM_ARGUMENTS: ReadonlySet<string> = new Set(["program", "command"]);
 
@@ -87,6 +93,8 @@ function describeWords(
   if (argument === undefined) return undefined;
   if (argument.argChoices !== undefined) return { kind: "choices", choices: argument.argChoices };
   if (argument.name() === "file") return { kind: "file" };
+  if (argument.name() === "thread") return { kind: "thread" };
+  if (path[0] === "sessions" && argument.name() === "id") return { kind: "session" };
   // `environment add` takes a new id.
   if (path[0] === "environment" && path[1] !== "add") return { kind: "environment" };
   return { kind: argument.name() === "name" ? "tool" : "any" };

@@ -1,4 +1,12 @@
-import { type CompletedCommand, type CompletedOption, IDS, listValued, type Values } from "./describe.js";
+import {
+  type CompletedCommand,
+  type CompletedOption,
+  IDS,
+  listValued,
+  PLACE_OPTIONS,
+  SESSION_IDS,
+  type Values,
+} from "./describe.js";
 import { quote } from "./quote.js";
 
 /** The fish script: `complete` commands, each with the condition under which it applies. */
@@ -7,7 +15,7 @@ export function renderFish(commands: readonly CompletedCommand[]): string {
     ...renderWords(command),
     ...command.options.map((option) => renderOption(command, option)),
   ]);
-  return `${[renderProgram(commands), "complete -c codex -f", ...lines, "complete -c codex-ts -w codex"].join("\n")}\n`;
+  return `${[renderProgram(commands), SESSIONS, "complete -c codex -f", ...lines, "complete -c codex-ts -w codex"].join("\n")}\n`;
 }
 
 /** Completes the command line of a program that follows the words of the command (`$argv[1]` of them) and its options. */
@@ -31,6 +39,18 @@ const renderProgram = (commands: readonly CompletedCommand[]): string => `functi
   # An option of codex itself is not the beginning of a program.
   set -q tokens[1]; or not string match -q -- '-*' (commandline -ct); or return
   complete -C (string join ' ' -- (string escape -- $tokens) (commandline -ct))
+end`;
+
+/** Completes the sessions of the executor that the line names. */
+const SESSIONS = `function __codex_sessions
+  set -l tokens (commandline -opc)
+  set -l place
+  for index in (seq (count $tokens))
+    if contains -- $tokens[$index] ${PLACE_OPTIONS.join(" ")}
+      set -a place $tokens[$index] $tokens[(math $index + 1)]
+    end
+  end
+  codex sessions list --json $place 2>/dev/null | ${SESSION_IDS}
 end`;
 
 function conditionOf({ path, children }: CompletedCommand): string {
@@ -59,8 +79,11 @@ function renderOption(command: CompletedCommand, { names, description, value }: 
 
 function wordsOf(values: Values): string {
   if (values.kind === "choices") return `-a ${quote(values.choices.join(" "))}`;
-  return { file: "-F", tool: `-a ${quote(TOOLS)}`, environment: `-a ${quote(ENVIRONMENTS)}`, any: "" }[values.kind];
+  const ids = { environment: ENVIRONMENTS, thread: THREADS, session: "(__codex_sessions)", tool: TOOLS };
+  if (values.kind === "file" || values.kind === "any") return values.kind === "file" ? "-F" : "";
+  return `-a ${quote(ids[values.kind])}`;
 }
 
 const ENVIRONMENTS = `(codex environment list --json 2>/dev/null | ${IDS})`;
+const THREADS = `(codex threads list --all --json 2>/dev/null | ${IDS})`;
 const TOOLS = "(codex tools list 2>/dev/null | string split -f1 ' ')";

@@ -1,4 +1,11 @@
-import { type CompletedCommand, type CompletedOption, IDS, type Values } from "./describe.js";
+import {
+  type CompletedCommand,
+  type CompletedOption,
+  IDS,
+  PLACE_OPTIONS,
+  SESSION_IDS,
+  type Values,
+} from "./describe.js";
 import { quote } from "./quote.js";
 
 /** The zsh script: one function for each command, which calls `_arguments`. */
@@ -14,6 +21,20 @@ _codex_tools() {
 _codex_environments() {
   local -a ids
   ids=(\${(f)"$(_call_program environments "codex environment list --json 2>/dev/null || codex-ts environment list --json 2>/dev/null" | ${IDS})"})
+  compadd -a ids
+}
+_codex_threads() {
+  local -a ids
+  ids=(\${(f)"$(_call_program threads "codex threads list --all --json 2>/dev/null || codex-ts threads list --all --json 2>/dev/null" | ${IDS})"})
+  compadd -a ids
+}
+_codex_sessions() {
+  local -a ids place
+  local index
+  for ((index = 1; index < $#words; index++)); do
+    case $words[index] in ${PLACE_OPTIONS.join("|")}) place+=($words[index] \${(q)words[index + 1]}) ;; esac
+  done
+  ids=(\${(f)"$(_call_program sessions "codex sessions list --json $place 2>/dev/null || codex-ts sessions list --json $place 2>/dev/null" | ${SESSION_IDS})"})
   compadd -a ids
 }
 compdef _codex codex codex-ts
@@ -55,5 +76,12 @@ function renderOption({ names, description, value }: CompletedOption): string[] 
 
 function actionOf(values: Values): string {
   if (values.kind === "choices") return `(${values.choices.join(" ")})`;
-  return { file: "_files", tool: "_codex_tools", environment: "_codex_environments", any: " " }[values.kind];
+  return {
+    file: "_files",
+    tool: "_codex_tools",
+    environment: "_codex_environments",
+    thread: "_codex_threads",
+    session: "_codex_sessions",
+    any: " ",
+  }[values.kind];
 }

@@ -8,7 +8,9 @@ import { describeCommands } from "../../src/completion/describe.js";
 import { renderFish } from "../../src/completion/fish.js";
 import { renderZsh } from "../../src/completion/zsh.js";
 import { createProgram } from "../../src/program.js";
-import { codex } from "../support.js";
+import { codex, useCommand } from "../support.js";
+
+const command = useCommand();
 
 const SCRIPTS = { bash: renderBash, zsh: renderZsh, fish: renderFish };
 const commands = describeCommands(createProgram());
@@ -72,7 +74,38 @@ const CASES: [words: string[], offered: string[], not: string[]][] = [
   [["codex", "completion", ""], ["bash", "zsh", "fish"], ["run"]],
 ];
 
+/** A thread that is on record. */
+const THREAD = "01234567-89ab-7def-8123-456789abcdef";
+const day = join(home, "sessions/2026/01/02");
+mkdirSync(day, { recursive: true });
+const meta = {
+  id: THREAD,
+  timestamp: "2026-01-02T03:04:05.000Z",
+  cwd: directory,
+  originator: "codex",
+  cli_version: "0.1.0",
+};
+const line = { timestamp: meta.timestamp, type: "session_meta", payload: meta };
+writeFileSync(join(day, `rollout-2026-01-02T03-04-05-${THREAD}.jsonl`), `${JSON.stringify(line)}\n`);
+
 describe.each(["bash", "fish"])("completion in %s", (shell) => {
+  it.skipIf(!installed.includes(shell))(`offers the threads on record${because(shell)}`, { timeout: 60_000 }, () => {
+    for (const words of [["resume"], ["threads", "show"], ["exec", "resume"]]) {
+      expect(COMPLETE[shell]!(["codex", ...words, ""])).toContain(THREAD);
+    }
+  });
+
+  it.skipIf(!installed.includes(shell))(
+    `offers the sessions of the executor that the line names${because(shell)}`,
+    async () => {
+      const { url } = await command.listen();
+      const place = ["--executor", url];
+      const left = await command.run(["run", ...place, "--detach", "--", "sleep", "600"]);
+      const words = ["codex", "sessions", "attach", ...place, ""];
+      expect(COMPLETE[shell]!(words)).toContain(left.stdout.toString().trim());
+    },
+  );
+
   it.skipIf(!installed.includes(shell)).each(CASES)(`offers for %j: %j${because(shell)}`, (words, offered, not) => {
     const found = COMPLETE[shell]!(words);
     expect(found).toEqual(expect.arrayContaining(offered));
