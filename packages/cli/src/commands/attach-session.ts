@@ -4,7 +4,7 @@ import type { RecordedOutput, TerminalSize } from "@codex/executor-protocol";
 import { createOrchestrator, type Orchestrator, OrchestratorError, type SessionInput } from "@codex/orchestrator";
 import { messageOf } from "@codex/values";
 import { CommandError, EXIT } from "../exit-codes.js";
-import { ESCAPE_HELP, LineEscapes } from "../foreground/line-escapes.js";
+import { escapeHelp, LineEscapes } from "../foreground/line-escapes.js";
 import { createOutages } from "../foreground/outages.js";
 import { written } from "../foreground/standard-output.js";
 import { getTerminalSize, takeTerminal } from "../foreground/terminal.js";
@@ -116,7 +116,7 @@ async function type(orchestrator: Orchestrator, id: number, show: Display, leave
     const { passed, key, rest } = escapes.read(bytes);
     if (passed.length > 0) await input.write(passed).catch((error: unknown) => show.tell([messageOf(error)]));
     if (key === "leave") return leave();
-    if (key === "help") await show.tell(ESCAPE_HELP);
+    if (key === "help") await show.tell(escapeHelp("the session keeps running"));
     if (key === "suspend") await suspend();
     if (rest.length > 0) await take(rest);
   };

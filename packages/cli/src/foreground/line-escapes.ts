@@ -42,10 +42,10 @@ export class LineEscapes {
   }
 }
 
-/** The escapes, for a person. */
-export const ESCAPE_HELP: readonly string[] = [
+/** The escapes, for a person. @param leaving what becomes of the program that is left */
+export const escapeHelp = (leaving: string): readonly string[] => [
   "at the beginning of a line:",
-  "  ~.   leave; the session keeps running",
+  `  ~.   leave; ${leaving}`,
   "  ~^Z  suspend this command",
   "  ~?   this list",
   "  ~~   a ~",

@@ -4,6 +4,7 @@ import { OrchestratorError, type RunningCommand } from "@codex/orchestrator";
 import type { RunRecording } from "@codex/recording";
 import { messageOf } from "@codex/values";
 import { OPEN_INPUT_MS, UNANSWERED_MS } from "./limits.js";
+import { escapeHelp, type LineEscape } from "./line-escapes.js";
 import type { Outages } from "./outages.js";
 import { dropTyped, getTerminalSize, type TakenTerminal, takeTerminal } from "./terminal.js";
 import { type InputTarget, passTyped, type TypedInputOptions } from "./typed-input.js";
@@ -44,7 +45,7 @@ export function passThrough(running: RunningCommand, options: PassOptions): Pass
     recording?.resize(next);
     void running.resize(next).catch(() => {});
   };
-  const terminal = size === undefined ? undefined : takeTerminal(resize);
+  let terminal = size === undefined ? undefined : takeTerminal(resize);
   // The size may have changed since the program was started.
   const now = size === undefined ? undefined : getTerminalSize();
   if (now !== undefined && (now.rows !== size?.rows || now.cols !== size.cols)) resize(now);
@@ -64,7 +65,25 @@ export function passThrough(running: RunningCommand, options: PassOptions): Pass
   });
   const onLeave = (how: string) => leave({ kind: "left", how });
   const stopSignals = passSignals(running, options, leave);
-  const releaseInput = hasInput ? passInput({ target, outages, say, onLeave }) : undefined;
+  const suspend = () => {
+    terminal?.restore();
+    process.once("SIGCONT", () => {
+      terminal = takeTerminal(resize);
+      const size = getTerminalSize();
+      if (size !== undefined) resize(size);
+    });
+    process.kill(process.pid, "SIGTSTP");
+  };
+  const onKey = (key: LineEscape) => {
+    if (key === "help") for (const line of escapeHelp("the program is hung up")) say(line);
+    if (key === "suspend") suspend();
+    if (key !== "leave") return;
+    // As when a terminal is closed. Without a connection its executor ends it later.
+    if (!outages.isLost) void running.signal("hangup").catch(() => {});
+    onLeave("~.");
+  };
+  const keys = terminal === undefined ? {} : { onKey };
+  const releaseInput = hasInput ? passInput({ target, outages, say, onLeave, ...keys }) : undefined;
   return {
     left,
     get isInterruptTyped() {

@@ -1,6 +1,7 @@
 import type { ReadStream } from "node:tty";
 import { type Escape, EscapeKeys } from "./escape-keys.js";
 import { MAX_HELD_INPUT_BYTES, UNANSWERED_MS } from "./limits.js";
+import { type LineEscape, LineEscapes } from "./line-escapes.js";
 import type { Outages } from "./outages.js";
 
 /** Receiver of typed input. */
@@ -17,6 +18,8 @@ export interface TypedInputOptions {
   say: (line: string) => void;
   /** The user gave up waiting. */
   onLeave: (how: string) => void;
+  /** Called for keys that are always meant for this command, after `~` at the beginning of a line; absent: there are none. */
+  onKey?: ((key: LineEscape) => void) | undefined;
 }
 
 /**
@@ -24,7 +27,8 @@ export interface TypedInputOptions {
  * reconnecting: a shell must not find it in the terminal later. Ctrl-C drops the buffer; Ctrl-C twice, or `~.` at the beginning
  * of a line, gives up. Returns a function that stops it.
  */
-export function passTyped(stdin: ReadStream, { target, outages, say, onLeave }: TypedInputOptions): () => void {
+export function passTyped(stdin: ReadStream, { target, outages, say, onLeave, onKey }: TypedInputOptions): () => void {
+  const lines = new LineEscapes();
   let buffered: Buffer[] = [];
   let bufferedBytes = 0;
   /** Forwarded input that is not acknowledged yet. */
@@ -92,7 +96,16 @@ export function passTyped(stdin: ReadStream, { target, outages, say, onLeave }: 
     return found ?? "nothing";
   };
 
-  const take = (bytes: Buffer) => {
+  const take = (typed: Buffer) => {
+    if (onKey === undefined) return takeBytes(typed);
+    const { passed, key, rest } = lines.read(typed);
+    if (passed.length > 0) takeBytes(passed);
+    if (key === "leave") drop();
+    if (key !== undefined) onKey(key);
+    if (rest.length > 0 && key !== "leave") take(rest);
+  };
+
+  const takeBytes = (bytes: Buffer) => {
     const found = handleEscapes(bytes);
     if (found === undefined) return;
     const kept = found === "interrupt" && outages.isLost ? bytes.subarray(bytes.lastIndexOf(0x03)) : bytes;

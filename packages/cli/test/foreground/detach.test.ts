@@ -1,5 +1,5 @@
 // Programs that are left running on an executor, and taken up again at another terminal.
-import { mkdtempSync, readFileSync, realpathSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it, onTestFinished } from "vitest";
@@ -130,5 +130,40 @@ describe("codex sessions attach at a terminal", () => {
     await taken.shown("still\r\r\nstill");
     taken.type("\x04");
     await untilLeft(taken);
+  });
+});
+
+describe("codex run at a terminal", () => {
+  it("~? lists the keys, and ~. hangs the program up and leaves, on a healthy connection", async () => {
+    const { url } = await command.listen();
+    const asked = join(home, "hung-up");
+    const script = `trap 'echo yes > ${asked}; exit' HUP; stty -echo; echo ready; while read line; do echo "[$line]"; done`;
+    const words = [codex, "run", "--executor", url, "--tty", "--", "sh", "-c", script];
+    const terminal = new Terminal(process.execPath, words, { env: { CODEX_HOME: home } });
+    onTestFinished(() => terminal.kill());
+    await terminal.shown("ready");
+    terminal.type("~?");
+    await terminal.shown("the program is hung up");
+    terminal.type("~~x\r");
+    await terminal.shown("[~x]");
+    terminal.type("~.");
+    await terminal.shown("given up with ~.");
+    expect((await terminal.ended).code).toBe(125);
+    await expect.poll(() => existsSync(asked), { timeout: 10_000 }).toBe(true);
+  });
+
+  it("~^Z suspends it with the terminal as it was, and it goes on afterwards", async () => {
+    const { url } = await command.listen();
+    const script = `set -m; ${codexWords} run --executor ${url} --tty -- sh -c 'stty -echo; echo ready; read line; echo "[$line]"'; echo suspended; stty -a | grep -o -- "-*icanon"; fg; echo "code $?"`;
+    const terminal = new Terminal("/bin/bash", ["-c", script], { env: { CODEX_HOME: home } });
+    onTestFinished(() => terminal.kill());
+    await terminal.shown("ready");
+    terminal.type("~\x1a");
+    await terminal.shown("suspended");
+    await terminal.shown("icanon");
+    expect(terminal.output).not.toContain("-icanon");
+    terminal.type("on\r");
+    await terminal.shown("[on]");
+    await terminal.shown("code 0");
   });
 });
