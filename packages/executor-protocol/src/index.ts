@@ -72,6 +72,7 @@ export { presentResult, renderFailure, UNKNOWN_SESSION } from "./render/result.j
 export {
   describeLimit,
   describeReached,
+  describeUse,
   formatSize,
   type LimitName,
   type ReachedLimit,

@@ -90,6 +90,16 @@ export function describeReached(reached: ReachedLimit): string {
   return `its ${describeLimit(reached)} was reached: ${effects[name]}`;
 }
 
+/** What is used, in words. */
+export function describeUse({ memory, cpuTime, processes, disk }: ResourceUse): string[] {
+  return [
+    ...(memory === undefined ? [] : [`${formatSize(memory)} of memory`]),
+    ...(cpuTime === undefined ? [] : [`${cpuTime.toFixed(1)} s of processors`]),
+    ...(processes === undefined ? [] : [`${processes} ${processes === 1 ? "process" : "processes"}`]),
+    ...(disk === undefined || disk === 0 ? [] : [`${formatSize(disk)} written`]),
+  ];
+}
+
 /** Bytes in the largest unit that needs at most one decimal: `1.5 GiB`. */
 export function formatSize(bytes: number): string {
   let size = bytes;

@@ -25,6 +25,7 @@ test("pins the exported names", () => {
     "describeLimit",
     "describePrograms",
     "describeReached",
+    "describeUse",
     "encodeOutputHead",
     "endedBySchema",
     "envPolicySchema",

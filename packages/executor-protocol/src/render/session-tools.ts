@@ -1,5 +1,5 @@
 import { quote } from "@codex/values";
-import { formatSize, type ResourceUse } from "../resource-limits.js";
+import { describeUse, type ResourceUse } from "../resource-limits.js";
 import type { KilledSession, OutputPart, Screen, SessionList } from "../tool-results.js";
 import type { Shown } from "../unified-exec-result.js";
 import { renderGone, renderOutcome, renderOutput } from "./output.js";
@@ -12,15 +12,10 @@ export function renderSessionList({ sessions }: SessionList): string {
   return lines.length === 0 ? "There are no sessions." : lines.join("\n");
 }
 
-function renderUse({ memory, cpuTime, processes, disk }: ResourceUse = {}): string {
-  const parts = [
-    ...(memory === undefined ? [] : [`${formatSize(memory)} of memory`]),
-    ...(cpuTime === undefined ? [] : [`${cpuTime.toFixed(1)} s of processors`]),
-    ...(processes === undefined ? [] : [`${processes} ${processes === 1 ? "process" : "processes"}`]),
-    ...(disk === undefined || disk === 0 ? [] : [`${formatSize(disk)} written`]),
-  ];
-  return parts.map((part) => `, ${part}`).join("");
-}
+const renderUse = (use: ResourceUse = {}): string =>
+  describeUse(use)
+    .map((part) => `, ${part}`)
+    .join("");
 
 export function renderKilledSession(killed: KilledSession, { exitCode }: Shown = {}): string {
   const { sessionId, running, members, strays, signals = [], gone, outcome, unreadBytes = 0 } = killed;

@@ -52,7 +52,9 @@ function createRow(id: number, terminals: Terminals) {
       const age = formatDuration((session.endedAt ?? Date.now()) - session.startedAt);
       const unread = session.end > seen ? `${formatBytes(session.end - seen)} unread` : "";
       const state = session.state === "running" ? `running ${age}` : `${session.outcome}, ${age}`;
-      const text = [several ? session.environment : "", state, unread].filter((part) => part !== "").join(" · ");
+      const text = [several ? session.environment : "", state, session.use ?? "", unread]
+        .filter((part) => part !== "")
+        .join(" · ");
       const next = `${isCurrent} ${session.command} ${text}`;
       if (next === shown) return;
       shown = next;

@@ -1,3 +1,4 @@
+import { describeUse } from "@codex/executor-protocol";
 import type { Orchestrator } from "@codex/orchestrator";
 import { placeOf } from "./session-reader.js";
 import type { Sessions } from "./sessions.js";
@@ -39,6 +40,8 @@ export class SessionList {
       const startedAt = this.#now() - seconds * 1000;
       const canType = own.has(sessionId);
       const session = known ?? this.#sessions.see({ environment, sessionId, command, cwd, tty, startedAt, canType });
+      const use = listed.use === undefined ? undefined : describeUse(listed.use).join(" · ");
+      if (session.entity.state === "running" && session.entity.use !== use) this.#sessions.change(session, { use });
       if (session.entity.state === "running") this.#sessions.end(session, outcome);
     }
   }

@@ -95,6 +95,8 @@ export interface SessionEntity {
   readonly end: number;
   /** Whether pages with the right to answer may type into it. */
   readonly canType: boolean;
+  /** What it uses, in words, where its executor limits that. */
+  readonly use?: string | undefined;
 }
 
 /** A part of the conversation, or a call without one. */
