@@ -54,6 +54,19 @@ describe("codex run --detach", () => {
     expect(again.stdout.toString()).toBe("begun\ndone\n");
   });
 
+  it("no more are left than the executor keeps, and those that have ended make room", async () => {
+    const { url } = await command.listen(["--max-sessions", "2"]);
+    const first = await leave(url, "--", "sleep", "600");
+    await leave(url, "--", "sleep", "600");
+    const more = () => command.run(["run", "--executor", url, "--detach", "--", "sleep", "600"]);
+    expect(await more()).toMatchObject({
+      code: 126,
+      stderr: expect.stringContaining("2 detached sessions run, which is the limit"),
+    });
+    await command.run(["sessions", "kill", first, "--executor", url]);
+    expect(await more()).toMatchObject({ code: 0 });
+  });
+
   it("an executor that is asked to end also ends what was left", async () => {
     const { child, url } = await command.listen();
     await leave(url, "--", "sh", "-c", `trap 'echo asked > ${home}/asked; exit' TERM; while :; do sleep 0.05; done`);

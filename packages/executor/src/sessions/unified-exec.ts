@@ -215,6 +215,20 @@ export class UnifiedExec {
     return ended;
   }
 
+  /** Detached sessions of all orchestrators have one limit: those that have ended longest ago make room. @throws ToolError */
+  #makeRoomForDetached(): void {
+    const most = this.#options.limits.sessions;
+    const all = [...this.#options.all];
+    const detached = all.flatMap(({ table }) => table.listAll().filter(({ isDetached }) => isDetached));
+    if (detached.filter(({ process }) => process.outcome.kind === "running").length >= most) {
+      throw new ToolError(`${most} detached sessions run, which is the limit; the command was not run`);
+    }
+    const ended = all.filter(
+      (one) => one.orchestratorIsGone && one.table.listAll().every(({ process }) => process.outcome.kind !== "running"),
+    );
+    for (const one of ended.slice(0, Math.max(0, detached.length - most))) one.#finish();
+  }
+
   async #outlive(detached: readonly Session[]): Promise<void> {
     await Promise.all(detached.map(({ process }) => process.exited));
     if (!this.isLeft) this.#stopRetention = this.#options.clock.after(DETACHED_RETENTION_MS, () => this.#finish());
@@ -379,6 +393,7 @@ export class UnifiedExec {
     if (this.#closing || this.#refusesStarts)
       throw new ToolError("the executor is shutting down; the command was not run");
     const { limits, telemetry } = this.#options;
+    if (request.detached === true) this.#makeRoomForDetached();
     const { id, pruned } = this.#table.reserve(call.client);
     this.#wasUsed = true;
     try {
