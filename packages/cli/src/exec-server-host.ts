@@ -15,6 +15,8 @@ export interface ExecServerOptions extends Credentials {
   /** The connection was lost and is being restored. */
   onInterrupted?: () => void;
   onResumed?: () => void;
+  /** Takes up a session that was left, instead of beginning one. */
+  resumeSessionId?: string;
 }
 
 /** @throws Error saying why it cannot be used */
@@ -23,7 +25,7 @@ export async function connectExecServer(
   options: ExecServerOptions = {},
 ): Promise<ToollessHost> {
   const { telemetry } = options;
-  const client = await connect(address, options);
+  const client = await connectClient(address, options);
   const cwd = address.kind === "ssh" ? address.address.cwd : undefined;
   try {
     return {
@@ -38,7 +40,8 @@ export async function connectExecServer(
   }
 }
 
-async function connect(address: ExecutorAddress, options: ExecServerOptions): Promise<ExecServerClient> {
+/** A client of an exec-server. @throws Error saying why there is none */
+export async function connectClient(address: ExecutorAddress, options: ExecServerOptions): Promise<ExecServerClient> {
   if (address.kind === "ssh") return (await import("./ssh-host.js")).connectOverSsh(address.address, options);
   if (address.kind === "command") {
     const server = { command: "/bin/sh", args: ["-c", address.line], env: withoutNodeOptions() };

@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { type Channel, createStdioChannel, type StdioStreams } from "@codex/channel";
 import { type Clock, waitAtMost } from "@codex/clock";
 import { METHODS } from "@codex/exec-server-protocol";
@@ -187,6 +188,21 @@ export class ExecServerClient {
   async list(): Promise<ListedProcess[]> {
     const response = await this.#calls.call(METHODS.processList, null, { idempotent: true });
     return parseResponse(listResponse, response, METHODS.processList).processes;
+  }
+
+  /** A process of the session that another client has started; its output is read with `read`. @throws ClientError without a connection */
+  adopt(processId: string): RunningProcess {
+    const { attached } = this.#link;
+    if (attached === undefined) throw new ClientError("connection_lost", "there is no connection");
+    const { session } = attached;
+    const channel = session.register(processId, () => {});
+    return new RunningProcess(undefined, this.#calls, { session, channel }, `${randomUUID()} `);
+  }
+
+  /** Closes the connection, and leaves the processes: the server keeps them for a while, and `resumeSessionId` takes them up. Never rejects. */
+  leave(): Promise<void> {
+    this.#closing ??= Promise.all([this.#calls.close(), this.#link.close()]).then(() => {});
+    return this.#closing;
   }
 
   /**

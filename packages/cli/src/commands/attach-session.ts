@@ -3,11 +3,13 @@ import { waitUnlessAborted } from "@codex/clock";
 import type { RecordedOutput, TerminalSize } from "@codex/executor-protocol";
 import { createOrchestrator, type Orchestrator, OrchestratorError, type SessionInput } from "@codex/orchestrator";
 import { messageOf } from "@codex/values";
+import { parseExecutorAddress } from "../executor-address.js";
 import { CommandError, EXIT } from "../exit-codes.js";
 import { escapeHelp, LineEscapes } from "../foreground/line-escapes.js";
 import { createOutages } from "../foreground/outages.js";
 import { written } from "../foreground/standard-output.js";
 import { getTerminalSize, takeTerminal } from "../foreground/terminal.js";
+import type { LeftProgram } from "../left-program-id.js";
 import { passToTerminal, say } from "../notice.js";
 import { readSession } from "../read-session.js";
 import { readStyledScreen, ScreenDrawing } from "../screen-drawing.js";
@@ -26,7 +28,17 @@ export interface AttachOptions extends SessionsAddress {
  * Takes up a session at this terminal: draws its screen, passes keys, and resizes it, until it ends or is left with `~.`; it keeps running then. Without a
  * terminal, or with `readOnly`, it prints the output until the end or Ctrl-C. Ends with the session's exit code.
  */
-export async function runAttachSession(id: number, { readOnly = false, ...options }: AttachOptions): Promise<void> {
+export async function runAttachSession(
+  named: number | LeftProgram,
+  { readOnly = false, ...options }: AttachOptions,
+): Promise<void> {
+  if (typeof named !== "number") {
+    if (options.executor === undefined)
+      throw new CommandError("a program on an exec-server needs --executor", EXIT.usage);
+    const { attachToExecServer } = await import("../left-program.js");
+    return attachToExecServer(named, parseExecutorAddress(options.executor, "--executor"), { ...options, readOnly });
+  }
+  const id = named;
   const address = checkSessionsAddress(options);
   const isInteractive = !readOnly && process.stdin.isTTY && process.stdout.isTTY;
   const outages = createOutages(say, isInteractive ? "~. leaves" : "Ctrl-C leaves");

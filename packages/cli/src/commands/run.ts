@@ -5,6 +5,7 @@ import { quoteWords } from "@codex/agent-terminal/text";
 import type { SandboxMode, TerminalSize } from "@codex/executor-protocol";
 import { createProgramRunner, type ProgramRunner, type RunCommandRequest } from "@codex/orchestrator";
 import type { RunRecording } from "@codex/recording";
+import type { CredentialArguments } from "@codex/servers";
 import { defined, messageOf } from "@codex/values";
 import { areEnvironmentsConfigured, attachExecutor, choosePlace } from "../connect.js";
 import type { ChosenEnvironment } from "../environments.js";
@@ -17,7 +18,7 @@ import { passToTerminal, printLine, say } from "../notice.js";
 import { resolveDirectory } from "../own-directory.js";
 import { chooseRunSandbox, describeDenial } from "../run-sandbox.js";
 
-export interface RunOptions {
+export interface RunOptions extends CredentialArguments {
   tty?: boolean;
   executor?: string;
   environment?: string;
@@ -96,7 +97,7 @@ export async function runRun(argv: string[], options: RunOptions): Promise<void>
       ...sandboxed,
       ...(options.timeout === undefined ? {} : { timeoutMs: Math.ceil(options.timeout * 1000) }),
     };
-    if (options.detach === true) return await leaveRunning(orchestrator, request);
+    if (options.detach === true) return await leaveRunning(orchestrator, request, options);
     const followed = await followProgram(orchestrator, request, { recording, outages, say });
     const { outcome } = followed;
     if (outcome.kind === "ended" && outcome.denial !== undefined) say(describeDenial(outcome.denial));
@@ -123,10 +124,28 @@ function checkDetach({ detach, executor, environment, record }: RunOptions): voi
 }
 
 /** Prints the id of its session. @throws CommandError where it was not started */
-async function leaveRunning(orchestrator: ProgramRunner, request: RunCommandRequest): Promise<void> {
-  const { sessionId, result } = await orchestrator.startDetached(request).catch((cause: unknown) => {
-    throw new CommandError(messageOf(cause), EXIT.notStarted, { cause });
-  });
+async function leaveRunning(
+  orchestrator: ProgramRunner,
+  request: RunCommandRequest,
+  options: RunOptions,
+): Promise<void> {
+  const fail = (cause: unknown) => new CommandError(messageOf(cause), EXIT.notStarted, { cause });
+  const left = await orchestrator.startDetached(request).catch((cause: unknown) => fail(cause));
+  if (left instanceof CommandError) {
+    // At an exec-server there is an executor of this process in between, which ends with it.
+    const address = options.executor === undefined ? undefined : parseExecutorAddress(options.executor, "--executor");
+    if (
+      Reflect.get(Object(left.cause), "code") !== "unsupported" ||
+      address === undefined ||
+      address.kind === "command"
+    )
+      throw left;
+    const { leaveOnExecServer } = await import("../left-program.js");
+    const id = await leaveOnExecServer(address, options, request).catch((cause: unknown) => fail(cause));
+    if (id instanceof CommandError) throw id;
+    return void printLine(id);
+  }
+  const { sessionId, result } = left;
   if (sessionId !== undefined) return void printLine(String(sessionId));
   const pass = passToTerminal(process.stdout);
   for (const { text } of result.shown?.output ?? []) pass(Buffer.from(text));

@@ -1,4 +1,5 @@
 import { type Command, Option } from "commander";
+import { type LeftProgram, parseLeftProgram } from "../left-program-id.js";
 import { addNotes } from "./help.js";
 import { addCredentialOptions, addEnvironmentOption, parseCount } from "./options.js";
 
@@ -93,11 +94,21 @@ function refuseCommand(command: Command, name: string): never {
 }
 
 function addAddress(command: Command, hasSession: boolean): Command {
-  if (hasSession) command.argument("<id>", "Session id, as printed by list", parseCount);
+  if (hasSession)
+    command.argument(
+      "<id>",
+      "Session id, as printed by list",
+      command.name() === "attach" ? parseAttached : parseCount,
+    );
   return addCredentialOptions(
     addEnvironmentOption(command).option(
       "--executor <address>",
       "HOST:PORT, ws://, wss:// or unix:///PATH of the executor",
     ),
   );
+}
+
+/** A session of an executor, or what `run --detach` has printed for a program on an exec-server. */
+function parseAttached(value: string): number | LeftProgram {
+  return parseLeftProgram(value) ?? parseCount(value);
 }

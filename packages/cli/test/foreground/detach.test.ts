@@ -1,7 +1,10 @@
 // Programs that are left running on an executor, and taken up again at another terminal.
+
+import { once } from "node:events";
 import { existsSync, mkdtempSync, readFileSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { createInterface } from "node:readline";
 import { beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { Terminal } from "../pty.js";
 import { codex, codexWords, useCommand } from "../support.js";
@@ -178,5 +181,83 @@ describe("codex run at a terminal", () => {
     terminal.type("on\r");
     await terminal.shown("[on]");
     await terminal.shown("code 0");
+  });
+});
+
+describe("a program that is left on an exec-server", () => {
+  const serve = async () => {
+    const server = command.start(["exec-server", "--listen", "ws://127.0.0.1:0", "--resume-grace", "60"]);
+    const [url] = (await once(createInterface({ input: server.stdout }), "line")) as [string];
+    return url;
+  };
+
+  it("goes on, and its output and end are known later", async () => {
+    const url = await serve();
+    const left = await command.run([
+      "run",
+      "--executor",
+      url,
+      "--detach",
+      "--",
+      "sh",
+      "-c",
+      "echo begun; sleep 1; echo done; exit 3",
+    ]);
+    expect(left).toMatchObject({ code: 0, stderr: "" });
+    const id = left.stdout.toString().trim();
+    expect(id).toMatch(/^[\w-]+\/[\w-]+$/);
+    const attached = await command.run(["sessions", "attach", id, "--executor", url]);
+    expect(attached).toMatchObject({ code: 3, stderr: "" });
+    expect(attached.stdout.toString()).toBe("begun\ndone\n");
+  });
+
+  it("vim goes on at another size, and what is typed arrives once", async () => {
+    const url = await serve();
+    const file = join(home, "text");
+    const left = await command.run([
+      "run",
+      "--executor",
+      url,
+      "--detach",
+      "--tty",
+      "--",
+      "vim",
+      "-u",
+      "NONE",
+      "-i",
+      "NONE",
+      "-n",
+      file,
+    ]);
+    const id = left.stdout.toString().trim();
+    const attachAt = (size: { rows: number; cols: number }) => {
+      const script = `stty -g; ${codexWords} sessions attach ${id} --executor ${url}; echo "code $?"; stty -g`;
+      const terminal = new Terminal("/bin/sh", ["-c", script], { size, env: { CODEX_HOME: home } });
+      onTestFinished(() => terminal.kill());
+      return terminal;
+    };
+    const settings = (text: string) => text.match(/^[0-9a-f]+(?::[0-9a-f]+){10,}\r$/gm) ?? [];
+    const first = attachAt({ rows: 24, cols: 80 });
+    await first.shown("~");
+    first.type("ione");
+    await first.shown("one");
+    first.type("\r~.");
+    await first.ended;
+    expect(first.output).toContain("the program keeps running");
+    expect(first.output).toContain("code 0");
+    expect(new Set(settings(first.output)).size).toBe(1);
+    const second = attachAt({ rows: 40, cols: 120 });
+    // It draws rows that the first terminal did not have.
+    await second.shown("\x1b[39;1H~");
+    second.type("two\x1b:wq\r");
+    await second.ended;
+    expect(second.output).toContain("code 0");
+    expect(readFileSync(file, "utf8")).toBe("one\ntwo\n");
+  });
+
+  it("an id that there is not is an error", async () => {
+    const url = await serve();
+    const asked = await command.run(["sessions", "attach", "0000-not-there/x", "--executor", url]);
+    expect(asked).toMatchObject({ code: 1, stderr: expect.stringContaining("cannot be taken up") });
   });
 });

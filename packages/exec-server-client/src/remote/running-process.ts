@@ -27,6 +27,8 @@ export class RunningProcess {
   readonly #calls: Calls;
   readonly #session: ClientSession;
   readonly #channel: ProcessChannel;
+  /** Distinguishes its writes from those of a client that had the process before. */
+  readonly #writePrefix: string;
   #writes = 0;
   #lastWrite: Promise<unknown> = Promise.resolve();
   #lastResize: Promise<unknown> = Promise.resolve();
@@ -35,7 +37,9 @@ export class RunningProcess {
     sandboxType: string | undefined,
     calls: Calls,
     { session, channel }: { session: ClientSession; channel: ProcessChannel },
+    writePrefix = "",
   ) {
+    this.#writePrefix = writePrefix;
     this.id = channel.id;
     this.sandboxType = sandboxType;
     this.#calls = calls;
@@ -56,7 +60,7 @@ export class RunningProcess {
    */
   write(bytes: Uint8Array): Promise<WriteStatus> {
     this.#writes += 1;
-    const params = { chunk: Buffer.from(bytes).toString("base64"), writeId: String(this.#writes) };
+    const params = { chunk: Buffer.from(bytes).toString("base64"), writeId: `${this.#writePrefix}${this.#writes}` };
     const send = async () =>
       parseResponse(writeResponse, await this.#call(METHODS.processWrite, params), "process/write");
     const written = this.#lastWrite.then(send).then(({ status }) => status);

@@ -22,6 +22,8 @@ import { createLinkTelemetry, type LinkTelemetry } from "./link-telemetry.js";
 
 /** How a client introduces itself, and how it resumes a session whose connection was lost. */
 export interface LinkOptions {
+  /** Takes up a session that another client has left, instead of beginning one. */
+  resumeSessionId?: string | undefined;
   /** Name of this client in the handshake; default `codex-ts`. */
   clientName?: string;
   /** The server in errors, such as "environment `gpu`". Default: "the exec-server". */
@@ -171,6 +173,7 @@ export class SessionLink {
 
   async #open(): Promise<Attached> {
     const session = new ClientSession((of, channel) => this.#fillGap(of, channel));
+    session.id = this.#options.resumeSessionId;
     const connection = await this.#connect(session, this.#abort.signal);
     session.id = connection.sessionId;
     return this.#attach(session, connection);
