@@ -66,6 +66,18 @@ describe.skipIf(NO_SSHD !== "")(`codex run over ssh${NO_SSHD}`, { timeout: 120_0
     expect(readFileSync(file, "utf8")).toBe("one\ntwo\nthree\n\n");
   });
 
+  it("a program is left there and taken up again, by another command over another connection", async () => {
+    const { env, url, directory } = await start();
+    const go = join(directory, "go");
+    const script = `echo begun; until [ -e ${go} ]; do sleep 0.05; done; echo done; exit 4`;
+    const left = await finish(command.start(["run", "--executor", url, "--detach", "--", "sh", "-c", script], env));
+    expect([left.code, left.stderr]).toEqual([0, ""]);
+    writeFileSync(go, "");
+    const id = left.stdout.toString().trim();
+    const taken = await finish(command.start(["sessions", "attach", id, "--executor", url], env));
+    expect([taken.code, taken.stderr, taken.stdout.toString()]).toEqual([4, "", "begun\ndone\n"]);
+  });
+
   it("is an environment that needs no configuration", async () => {
     const { env, url, directory } = await start();
     const words = ["run", "--environment", `${url}${directory}`, "--", "pwd"];

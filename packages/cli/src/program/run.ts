@@ -29,7 +29,7 @@ export function addRunning(program: Command): void {
       ),
     )
     .addOption(permissionProfileOption())
-    .option("--detach", "Leave it running on the executor, and print the id of its session")
+    .option("--detach", "Leave it running there, and print the id for codex sessions attach")
     .option("--timeout <seconds>", "End the program after this time", parseSeconds)
     .option("--record <file>", "Record its output as an asciicast, the format of asciinema; the file must not exist")
     .option("--record-input", "Also record what is typed, including passwords", false)

@@ -53,6 +53,7 @@ export function addSessions(program: Command): void {
     {
       text: [
         "Draws the screen of the session, gives it the size of this terminal, and passes keys. At the beginning of a line ~. leaves, ~^Z suspends this command, ~? lists the keys, and ~~ is one ~. The session keeps running when it is left, also when whoever started it goes.",
+        "A program that codex run --detach left on an exec-server or at ssh:// is named by what that printed: its output is printed from the beginning. It is kept as long as the server keeps sessions without a client.",
         "Without a terminal, and with --read-only, it prints the output from its beginning, until the session ends or Ctrl-C.",
       ],
       exitCodes: [
