@@ -5,6 +5,7 @@ import { messageOf, SecretFilter } from "@codex/values";
 import { WebSocket } from "ws";
 import type { Channel } from "../channel.js";
 import { ChannelError } from "../errors.js";
+import type { TlsIdentity } from "../http/tls-identity.js";
 import { type ChannelLimits, resolveLimits } from "../limits.js";
 import { connectWire } from "./connect-wire.js";
 import { KEEP_ALIVE_MS, WebSocketChannel } from "./websocket-channel.js";
@@ -22,6 +23,8 @@ export interface ConnectOptions {
   heartbeatMs?: number;
   /** Certificates (PEM) of issuers to trust in addition to Node's. For `wss:`. */
   ca?: string | Uint8Array;
+  /** Certificate and key (PEM) by which this client is known to a server that asks for them. For `wss:`. */
+  identity?: TlsIdentity;
   /** Cancels the attempt; the error is `closed`. */
   signal?: AbortSignal;
 }
@@ -112,7 +115,7 @@ function parseTarget(url: string): Target {
 }
 
 function createSocket({ url, socketPath, name }: Target, options: ConnectOptions, limits: ChannelLimits): WebSocket {
-  const { headers, ca, subprotocols = [] } = options;
+  const { headers, ca, identity = {}, subprotocols = [] } = options;
   try {
     return new WebSocket(url, {
       // Not its own option: ws refuses a server that chooses none.
@@ -129,6 +132,7 @@ function createSocket({ url, socketPath, name }: Target, options: ConnectOptions
       ...(ca === undefined
         ? {}
         : { ca: [...process.getBuiltinModule("node:tls").rootCertificates, Buffer.from(ca).toString()] }),
+      ...identity,
       perMessageDeflate: false,
       maxPayload: limits.maxMessageBytes,
       // Checked when a value is taken, as one malformed message; here it would end the connection.

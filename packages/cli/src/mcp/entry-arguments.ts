@@ -35,6 +35,8 @@ function listOptions({ config = [], rules = [], structured, ...given }: EntryOpt
     registry,
     "token-file": path(tokenFile),
     "ca-file": path(caFile),
+    "client-cert": path(given.clientCert),
+    "client-key": path(given.clientKey),
     cd,
     profile,
     "approval-policy": approvalPolicy ?? askForApproval,

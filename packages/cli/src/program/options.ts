@@ -127,7 +127,9 @@ export const addExecutorOptions = (command: Command) =>
 export const addCredentialOptions = (command: Command) =>
   command
     .option("--token-file <path>", "Bearer token for the executor (default: $CODEX_EXECUTOR_TOKEN)")
-    .option("--ca-file <path>", "wss://: trust certificates of these issuers as well (PEM)");
+    .option("--ca-file <path>", "wss://: trust certificates of these issuers as well (PEM)")
+    .option("--client-cert <path>", "wss://: certificate by which the server knows this client (PEM)")
+    .option("--client-key <path>", "wss://: key of that certificate (PEM)");
 
 /** Options that override the configuration, for commands that evaluate policy. */
 export const addConfigOptions = (command: Command) =>

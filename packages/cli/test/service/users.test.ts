@@ -18,6 +18,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { codex, finish, useCommand } from "../support.js";
+import { hasOpenssl, rotateCertificate } from "./credentials.js";
 
 const ANNA = "games";
 const BERT = "news";
@@ -248,5 +249,42 @@ describe("--users", () => {
     const refused = await command.run(["executor", "--listen", "ws://127.0.0.1:0", "--users", file]);
     expect(refused.stderr).toMatch(new RegExp(problem));
     expect(refused.code).not.toBe(0);
+  });
+});
+
+describe.skipIf(!canServe || !hasOpenssl)("a server for several people, with TLS", () => {
+  it("knows somebody by the certificate whose key they have, and nobody by another one", async () => {
+    const base = mkdtempSync("/tmp/codex-users-test-");
+    onTestFinished(() => rmSync(base, { recursive: true }));
+    chmodSync(base, 0o755);
+    const directories = ["server", "anna", "bert"].map((name) => join(base, name));
+    for (const directory of directories) {
+      mkdirSync(directory);
+      rotateCertificate(directory);
+    }
+    const [server = "", anna = "", bert = ""] = directories;
+    const openssl = ["x509", "-in", join(anna, "cert"), "-noout", "-fingerprint", "-sha256"];
+    const [, fingerprint = ""] = /=(\S+)/.exec(execFileSync("openssl", openssl).toString()) ?? [];
+    const file = join(base, "users.toml");
+    writeFileSync(
+      file,
+      `[users.anna]\ncertificate_sha256 = "${fingerprint}"\naccount = "${ANNA}"\ndirectory = "/tmp"\n`,
+    );
+    const tls = ["--tls-cert", join(server, "cert"), "--tls-key", join(server, "key")];
+    const front = command.start(["executor", "--listen", "ws://127.0.0.1:0", "--users", file, ...tls]);
+    const [url] = (await once(createInterface({ input: front.stdout }), "line")) as [string];
+    const as = (directory: string) => {
+      const own = ["--client-cert", join(directory, "cert"), "--client-key", join(directory, "key")];
+      return command.run(["run", "--executor", url, "--ca-file", join(server, "cert"), ...own, "--", "id", "-un"]);
+    };
+    const known = await as(anna);
+    expect([known.stderr, known.stdout.toString()]).toEqual(["", `${ANNA}\n`]);
+    const unknown = await as(bert);
+    expect(unknown.code).toBe(125);
+    expect(unknown.stderr).toContain("is of anybody");
+    const half = await command.run(["run", "--executor", url, "--client-cert", join(anna, "cert"), "--", "true"]);
+    expect(half).toMatchObject({ code: 2, stderr: expect.stringContaining("--client-cert also needs --client-key") });
+    front.kill("SIGTERM");
+    await once(front, "exit");
   });
 });

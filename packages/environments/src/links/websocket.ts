@@ -13,12 +13,14 @@ export interface WebSocketAddress {
   token?: string | (() => string | Promise<string>);
   /** Additional trusted CA certificates (PEM). */
   ca?: string | Uint8Array;
+  /** Certificate and key (PEM) by which this client is known to a server that asks for them, for `wss:`. */
+  identity?: { cert: string; key: string };
   /** Milliseconds; default 10000. */
   connectTimeoutMs?: number;
 }
 
 /** A link to an exec-server or executor that listens on a websocket. */
-export function createWebSocketLink({ url, token, ca, connectTimeoutMs }: WebSocketAddress): EnvironmentLink {
+export function createWebSocketLink({ url, token, ca, identity, connectTimeoutMs }: WebSocketAddress): EnvironmentLink {
   return {
     canOpenSeveral: true,
     secrets: [...listUrlSecrets(url), ...(typeof token === "string" ? [token] : [])],
@@ -34,7 +36,7 @@ export function createWebSocketLink({ url, token, ca, connectTimeoutMs }: WebSoc
       const { connectWebSocketChannel } = await import("@codex/channel/websocket");
       const channel = await connectWebSocketChannel(url, {
         headers,
-        ...defined({ ca }),
+        ...defined({ ca, identity }),
         connectTimeoutMs: connectTimeoutMs ?? CONNECT_TIMEOUT_MS,
         signal,
         subprotocols: [EXEC_SERVER_SUBPROTOCOL, EXECUTOR_SUBPROTOCOL],

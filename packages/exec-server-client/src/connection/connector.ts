@@ -24,6 +24,8 @@ export interface WebSocketTarget {
   token?: string | (() => string | Promise<string>);
   /** CA certificates in PEM for `wss:`, trusted in addition to those of Node. */
   ca?: string | Uint8Array;
+  /** Certificate and key (PEM) by which this client is known to a server that asks for them, for `wss:`. */
+  identity?: { cert: string; key: string };
   connectTimeoutMs?: number;
 }
 
@@ -38,8 +40,8 @@ export function createWebSocketConnector(url: string, target: WebSocketTarget = 
       const headers = { ...target.headers, ...(token === undefined ? {} : { Authorization: `Bearer ${token}` }) };
       const connectTimeoutMs = target.connectTimeoutMs ?? CONNECT_TIMEOUT_MS;
       const limits = { maxSentMessageBytes: MAX_SENT_FRAME_BYTES };
-      const ca = target.ca === undefined ? {} : { ca: target.ca };
-      return connectWebSocketChannel(url, { headers, ...ca, connectTimeoutMs, signal, limits });
+      const { ca, identity } = target;
+      return connectWebSocketChannel(url, { headers, ...defined({ ca, identity }), connectTimeoutMs, signal, limits });
     },
   };
 }

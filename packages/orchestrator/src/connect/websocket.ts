@@ -9,6 +9,8 @@ export interface WebSocketOptions {
   headers?: Readonly<Record<string, string>>;
   /** Additional trusted CA certificates (PEM), for `wss:`. */
   ca?: string | Uint8Array;
+  /** Certificate and key (PEM) by which this client is known to a server that asks for them, for `wss:`. */
+  identity?: { cert: string; key: string };
   /** Milliseconds until the connection must be open. Default 10000. */
   timeoutMs?: number;
   /** Aborts connecting; has no effect once it is connected. */
@@ -22,7 +24,7 @@ export interface WebSocketOptions {
  *   over a network
  */
 export async function connectWebSocket(url: string, options: WebSocketOptions = {}): Promise<Channel> {
-  const { token, headers, ca, timeoutMs, signal } = options;
+  const { token, headers, ca, identity, timeoutMs, signal } = options;
   if (token !== undefined) checkConfidential(url);
   // Loaded on demand: stdio executors do not need it.
   const { connectWebSocketChannel } = await import("@codex/channel/websocket");
@@ -30,7 +32,7 @@ export async function connectWebSocket(url: string, options: WebSocketOptions = 
   try {
     return await connectWebSocketChannel(url, {
       headers: { ...headers, ...authorization },
-      ...defined({ ca, connectTimeoutMs: timeoutMs, signal }),
+      ...defined({ ca, identity, connectTimeoutMs: timeoutMs, signal }),
     });
   } catch (cause) {
     const timedOut = cause instanceof Error && "code" in cause && cause.code === "connect_timeout";

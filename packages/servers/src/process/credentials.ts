@@ -12,6 +12,9 @@ export interface CredentialArguments {
   tokenFile?: string;
   /** File with further trusted certificates (PEM). */
   caFile?: string;
+  /** Files with a certificate and its key (PEM), both or neither. */
+  clientCert?: string;
+  clientKey?: string;
 }
 
 /** Credentials for a websocket connection. */
@@ -19,13 +22,15 @@ export interface Credentials {
   token?: string;
   /** PEM. */
   ca?: string;
+  /** PEM. */
+  identity?: { cert: string; key: string };
 }
 
 /** Environment variable with the token, used without `--token-file`. */
 const TOKEN_VARIABLE = "CODEX_EXECUTOR_TOKEN";
 
 /** @throws CommandError naming the file that cannot be read */
-export function readCredentials({ tokenFile, caFile }: CredentialArguments): Credentials {
+export function readCredentials({ tokenFile, caFile, clientCert, clientKey }: CredentialArguments): Credentials {
   const token = readToken(tokenFile) ?? (process.env[TOKEN_VARIABLE]?.trim() || undefined);
   if (token !== undefined)
     checkToken(token, tokenFile === undefined ? TOKEN_VARIABLE : `the token file ${tokenFile}`, IN_HEADER);
@@ -33,7 +38,11 @@ export function readCredentials({ tokenFile, caFile }: CredentialArguments): Cre
   if (ca !== undefined && !ca.includes("-----BEGIN CERTIFICATE-----")) {
     throw new CommandError(`--ca-file ${caFile} contains no certificate in PEM form`, SERVER_EXIT.usage);
   }
-  return defined({ token, ca });
+  const identity = readIdentity(
+    { option: "--client-cert", path: clientCert },
+    { option: "--client-key", path: clientKey },
+  );
+  return defined({ token, ca, identity });
 }
 
 /** The token in a file, trimmed; undefined without a file. @throws CommandError */
@@ -81,18 +90,28 @@ export interface TlsArguments {
 }
 
 /** The certificate and key of a listener, PEM; undefined without either. @throws CommandError */
-export function readTlsIdentity({ tlsCert, tlsKey }: TlsArguments): { cert: string; key: string } | undefined {
-  if (tlsCert === undefined && tlsKey === undefined) return undefined;
-  if (tlsCert === undefined || tlsKey === undefined) {
-    const [given, missing] = tlsCert === undefined ? ["--tls-key", "--tls-cert"] : ["--tls-cert", "--tls-key"];
-    throw new CommandError(`${given} also needs ${missing}`, SERVER_EXIT.usage);
+export const readTlsIdentity = ({ tlsCert, tlsKey }: TlsArguments): { cert: string; key: string } | undefined =>
+  readIdentity({ option: "--tls-cert", path: tlsCert }, { option: "--tls-key", path: tlsKey });
+
+/** A file, and the option that names it. */
+interface NamedFile {
+  option: string;
+  path: string | undefined;
+}
+
+/** A certificate and its key, PEM; undefined without either. @throws CommandError */
+function readIdentity(cert: NamedFile, key: NamedFile): { cert: string; key: string } | undefined {
+  if (cert.path === undefined && key.path === undefined) return undefined;
+  if (cert.path === undefined || key.path === undefined) {
+    const [given, missing] = cert.path === undefined ? [key, cert] : [cert, key];
+    throw new CommandError(`${given.option} also needs ${missing.option}`, SERVER_EXIT.usage);
   }
-  const [cert, key] = [readText(tlsCert, "--tls-cert"), readText(tlsKey, "--tls-key")];
+  const read = { cert: readText(cert.path, cert.option), key: readText(key.path, key.option) };
   checkTlsIdentity(
-    { option: "--tls-cert", path: tlsCert, text: cert },
-    { option: "--tls-key", path: tlsKey, text: key },
+    { option: cert.option, path: cert.path, text: read.cert },
+    { option: key.option, path: key.path, text: read.key },
   );
-  return { cert, key };
+  return read;
 }
 
 /** The same, read again when one of the files has changed. @throws CommandError */

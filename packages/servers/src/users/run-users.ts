@@ -8,10 +8,11 @@ import {
   STATUS_CODES,
 } from "node:http";
 import { createServer as createTlsServer } from "node:https";
-import { type AddressInfo, connect } from "node:net";
+import { type AddressInfo, connect, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Duplex } from "node:stream";
+import { TLSSocket } from "node:tls";
 import { answerProbe, boundUnadmitted, followTlsSource, toTlsOptions } from "@codex/channel";
 import { watchFiles } from "@codex/plain-file";
 import type { Logger } from "@codex/telemetry";
@@ -68,7 +69,10 @@ export async function serveUsers(
     if (answerProbe(request, response, () => isReady)) return;
     void passRequest(request, response, servers);
   };
-  const server = tls === undefined ? createServer(answer) : createTlsServer(toTlsOptions(tls), answer);
+  const server =
+    tls === undefined
+      ? createServer(answer)
+      : createTlsServer({ ...toTlsOptions(tls), ...ASKS_FOR_CERTIFICATES }, answer);
   if (tls !== undefined) followTlsSource(server as ReturnType<typeof createTlsServer>, tls);
   const { admit } = boundUnadmitted(server);
   const wires = new Set<Duplex>();
@@ -102,6 +106,9 @@ export async function serveUsers(
 
 const usage = (message: string) => new CommandError(message, SERVER_EXIT.usage);
 
+/** Certificates are compared with those of the file: who has issued them does not count. */
+const ASKS_FOR_CERTIFICATES = { requestCert: true, rejectUnauthorized: false };
+
 /** The servers of those who are in the file. */
 class Servers {
   readonly #options: { role: string; directory: string; log: Logger; getUsers: () => readonly ServedUser[] };
@@ -123,20 +130,34 @@ class Servers {
     return users;
   }
 
-  /** The server of whom a request comes from; undefined without a token of anybody. All tokens are compared, in constant time. */
-  find({ headers }: IncomingMessage): UserServer | undefined {
+  /** The server of whom a request comes from: by the token, or without one by the certificate. */
+  find({ headers, socket }: IncomingMessage): UserServer | undefined {
     const token = /^bearer +(\S+) *$/i.exec(headers.authorization ?? "")?.[1];
-    const digest = createHash("sha256")
-      .update(token ?? "")
-      .digest();
-    let found: ServedUser | undefined;
-    for (const user of this.refresh()) if (timingSafeEqual(user.tokenDigest, digest)) found = user;
-    if (token === undefined || found === undefined) return undefined;
+    const found = token === undefined ? this.#findByCertificate(socket) : this.#findByToken(token);
+    if (found === undefined) return undefined;
     const server = this.#servers.get(found.name) ?? new UserServer(found, this.#options);
     // What has changed counts when it is started next.
     server.user = found;
     this.#servers.set(found.name, server);
     return server;
+  }
+
+  /** All tokens are compared, in constant time. */
+  #findByToken(token: string): ServedUser | undefined {
+    const digest = createHash("sha256").update(token).digest();
+    let found: ServedUser | undefined;
+    for (const user of this.refresh()) {
+      if (user.tokenDigest !== undefined && timingSafeEqual(user.tokenDigest, digest)) found = user;
+    }
+    return found;
+  }
+
+  /** The client has shown in the handshake that it has the key of its certificate. */
+  #findByCertificate(socket: Socket): ServedUser | undefined {
+    const { raw } = socket instanceof TLSSocket ? socket.getPeerCertificate() : { raw: undefined };
+    if (raw === undefined) return undefined;
+    const digest = createHash("sha256").update(raw).digest("hex");
+    return this.refresh().find(({ certificate }) => certificate === digest);
   }
 
   async end(): Promise<void> {
@@ -152,7 +173,7 @@ interface Upgrade {
 
 async function passUpgrade(request: IncomingMessage, { wire, head, admit }: Upgrade, servers: Servers): Promise<void> {
   const server = servers.find(request);
-  if (server === undefined) return refuse(wire, 401, "the bearer token is of nobody");
+  if (server === undefined) return refuse(wire, 401, "neither the bearer token nor the certificate is of anybody");
   let socket: string;
   try {
     socket = await server.getSocket();
@@ -188,7 +209,7 @@ async function passRequest(request: IncomingMessage, response: ServerResponse, s
       .end(`${message}\n`);
   };
   const server = servers.find(request);
-  if (server === undefined) return fail(401, "the bearer token is of nobody");
+  if (server === undefined) return fail(401, "neither the bearer token nor the certificate is of anybody");
   if (request.method !== "GET" && request.method !== "HEAD") return fail(405, "expected GET");
   try {
     const socketPath = await server.getSocket();
