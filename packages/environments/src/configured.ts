@@ -73,7 +73,7 @@ export function createConfigured(configured: ConfiguredEnvironment, options: Con
     initializeTimeoutMs: configured.initializeTimeoutMs,
     telemetry,
     ...(configured.kind === "ssh" ? describeSsh(configured) : {}),
-    ...defined({ clock }),
+    ...defined({ clock, resourceLimits: configured.limits }),
   });
 }
 

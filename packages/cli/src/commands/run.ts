@@ -3,7 +3,12 @@ import { devNull } from "node:os";
 import { isatty } from "node:tty";
 import { quoteWords } from "@codex/agent-terminal/text";
 import type { SandboxMode, TerminalSize } from "@codex/executor-protocol";
-import { createProgramRunner, type ProgramRunner, type RunCommandRequest } from "@codex/orchestrator";
+import {
+  createProgramRunner,
+  OrchestratorError,
+  type ProgramRunner,
+  type RunCommandRequest,
+} from "@codex/orchestrator";
 import type { RunRecording } from "@codex/recording";
 import type { CredentialArguments } from "@codex/servers";
 import { defined, messageOf } from "@codex/values";
@@ -98,7 +103,10 @@ export async function runRun(argv: string[], options: RunOptions): Promise<void>
       ...(options.timeout === undefined ? {} : { timeoutMs: Math.ceil(options.timeout * 1000) }),
     };
     if (options.detach === true) return await leaveRunning(orchestrator, request, options);
-    const followed = await followProgram(orchestrator, request, { recording, outages, say });
+    const followed = await followProgram(orchestrator, request, { recording, outages, say }).catch((cause: unknown) => {
+      // The executor cannot do what is asked for: nothing was run.
+      throw cause instanceof OrchestratorError ? new CommandError(cause.message, EXIT.lost, { cause }) : cause;
+    });
     const { outcome } = followed;
     if (outcome.kind === "ended" && outcome.denial !== undefined) say(describeDenial(outcome.denial));
     await endAs(followed, close);

@@ -54,6 +54,61 @@ describe.skipIf(!hasGroups)("a server with limits", () => {
   });
 });
 
+describe.skipIf(!hasGroups)("an environment with limits", () => {
+  const configure = (url: string, limits: string) => {
+    writeFileSync(join(home, "environments.toml"), `[[environments]]\nid = "build"\nurl = "${url}"\n`);
+    writeFileSync(join(home, "environments-ts.toml"), `[extend.build]\nlimits = ${limits}\n`);
+  };
+  const inHome = (...words: string[]) => finish(command.start(words, { CODEX_HOME: home }));
+
+  it("its commands have them, those of a person and those of a model", async () => {
+    const { url } = await command.listen();
+    configure(url, '{ memory = "200M", processes = 50 }');
+    const run = await inHome("run", "--environment", "build", "--", "sh", "-c", HOG);
+    expect(run).toMatchObject({ code: 137, stderr: expect.stringContaining("memory limit of 200 MiB") });
+    const called = await inHome(
+      "tools",
+      "call",
+      "--environment",
+      "build",
+      "exec_command",
+      JSON.stringify({ cmd: HOG }),
+    );
+    expect(called.stdout.toString() + called.stderr).toContain("memory limit of 200 MiB");
+  });
+
+  it("where they cannot be held, nothing runs", async () => {
+    const server = command.start(["exec-server", "--listen", "ws://127.0.0.1:0"]);
+    const [url] = (await once(createInterface({ input: server.stdout }), "line")) as [string];
+    configure(url, "{ time = 60 }");
+    const run = await inHome("run", "--environment", "build", "--", "true");
+    expect(run).toMatchObject({
+      code: 125,
+      stderr: expect.stringContaining("cannot hold the limits of this environment"),
+    });
+    const called = await inHome(
+      "tools",
+      "call",
+      "--environment",
+      "build",
+      "exec_command",
+      JSON.stringify({ cmd: "true" }),
+    );
+    expect(called.stdout.toString() + called.stderr).toContain("cannot hold limits of what a command uses");
+  });
+
+  it.each([
+    ["{ memory = 0 }", "`memory` is 0; expected a size"],
+    ['{ cpus = "2" }', '`cpus` is "2"; expected a number above 0'],
+    ["{ files = 1 }", "`files` is no limit; expected memory, cpus"],
+    ["3", "expected a table of limits"],
+  ])("%s is an error", async (limits, problem) => {
+    configure("ws://127.0.0.1:1", limits);
+    const listed = await inHome("environment", "list");
+    expect(listed.stdout.toString() + listed.stderr).toContain(problem);
+  });
+});
+
 describe("a limit that is none", () => {
   it.each([
     ["--limit-memory", "lots", "expected a size of at least 1 byte, such as 512M or 2G"],

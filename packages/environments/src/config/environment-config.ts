@@ -1,3 +1,4 @@
+import type { ResourceLimits } from "@codex/executor-protocol";
 /** The validated configuration of environments. */
 export interface EnvironmentsConfig {
   /** In configuration order, without `local`. */
@@ -32,6 +33,8 @@ interface Common {
   readonly fallback?: string;
   /** The permission profile of commands there, unless the person chooses another, and where it is written. */
   readonly permissionProfile?: { readonly name: string; readonly file: string; readonly line?: number };
+  /** What each command there may use. */
+  readonly limits?: ResourceLimits;
   /** Whether to connect it before its first use. */
   readonly eager?: boolean;
 }

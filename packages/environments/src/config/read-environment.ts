@@ -1,5 +1,6 @@
 import { isAbsolute, join, resolve } from "node:path";
-import { defined } from "@codex/values";
+import type { ResourceLimits } from "@codex/executor-protocol";
+import { defined, parseByteSize } from "@codex/values";
 import { CONNECT_TIMEOUT_MS, INITIALIZE_TIMEOUT_MS } from "../limits.js";
 import { createProblem, type Section, showType, showValue } from "./config-error.js";
 import type { ConfiguredEnvironment, TokenSource } from "./environment-config.js";
@@ -44,6 +45,7 @@ export const OUR_KEYS = [
   "eager",
   "env_inherit",
   "permission_profile",
+  "limits",
 ];
 
 const ELSEWHERE = Object.fromEntries([
@@ -109,7 +111,7 @@ export function readAdditions(section: Section, to: ConfiguredEnvironment, home:
   if (fallback === to.id) throw createProblem(section, "fallback", "names the environment itself", showValue(fallback));
   return {
     ...to,
-    ...defined({ fallback, eager, token, permissionProfile }),
+    ...defined({ fallback, eager, token, permissionProfile, limits: readLimits(section) }),
     ...(caFile === undefined ? {} : { caFile: resolve(home, caFile) }),
     ...defined({ envInherit }),
   };
@@ -123,6 +125,41 @@ function readProfile(section: Section): ConfiguredEnvironment["permissionProfile
   const { line } = section.findPlace([...section.path, "permission_profile"]) ?? {};
   return { name, file: section.file, ...defined({ line }) };
 }
+
+/** A table of `memory` and `disk` (sizes), `cpus`, `processes`, `open_files`, `time`. */
+function readLimits(section: Section): ResourceLimits | undefined {
+  const table = section.table.limits;
+  if (table === undefined) return undefined;
+  const refuse = (rule: string) => createProblem(section, "limits", rule, showValue(table));
+  if (typeof table !== "object" || table === null || Array.isArray(table)) throw refuse("expected a table of limits");
+  const limits: ResourceLimits = {};
+  for (const [key, value] of Object.entries(table)) {
+    const name = LIMITS[key];
+    if (name === undefined) throw refuse(`\`${key}\` is no limit; expected ${Object.keys(LIMITS).join(", ")}`);
+    const isSize = name === "memory" || name === "disk";
+    const number = typeof value === "string" ? (isSize ? parseByteSize(value) : undefined) : Number(value);
+    const isValid =
+      number !== undefined &&
+      number > 0 &&
+      (name === "cpus" || Number.isSafeInteger(number)) &&
+      typeof value !== "boolean";
+    if (!isValid)
+      throw refuse(
+        `\`${key}\` is ${showValue(value)}; expected ${isSize ? 'a size such as "2G"' : "a number above 0"}`,
+      );
+    limits[name] = number;
+  }
+  return limits;
+}
+
+const LIMITS: Readonly<Record<string, keyof ResourceLimits>> = {
+  memory: "memory",
+  cpus: "cpus",
+  processes: "processes",
+  open_files: "openFiles",
+  disk: "disk",
+  time: "time",
+};
 
 function readId(section: Section): string {
   const id = readText(section, "id");

@@ -1,5 +1,6 @@
 import type { Channel } from "@codex/channel";
 import { ExecServerClient, type LinkOptions } from "@codex/exec-server-client";
+import type { ResourceLimits } from "@codex/executor-protocol";
 import type { AttachedExecutor, ExecutorEnd, Orchestrator } from "@codex/orchestrator";
 import { defined } from "@codex/values";
 import type { EnvironmentLink } from "../links/link.js";
@@ -41,7 +42,10 @@ export class ExecutorSide {
   }
 
   /** Attaches the executor. The first caller gets the existing channel; later ones, and reconnects, open another. @throws OrchestratorError */
-  async attach(orchestrator: Attacher, given: { signal?: AbortSignal }): Promise<AttachedExecutor> {
+  async attach(
+    orchestrator: Attacher,
+    given: { signal?: AbortSignal; resourceLimits?: ResourceLimits },
+  ): Promise<AttachedExecutor> {
     const { id, link } = this.#options;
     const channel = this.#unused;
     this.#unused = undefined;

@@ -8,7 +8,7 @@ import {
   toHostInfo,
   withDirectory,
 } from "@codex/exec-server-client";
-import type { HostInfo } from "@codex/executor-protocol";
+import type { HostInfo, ResourceLimits } from "@codex/executor-protocol";
 import type { AttachedExecutor, Orchestrator } from "@codex/orchestrator";
 import type { Telemetry } from "@codex/telemetry";
 import { defined } from "@codex/values";
@@ -34,6 +34,8 @@ export interface RemoteEnvironmentOptions {
   kind: EnvironmentKind;
   /** How it is reached. Owned by the environment, whose `close` closes it. */
   link: EnvironmentLink;
+  /** What each command there may use, besides what the orchestrator says; one that cannot be held there is refused. */
+  resourceLimits?: ResourceLimits | undefined;
   /** Provides the tools for an exec-server: `createHostTools()` of `@codex/executor`. Without it only an executor can be attached. */
   hostTools?: HostTools | undefined;
   /** Default directory that `info` reports instead of the server's: absolute, or `~` and a path below the home there. */
@@ -124,8 +126,9 @@ class RemoteEnvironment implements Environment {
 
   async #attach(orchestrator: Pick<Orchestrator, "attach">, signal: AbortSignal): Promise<AttachedExecutor> {
     const remote = await this.#connect(signal);
-    if (remote.serves === "executor") return this.#sideOf(remote.channel).attach(orchestrator, { signal });
-    const { hostTools, telemetry = {} } = this.#options;
+    const { hostTools, telemetry = {}, resourceLimits } = this.#options;
+    const given = { signal, ...defined({ resourceLimits }) };
+    if (remote.serves === "executor") return this.#sideOf(remote.channel).attach(orchestrator, given);
     if (hostTools === undefined) {
       throw this.#unsupported(
         "it is an exec-server, which has no tools; the option `hostTools` of its environment provides them",
@@ -137,7 +140,7 @@ class RemoteEnvironment implements Environment {
       resolvePath: (path) => resolveRemotePath(this.files, path),
     });
     // Its executor is in this process, and says nothing about the connection.
-    return orchestrator.attach({ name: this.id, channel, signal, getState: () => this.#box.state });
+    return orchestrator.attach({ name: this.id, channel, ...given, getState: () => this.#box.state });
   }
 
   async #getHost(remote: RemoteSide): Promise<HostInfo> {

@@ -7,6 +7,7 @@ import {
   type ExecutorMessage,
   type HostInfo,
   type ProcessOutcome,
+  type ResourceLimits,
 } from "@codex/executor-protocol";
 import type { TraceContext } from "@codex/telemetry";
 import { ExecutorConnectionError } from "../errors.js";
@@ -39,6 +40,8 @@ export interface ConnectionOptions {
   initialize: InitializeOptions | false;
   /** Send `shutdown` before the channel is closed. */
   shutdownOnClose: boolean;
+  /** What each of its commands may use. */
+  resourceLimits: ResourceLimits;
   clock: Clock;
   limits: ExecutorConnectionLimits;
   timings: ExecutorConnectionTimings;
@@ -100,6 +103,8 @@ export interface CallRequest {
 
 /** The connection to one attached executor: its self-description, its tools, and calls to it. Owns its channel. */
 export class ExecutorConnection {
+  /** What each of its commands may use. */
+  readonly resourceLimits: ResourceLimits;
   readonly name: string;
   readonly problems: ProblemLog;
   /** Replaced after reconnecting without the former sessions. */
@@ -132,6 +137,7 @@ export class ExecutorConnection {
     this.name = options.name;
     this.problems = options.problems;
     this.owner = options.owner;
+    this.resourceLimits = options.resourceLimits;
     const { reconnect, timings } = options;
     this.#tunnels = new Tunnels({
       name: options.name,

@@ -1,4 +1,4 @@
-import type { ExecCommandRequest, UnifiedExecResult } from "@codex/executor-protocol";
+import type { ExecCommandRequest, ResourceLimits, UnifiedExecResult } from "@codex/executor-protocol";
 import { defined } from "@codex/values";
 import type { ExecutorConnection } from "../connection/executor-connection.js";
 import { ExecutorConnectionError } from "../errors.js";
@@ -9,7 +9,7 @@ import type { RunCommandRequest, RunningCommand } from "./running-command.js";
 /** Starts a program that its user approved by asking for it. @throws ExecutorConnectionError `unsupported` when the executor cannot stream. */
 export function runCommand(executor: ExecutorConnection, request: RunCommandRequest, hooks: RunHooks): RunningCommand {
   const { tools, cwd } = requireProgramTools(executor, request, hooks);
-  return new CommandFollower(executor, tools, hooks).start(toWire(request, cwd));
+  return new CommandFollower(executor, tools, hooks).start(toWire(request, cwd, executor.resourceLimits));
 }
 
 /** A program that was started and left. */
@@ -32,7 +32,7 @@ export async function startDetached(
   const { tools, cwd, refuse } = requireProgramTools(executor, request, hooks);
   if (!executor.can("detached")) throw refuse("it keeps no sessions of orchestrators that have gone");
   const wire = {
-    ...toWire(request, cwd),
+    ...toWire(request, cwd, executor.resourceLimits),
     detached: true,
     whenFull: "spill",
     maxOutputTokens: FIRST_OUTPUT_TOKENS,
@@ -68,10 +68,13 @@ function requireProgramTools(executor: ExecutorConnection, request: RunCommandRe
   if (request.network?.routes !== undefined && !executor.can("network_routes")) {
     throw refuse("it has no routes with secrets");
   }
+  if (Object.keys(executor.resourceLimits).length > 0 && !executor.can("limits")) {
+    throw refuse("it cannot hold the limits of this environment");
+  }
   return { tools, cwd: executor.host.cwd, refuse };
 }
 
-function toWire(request: RunCommandRequest, defaultCwd: string): ExecCommandRequest {
+function toWire(request: RunCommandRequest, defaultCwd: string, limits: ResourceLimits): ExecCommandRequest {
   const { argv, cwd, env, envPolicy, tty, size, stdin, sandbox, network, timeoutMs } = request;
   return {
     command: [...argv],
@@ -86,6 +89,7 @@ function toWire(request: RunCommandRequest, defaultCwd: string): ExecCommandRequ
     justification: null,
     execApprovalRequirement: { skip: { bypassSandbox: false, proposedExecPolicyAmendment: null } },
     ...defined({ envPolicy, sandbox, network, size, stdin, timeoutMs }),
+    ...(Object.keys(limits).length === 0 ? {} : { limits }),
     // A person sees all of it, even if the channel was lost for a while.
     whenFull: "pause",
   };

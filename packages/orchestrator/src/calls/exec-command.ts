@@ -6,6 +6,7 @@ import type { Allowed } from "../decide/decision.js";
 import { TypedShell } from "../decide/typed-line.js";
 import type { Session } from "../executors/sessions.js";
 import { type ResolvedExec, resolveExecCommand } from "../resolve/exec-command.js";
+import { limited } from "../resolve/limited.js";
 import { rejected } from "../resolve/resolved.js";
 import type { Selected } from "../resolve/select-executor.js";
 import { fail, type ToolCallResult } from "../result.js";
@@ -24,7 +25,7 @@ export const prepareExecCommand: PrepareCall = async (selected, args, options, c
   const { cwd: turnCwd, workspaceRoots, variables } = options;
   const resolve = (given: Record<string, unknown>) =>
     resolveExecCommand(given, {
-      config,
+      config: limited(config, executor),
       host: executor.host,
       turnCwd,
       workspaceRoots,

@@ -17,6 +17,7 @@ import { CallHooks } from "../hooks/call-hooks.js";
 import { scriptOf } from "../hooks/request-use.js";
 import type { Started } from "../programs/judged-command.js";
 import type { CommandStart, StartCommandRequest } from "../programs/started-command.js";
+import { limited } from "../resolve/limited.js";
 import { selectEnvironment } from "../resolve/select-environment.js";
 import type { Selected } from "../resolve/select-executor.js";
 import { type ResolvedProgram, resolveStartCommand } from "../resolve/start-command.js";
@@ -102,7 +103,7 @@ async function prepare(
   const at = (refused: RefusedCall): RefusedCall => ({ ...refused, environment });
   const { cwd: turnCwd, workspaceRoots } = getTurn(options, environment);
   const resolved = resolveStartCommand(request, {
-    config: context.config,
+    config: limited(context.config, executor),
     host: executor.host,
     turnCwd,
     workspaceRoots,

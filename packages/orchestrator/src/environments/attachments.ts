@@ -180,6 +180,7 @@ export class Attachments {
         channel,
         initialize,
         shutdownOnClose: options.shutdownOnClose ?? true,
+        resourceLimits: options.resourceLimits ?? {},
         clock,
         limits,
         timings,

@@ -1,6 +1,6 @@
 import type { Channel } from "@codex/channel";
 import type { Connector, ExecutorConnection, InitializeOptions, ProtocolProblem } from "@codex/executor-client";
-import type { HostInfo } from "@codex/executor-protocol";
+import type { HostInfo, ResourceLimits } from "@codex/executor-protocol";
 import { asOrchestratorErrors } from "../errors.js";
 
 /** An executor to attach. Either `channel` or `reconnect` has to be given. */
@@ -29,6 +29,8 @@ export interface AttachOptions {
   getState?: () => { readonly status: string; readonly reason?: string | undefined };
   /** `false`: speak the base messages only. */
   initialize?: InitializeOptions | false;
+  /** What each command of this executor may use, besides what the policy says. */
+  resourceLimits?: ResourceLimits;
   /** Aborts attaching, and closes the channel; has no effect once the executor is attached. */
   signal?: AbortSignal;
   /** Send `shutdown` before closing, so that the executor ends its sessions and itself. Default true. */
