@@ -37,16 +37,18 @@ export class SessionResources {
     const joins = this.#group?.joins ?? [];
     const steps = [...joins.map((_path, index) => `echo 0 >"$${index + 1}"`), ...this.#systemLimits()];
     const failure = 'echo "codex: the limits could not be set" >&2; exit 125';
-    const script = `{ ${["true", ...steps].join(" && ")}; } || { ${failure}; }; shift ${joins.length}; `;
-    const run = (shell: string, then: string, ...words: readonly (string | Word)[]) => ({
-      file: shell,
-      argv: [shell, "-c", script + then, "sh", ...joins, ...words],
+    // Some shells take functions from the variables, which are the program's.
+    const script = `unset -f true echo ulimit; { ${["true", ...steps].join(" && ")}; } || { ${failure}; }; shift ${joins.length}; `;
+    const run = (shell: readonly [string, ...string[]], then: string, ...words: readonly (string | Word)[]) => ({
+      file: shell[0],
+      argv: [...shell, "-c", script + then, "sh", ...joins, ...words],
     });
     const isNamed = Buffer.compare(Buffer.from(name), Buffer.from(file)) !== 0;
-    // Only some shells can start a program under another name.
+    // Only some shells can start a program under another name. This one takes neither files nor functions from the variables.
     const shell = isNamed ? BASHES.find(existsSync) : undefined;
-    if (shell !== undefined) return run(shell, 'name=$1; shift; exec -a "$name" "$@"', name, file, ...args);
-    if (basename(Buffer.from(name).toString()) === basename(file)) return run("/bin/sh", 'exec "$@"', file, ...args);
+    if (shell !== undefined)
+      return run([shell, "--posix", "-p"], 'name=$1; shift; exec -a "$name" "$@"', name, file, ...args);
+    if (basename(Buffer.from(name).toString()) === basename(file)) return run(["/bin/sh"], 'exec "$@"', file, ...args);
     throw new StartError("os_error", "a program under another name cannot be limited on this host: there is no bash");
   }
 

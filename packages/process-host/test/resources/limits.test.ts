@@ -1,5 +1,5 @@
 // Limits of sessions, with real programs: what goes beyond one is ended or held back, and told; what is beside it goes on.
-import { existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { ExecProcess, ProcessSpec } from "@codex/exec-backend";
 import type { ResourceLimits } from "@codex/executor-protocol";
@@ -181,6 +181,25 @@ describe("a limit of the system", () => {
       await run(`exec dd if=/dev/zero of=${directory}/one bs=64k count=100 2>/dev/null`, { disk: MIB }),
     );
     expect(outcome).toEqual({ kind: "signaled", signal: "SIGXFSZ", by: "limit", limit: { name: "disk", value: MIB } });
+    expect(statSync(join(directory, "one")).size).toBe(MIB);
+  });
+
+  it("the variables of a program change nothing of how its limits are set", async () => {
+    const run = open();
+    const file = join(diskDirectory(), "startup");
+    writeFileSync(file, "echo startup\n");
+    const env = {
+      ...ENV,
+      BASH_ENV: file,
+      ENV: file,
+      "BASH_FUNC_ulimit%%": "() { :; }",
+      "BASH_FUNC_exec%%": "() { :; }",
+    };
+    const named = { argv: ["/bin/sh", "-c", "ulimit -n"], arg0: "other" };
+    expect(await end(await run("", { openFiles: 64 }, { ...named, env }))).toEqual([
+      { kind: "exited", code: 0 },
+      "64\n",
+    ]);
   });
 
   it("a program keeps its name, its arguments, its input and its exit code", async () => {
