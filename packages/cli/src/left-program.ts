@@ -94,15 +94,27 @@ const RESET =
 /** Returns a function that restores the terminal. */
 function passKeys(program: RunningProcess, leave: () => void): () => void {
   const resize = (size: { rows: number; cols: number }) => void program.resize(size).catch(() => {}); // it has ended
-  const terminal = takeTerminal(resize);
-  const size = getTerminalSize();
-  if (size !== undefined) resize(size);
+  let terminal = takeTerminal(resize);
+  const resizeToOwn = () => {
+    const size = getTerminalSize();
+    if (size !== undefined) resize(size);
+  };
+  resizeToOwn();
+  const suspend = () => {
+    terminal.restore();
+    process.once("SIGCONT", () => {
+      terminal = takeTerminal(resize);
+      resizeToOwn();
+    });
+    process.kill(process.pid, "SIGTSTP");
+  };
   let isOver = false;
   const escapes = new LineEscapes();
   const take = (bytes: Buffer) => {
     const { passed, key, rest } = escapes.read(bytes);
     if (passed.length > 0) void program.write(passed).catch(() => {}); // its end is told by its output
     if (key === "leave") return leave();
+    if (key === "suspend") suspend();
     if (key === "help") for (const line of escapeHelp("the program keeps running")) say(line);
     if (rest.length > 0) take(rest);
   };
