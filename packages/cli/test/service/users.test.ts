@@ -34,7 +34,8 @@ const canServe = (() => {
   try {
     if (process.platform !== "linux" || process.getuid?.() !== 0) return false;
     for (const account of [ANNA, BERT]) {
-      execFileSync("setpriv", ["--reuid", account, "--clear-groups", "test", "-r", codex], { stdio: "ignore" });
+      const words = ["--reuid", account, "--clear-groups", process.execPath, codex, "--version"];
+      execFileSync("setpriv", words, { stdio: "ignore", env: { ...process.env, HOME: "/tmp" } });
     }
     return true;
   } catch {
