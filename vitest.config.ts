@@ -24,6 +24,7 @@ const OWN_PROCESS = [
   "packages/servers/test/process/tune-engine.test.ts",
   "packages/exec-server/test/connection/flow.test.ts",
   "packages/executor/test/idempotency/ledger.test.ts",
+  "packages/hooks/test/run-command.test.ts",
   "packages/host-files/test/{operations/read-directory,page-cache/parity,paths/no-follow}.test.ts",
   "packages/mcp-client/test/transports/stdio.test.ts",
   "packages/openai-agents/test/openai-agents.test.ts",

@@ -11,7 +11,7 @@ import { escapeHelp, LineEscapes } from "./foreground/line-escapes.js";
 import { written } from "./foreground/standard-output.js";
 import { getTerminalSize, takeTerminal } from "./foreground/terminal.js";
 import type { LeftProgram } from "./left-program-id.js";
-import { say } from "./notice.js";
+import { passToTerminal, say } from "./notice.js";
 
 /** Starts a program on an exec-server, and leaves it: the server keeps it for its `--resume-grace`. @throws CommandError, StartError */
 export async function leaveOnExecServer(
@@ -60,6 +60,10 @@ export async function attachToExecServer(
   const program = client.adopt(processId);
   const isInteractive = !readOnly && process.stdin.isTTY && process.stdout.isTTY;
   const stopTyping = isInteractive ? passKeys(program, leave) : () => {};
+  // As in `codex run`, where it is the program of this terminal; else escaped at a terminal.
+  const passTo = (to: NodeJS.WriteStream) =>
+    isInteractive ? (bytes: Buffer) => void to.write(bytes) : passToTerminal(to);
+  const [output, errors] = [passTo(process.stdout), passTo(process.stderr)];
   const left = once(stop.signal, "abort").then(() => undefined);
   try {
     for (let afterSeq = 0; ; ) {
@@ -69,7 +73,7 @@ export async function attachToExecServer(
       if (part === undefined) break;
       for (const { stream, chunk, seq } of part.chunks) {
         const to = stream === "stderr" ? process.stderr : process.stdout;
-        to.write(Buffer.from(chunk, "base64"));
+        (stream === "stderr" ? errors : output)(Buffer.from(chunk, "base64"));
         if (to.writableNeedDrain) await written(to);
         afterSeq = seq;
       }

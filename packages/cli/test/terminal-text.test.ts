@@ -117,6 +117,7 @@ describe("text that others wrote", () => {
       "commands/completion.ts", // names of commands
       "commands/execpolicy.ts", // an error as Codex prints it, escaped
       "foreground/standard-output.ts", // bytes of a program, as they are
+      "left-program.ts", // a constant
       "main.ts", // the version of Node
       "notice.ts",
       "program/help.ts", // escaped

@@ -60,6 +60,14 @@ export function runCommand(
         else chunks[name].push(chunk);
       });
     }
+    /** Calls back once what it has written is read: when this process was busy, a timer comes before the output that was there earlier. */
+    const whenRead = (then: () => void) => {
+      const count = chunks.stdout.length + chunks.stderr.length;
+      // Input is read before the first of them, and again before the second.
+      setImmediate(() =>
+        setImmediate(() => (chunks.stdout.length + chunks.stderr.length === count ? then() : whenRead(then))),
+      );
+    };
     const finish = (code: number | null, killed: NodeJS.Signals | null) => {
       if (code === null) return end({ kind: "failed", reason: `it was killed by ${killed}` });
       try {
@@ -75,7 +83,7 @@ export function runCommand(
       afterExit = setTimeout(() => {
         // What still holds its output.
         if (child.pid !== undefined) killGroup(child.pid);
-        finish(code, killed);
+        whenRead(() => finish(code, killed));
       }, AFTER_EXIT_MS);
     });
     child.once("close", finish);
