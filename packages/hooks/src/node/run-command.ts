@@ -26,7 +26,7 @@ export function runCommand(
   return new Promise((resolve) => {
     const child = spawn(host.shell, ["-c", command], {
       cwd: host.directory,
-      env: { ...host.env, ...env },
+      env: { ...host.env, ...outermost(host.env), ...env },
       stdio: ["pipe", "pipe", "pipe"],
       detached: true,
     });
@@ -89,6 +89,11 @@ export function runCommand(
     child.once("close", finish);
   });
 }
+
+/**
+ * Bash reads `~/.bashrc` where its stdin is a socket, as the pipes of Node are, and no other shell is around it: it takes that for a remote shell.
+ */
+const outermost = ({ SHLVL }: HookHost["env"]) => (Number(SHLVL) >= 1 ? {} : { SHLVL: "1" });
 
 function killGroup(leader: number): void {
   try {
