@@ -3,7 +3,7 @@ import type { SessionSignal, TerminalSize } from "@codex/executor-protocol";
 import { OrchestratorError, type RunningCommand } from "@codex/orchestrator";
 import type { RunRecording } from "@codex/recording";
 import { messageOf } from "@codex/values";
-import { OPEN_INPUT_MS, UNANSWERED_MS } from "./limits.js";
+import { LEAVE_GRACE_MS, OPEN_INPUT_MS, UNANSWERED_MS } from "./limits.js";
 import { escapeHelp, type LineEscape } from "./line-escapes.js";
 import type { Outages } from "./outages.js";
 import { dropTyped, getTerminalSize, type TakenTerminal, takeTerminal } from "./terminal.js";
@@ -79,8 +79,9 @@ export function passThrough(running: RunningCommand, options: PassOptions): Pass
     if (key === "suspend") suspend();
     if (key !== "leave") return;
     // As when a terminal is closed. Without a connection its executor ends it later.
-    if (!outages.isLost) void running.signal("hangup").catch(() => {});
-    onLeave("~.");
+    const hungUp = outages.isLost ? Promise.resolve() : running.signal("hangup").then(() => sleep(LEAVE_GRACE_MS));
+    // A program that ends by that is seen to end.
+    void hungUp.catch(() => {}).then(() => onLeave("~."));
   };
   const keys = terminal === undefined ? {} : { onKey };
   const releaseInput = hasInput ? passInput({ target, outages, say, onLeave, ...keys }) : undefined;

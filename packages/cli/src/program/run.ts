@@ -40,7 +40,7 @@ export function addRunning(program: Command): void {
       "A program whose output nobody reads any more, as in codex run … | head, is sent a hang-up.",
       "Without --executor and --environment it runs in the default environment, which is this host unless environments.toml or CODEX_EXEC_SERVER_URL names another; where that cannot be reached nothing is run.",
       "A lost websocket is reconnected: the program keeps running, and no output is repeated, and none is lost except what an exec-server of Codex discards meanwhile, beyond 1 MiB: its range is reported. What is typed in the meantime is delivered afterwards; Ctrl-C twice, or ~. at the beginning of a line, gives up.",
-      "On a terminal ~. at the beginning of a line hangs up and leaves, ~^Z suspends this command, ~? lists the keys, and ~~ is one ~.",
+      "On a terminal ~. at the beginning of a line hangs the program up, and leaves it if it does not end by that; ~^Z suspends this command, ~? lists the keys, and ~~ is one ~.",
     ],
     exitCodes: [
       ["0-255", "exit code of the program"],

@@ -268,7 +268,7 @@ export class Connection {
     const closeBackend = async () => {
       if (typeof this.#options.backend === "function") await this.#backend.close();
     };
-    if (this.#unifiedExec.isLeft) await closeBackend();
+    if (!this.#unifiedExec.hasDetached) await closeBackend();
     else {
       const closed = this.#unifiedExec.left.then(closeBackend).finally(() => this.#options.leaving.delete(closed));
       this.#options.leaving.add(closed);

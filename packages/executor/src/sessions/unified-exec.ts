@@ -78,9 +78,10 @@ export class UnifiedExec {
   #closing = false;
   /** Whether only detached sessions go on. */
   orchestratorIsGone = false;
-  /** Whether none of its sessions is left; then `left` resolves. */
-  isLeft = false;
+  /** Whether there were detached sessions when its orchestrator went; once none is left, `left` resolves. */
+  hasDetached = false;
   readonly left: Promise<void>;
+  #isFinished = false;
   #onLeft: () => void = () => {};
   #stopRetention: () => void = () => {};
   #refusesStarts = false;
@@ -207,11 +208,11 @@ export class UnifiedExec {
    */
   async leave(note = SHUTTING_DOWN): Promise<EndedSession[]> {
     this.orchestratorIsGone = true;
-    const isDetached = (session: Session) => session.isDetached;
-    const ended = await this.endSessions(note, SHUTDOWN_GRACE_MS, (session) => !session.isDetached);
-    const detached = this.#table.listAll().filter(isDetached);
-    if (detached.length === 0) this.#finish();
-    else void this.#outlive(detached);
+    const detached = this.#table.listAll().filter(({ isDetached }) => isDetached);
+    this.hasDetached = detached.length > 0;
+    const ended = await this.endSessions(note, SHUTDOWN_GRACE_MS, (session) => !detached.includes(session));
+    if (this.hasDetached) void this.#outlive(detached);
+    else this.#finish();
     return ended;
   }
 
@@ -231,12 +232,12 @@ export class UnifiedExec {
 
   async #outlive(detached: readonly Session[]): Promise<void> {
     await Promise.all(detached.map(({ process }) => process.exited));
-    if (!this.isLeft) this.#stopRetention = this.#options.clock.after(DETACHED_RETENTION_MS, () => this.#finish());
+    if (!this.#isFinished) this.#stopRetention = this.#options.clock.after(DETACHED_RETENTION_MS, () => this.#finish());
   }
 
   #finish(): void {
-    if (this.isLeft) return;
-    this.isLeft = true;
+    if (this.#isFinished) return;
+    this.#isFinished = true;
     this.#stopRetention();
     for (const session of this.#table.listAll()) session.dispose();
     this.#options.all.delete(this);

@@ -38,7 +38,7 @@ export class SessionResources {
     const steps = [...joins.map((_path, index) => `echo 0 >"$${index + 1}"`), ...this.#systemLimits()];
     const failure = 'echo "codex: the limits could not be set" >&2; exit 125';
     // Some shells take functions from the variables, which are the program's.
-    const script = `unset -f true echo ulimit; { ${["true", ...steps].join(" && ")}; } || { ${failure}; }; shift ${joins.length}; `;
+    const script = `unset -f true echo test ulimit; { ${["true", ...steps].join(" && ")}; } || { ${failure}; }; shift ${joins.length}; `;
     const run = (shell: readonly [string, ...string[]], then: string, ...words: readonly (string | Word)[]) => ({
       file: shell[0],
       argv: [...shell, "-c", script + then, "sh", ...joins, ...words],
@@ -56,14 +56,17 @@ export class SessionResources {
   #systemLimits(): string[] {
     const { openFiles, disk, memory, processes } = this.#limits;
     const isGrouped = this.#group !== undefined;
+    // A limit that is already stricter stays: only root may raise it.
+    const set = (flag: string, value: number) =>
+      `{ ulimit -${flag} ${value} 2>/dev/null || test "$(ulimit -H -${flag})" -le ${value}; }`;
     return [
-      ...(openFiles === undefined ? [] : [`ulimit -n ${openFiles}`]),
-      ...(disk === undefined ? [] : [`ulimit -f ${Math.ceil(disk / 512)}`]),
-      ...(memory === undefined || isGrouped ? [] : [`ulimit -d ${Math.ceil(memory / 1024)}`]),
+      ...(openFiles === undefined ? [] : [set("n", openFiles)]),
+      ...(disk === undefined ? [] : [set("f", Math.ceil(disk / 512))]),
+      ...(memory === undefined || isGrouped ? [] : [set("d", Math.ceil(memory / 1024))]),
       // The name of the option differs between shells.
       ...(processes === undefined || isGrouped
         ? []
-        : [`{ ulimit -u ${processes} 2>/dev/null || ulimit -p ${processes}; }`]),
+        : [`{ ${set("u", processes)} 2>/dev/null || ${set("p", processes)}; }`]),
     ];
   }
 
